@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -311,6 +312,26 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
     alone = example.plot.figure("bill", point="policy=tcep")
     assert [text.get_text() for text in alone.axes[1].get_yticklabels()] == ["tcep"]
+
+
+def test_long_names_leave_a_figure_its_width_and_its_legend_covers_nothing(tmp_path: Path) -> None:
+    rows = [{"classes": ["level2"], "from": f"{k}000cycles", "until": f"{k + 4}000cycles"} for k in range(6)]
+    policies: list[Any] = ["always_on", *({"timetable": {"off": [row], "period": "90000cycles"}} for row in rows)]
+    results = _results(tmp_path / "long", *(_point(policy, load, 2000.0) for policy in policies for load in (0.1, 0.3)))
+    manifest = json.loads((results.root / "sweep.json").read_text())
+    (results.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS}))
+    drawing = weft.open(results.root).plot.figure("bill")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a layout that does not fit
+        drawing.draw_without_rendering()
+    above, bars = drawing.axes
+    assert min(axes.get_position().width for axes in drawing.axes) > 0.55
+    assert drawing.legends[0].get_window_extent().y0 > above.get_window_extent().y1
+    names = bars.get_yticklabels()
+    assert len(names) == len(policies)
+    assert min(name.get_window_extent().x0 for name in names) >= 0
+    assert all(len(name.get_text().splitlines()) <= 2 for name in names)
+    assert [text.get_text().replace("\n", " ") for text in drawing.legends[0].get_texts()][1].endswith("90000cycles)")
 
 
 def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_not_show(tmp_path: Path) -> None:

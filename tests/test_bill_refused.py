@@ -11,6 +11,7 @@ import weft
 from conftest import made
 from weft.cli import main
 from weft.errors import ResultsError, ScenarioError
+from weft.results import soundness
 from weft.results.bill_baseline import USUAL
 from weft.results.bill_lines import lines
 from weft.text.labels import label
@@ -43,18 +44,46 @@ def _point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[
 
 
 SHORT = {"path": "measure.warmup", "what": "too short", "help": "write `measure.warmup: auto`, or several such times"}
+BURSTS = {"path": "measure.window", "what": "too short", "help": "write `measure.window: 90000cycles` or more"}
+QUEUES = {"queues_settled": False, "queueing_mean_cycles": 50.0, "warmup_cycles": 3000}
+PART = {"path": "measure.window", "what": "a part", "help": "write `measure.window: 20cycles`"}
 CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
 
 
 @pytest.mark.parametrize(
     ("broken", "reason", "remedy"),
     [
-        ({"saturated": True, "ending": "saturated"}, "is saturated", "name a load that the network carries"),
+        ({"saturated": True, "ending": "saturated"}, "is saturated", "take a load that the network carries"),
         ({"ending": "stalled"}, "is stalled", "`weft explain stall ROOT` shows"),
         ({"ending": "interrupted"}, "is interrupted", "run it to its end: weft run --force"),
         ({"power_settled": False}, "is not settled (power states)", "write `measure.warmup: auto`"),
-        ({"warmup_settled": False}, "is not settled (latencies)", "write a longer `measure.warmup_limit`"),
+        (
+            {"warmup_settled": False, "warmup_cycles": 3000},
+            "is not settled (latencies)",
+            "`measure.warmup: auto` reached its limit: write `measure.warmup_limit: 6000cycles` or more",
+        ),
+        (QUEUES, "is not settled (queues)", "write a load 5 % lower (0.285 in place of 0.3) and `measure.warmup: "),
+        (
+            {"saturated": None},
+            "is not judged (too short to tell whether it is saturated)",
+            "write a longer `measure.window`",
+        ),
+        (
+            {"saturated": None, "warnings": [BURSTS]},
+            "is not judged (too short to tell whether it is saturated)",
+            BURSTS["help"],
+        ),
+        (
+            {"packets": 7, "window_cycles": 1000},
+            "is with fewer than 30 packets",
+            "write `measure.window: 9000cycles` or more",
+        ),
         ({"warnings": [SHORT]}, "is not settled (power states)", SHORT["help"]),
+        (
+            {"whole_periods": False, "warnings": [PART]},
+            "is measured over a part of a period",
+            PART["help"],
+        ),
         ({"phases": [CHANGES, CHANGES]}, "changes in 2 phases", "name phases in all parts of the profile"),
         ({"packets": 0}, "is without a measured packet", "write a longer `measure.window`"),
         ({"accepted_load": 0.0}, "delivered nothing", "write a longer `measure.window`"),
@@ -67,10 +96,58 @@ def test_a_point_that_is_not_sound_is_never_used(
     results = made(tmp_path / "broken", [_point(ASLEEP, 0.1), _point(ASLEEP, 0.3, **broken)])
     with pytest.raises(ResultsError) as told:
         results.bill(KEYS)
-    assert told.value.what == f"nothing can be billed: load 0.3 {reason}"
+    assert told.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert told.value.help.startswith(remedy.replace("ROOT", str(results.root)))
     # a load that the profile does not name is no reason
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
+
+
+ROUTER, LINK = [{"router": 3, "at": "40us"}], [{"link": [0, 5], "at": "40us"}]
+AWAKE: dict[str, Any] = {"tcep": {"initial": "all_on", "deactivate": False}}
+
+
+def _failing(root: Path) -> Results:
+    """A policy, and the same without sleep, each with and without links that fail."""
+    points = []
+    for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
+        for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
+            coordinates, numbers = _point(policy, 0.1, power_mean_w=power - less)
+            if failing is ROUTER:
+                numbers |= {"accepted_load": 0.09, "packets": 90_000, "dropped_packets": 10_000}
+            points.append(({**coordinates, "faults": failing}, numbers))
+    return made(root, points)
+
+
+def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_path: Path) -> None:
+    results = _failing(tmp_path / "faults")
+    yearly = results.bill(NIGHT)
+    shares = yearly.frame["saving_share"].to_list()
+    assert shares == [0.5, None, None, 0.0, None, None]
+    failed = "no savings: links that failed draw no power, which is no saving, and no baseline was measured with these"
+    notes = yearly.frame["note"].to_list()
+    assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
+    told = "\n".join(lines(yearly))
+    assert "router 3, at 40us: 10 % of its packets were dropped (a router had failed)" in told
+    assert yearly.frame["dropped_share"].to_list() == pytest.approx([0, 0, 0.1, 0, 0, 0.1])
+    named = told.partition("write bill.baseline: ")[2].partition(" (each")[0]
+    for baseline in (named, f"{named},faults=none"):
+        again = results.bill(NIGHT | {"baseline": baseline})
+        if "faults" in baseline:
+            assert "has other faults: none" in again.frame["note"][1]
+            assert f"  write bill.baseline: {named} (each" in "\n".join(lines(again))
+            assert again.frame["saving_share"].to_list() == [0.5, None, None, None, None, None]
+        else:
+            assert again.frame["saving_share"].to_list()[:3] == pytest.approx([0.5, 1 - 950 / 1950, 1 - 800 / 1800])
+            assert again.frame["note"].to_list() == [None] * 6
+    # where nothing that stays on was measured, there is none to name
+    alone = made(tmp_path / "alone", [({**_point(ASLEEP, 0.1)[0], "faults": LINK}, _point(ASLEEP, 0.1)[1])])
+    assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
+
+
+@pytest.mark.parametrize("flaw", [each for each in vars(soundness).values() if isinstance(each, soundness.Flaw)])
+def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
+    """Whatever `flaws` finds; those of a whole run are tried above, those of a phase below."""
+    assert flaw.help
 
 
 def test_nothing_is_interpolated_nor_extrapolated(tmp_path: Path) -> None:
@@ -96,6 +173,16 @@ def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> No
     assert weft.load(file).run(tmp_path / "two").bill().frame["note"].to_list() == [None, None]
 
 
+def test_a_load_of_which_some_seeds_ran_says_which_did_not(tmp_path: Path) -> None:
+    runs = [_point("always_on", 0.1) for _ in range(3)]
+    seeds = [({**coordinates, "seed": seed}, numbers) for seed, (coordinates, numbers) in enumerate(runs, start=1)]
+    results = made(tmp_path / "seeds", seeds)
+    for row in (1, 2):
+        shutil.rmtree(results.folder(row))
+    with pytest.raises(ResultsError, match=r"load 0\.1 \(seed 2 and 1 more\) was not run yet"):
+        weft.open(results.root).bill(NIGHT)
+
+
 def test_results_of_which_none_is_finished_are_refused_in_words(tmp_path: Path) -> None:
     results = made(tmp_path / "none", [_point("always_on", 0.1)])
     shutil.rmtree(results.root / "points")
@@ -112,7 +199,7 @@ def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> 
     assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
     assert asleep["note"] == "load 0.3 is saturated"
     told = lines(yearly)
-    assert told[told.index("tcep: load 0.3 is saturated") + 1].startswith("  name a load that the network carries")
+    assert told[told.index("tcep: load 0.3 is saturated") + 1].startswith("  take a load that the network carries")
 
 
 def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
@@ -138,15 +225,17 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
         (
             (
                 (sound, sound | {"saturated": True}),
-                "saturated in phase 2",
-                "for this phase a load that the network carries",
+                "phase 2 is saturated",
+                "take a load that the network carries",
             ),
             (
                 (sound, {"packets": 0, "start_cycle": 9}),
                 "does not reach phase 2, which begins in cycle 9",
                 "`measure.window`",
             ),
-            ((sound, sound | {"accepted_load": 0.0}), "nothing was delivered in phase 2", "longer `measure.window`"),
+            ((sound, sound | {"accepted_load": 0.0}), "phase 2 delivered nothing", "longer `measure.window`"),
+            ((sound, sound | {"packets": 7}), "phase 2 is with fewer than 30 packets", "for 9 times as long or more"),
+            ((sound, sound | {"packets": 0}), "phase 2 is without a measured packet", "longer `measure.window`"),
             ((sound, sound)[:1], "the load never changes: it has no phases", "name loads"),
             ((), "the load never changes: it has no phases", "name loads"),
         )
@@ -154,6 +243,13 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
         with pytest.raises(ResultsError, match=words) as told:
             _with_phases(tmp_path / str(number), *phases).bill(keys)
         assert remedy in told.value.help
+    # phase 3 delivers what phase 2, which is not billed, has left
+    late = KEYS | {"profile": [{"share": 0.5, "phase": 1}, {"share": 0.5, "phase": 3}]}
+    with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as told:
+        _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
+    assert told.value.help == "lower the load of the phase before until it is not saturated"
+    with pytest.raises(ResultsError, match=r"it is not judged \(too short for its bursts\)"):
+        _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
     with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as told:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})
     assert told.value.help == "name a phase from 1 to 2"
@@ -268,6 +364,15 @@ def test_what_is_said_of_an_unsettled_point_settles_it(tmp_path: Path) -> None:
     assert any("`measure.warmup: auto`" in line for line in lines(yearly))
     settled = weft.load(short, set={"measure.warmup": "auto"}).run(tmp_path / "auto").bill()
     assert settled.frame["note"].to_list() == [None, None]
+
+
+def test_the_window_that_is_told_for_few_packets_holds_enough(tmp_path: Path) -> None:
+    few = {"sweep.traffic.load": [0.001], "bill.profile": [{"share": 1, "load": 0.001}]}
+    with pytest.raises(ResultsError, match="is with fewer than 30 packets") as told:
+        weft.load(TWO, set=few).run(tmp_path / "few").bill()
+    window = told.value.help.partition("measure.window: ")[2].partition("`")[0]
+    enough = weft.load(TWO, set=few | {"measure.window": window}).run(tmp_path / "enough")
+    assert enough.bill().frame["note"].to_list() == [None, None]
 
 
 def test_phases_that_the_load_does_not_have_are_refused_before_anything_runs() -> None:

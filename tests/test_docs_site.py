@@ -189,7 +189,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
         },
         "power": {
             "policy": {"idle_timeout": {"idle": "20cycles", "transition": "10cycles"}},
-            "router_price": {"static": "10W", "per_port": "1W", "per_bit": "1pJ/bit"},
+            "router_price": {"static": "10W", "asleep": "1W", "per_port": "1W", "per_bit": "1pJ/bit"},
+            "groups": {"by": "router"},
         },
         "measure": {
             "warmup": "200cycles",
@@ -236,7 +237,7 @@ def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("table", ["channels", *_engine.RECORDS])
+@pytest.mark.parametrize("table", ["channels", "groups", *_engine.RECORDS])
 def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
     columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
     assert _documented(f"column of {table}") - ({"link_class"} if table == "series" else set()) == columns

@@ -27,6 +27,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "2d_unequal": {"hyperx": {"widths": [8, 2], "terminals_per_router": 1}},
     "3d_unequal": {"hyperx": {"widths": [4, 2, 2], "terminals_per_router": 1}},
     "dragonfly": {"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 1}},
+    "tree": {"k_ary_n_tree": {"k": 4, "n": 2}},
 }
 TERMINALS = {name: 20 if name == "dragonfly" else 16 for name in NETWORKS}
 LOADS = (0.1, 0.6)
@@ -68,10 +69,11 @@ def names(family: str) -> list[str]:
 
 def suits(network: str, pattern: str) -> bool:
     """Whether they make sense together."""
-    grid = network != "dragonfly"
-    if pattern in ON_GRIDS | OF_BITS:
-        return grid
-    return pattern != "group_shift" or not grid
+    if pattern in OF_BITS:
+        return network != "dragonfly"
+    if pattern in ON_GRIDS:
+        return network not in {"dragonfly", "tree"}
+    return pattern != "group_shift" or network == "dragonfly"
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:
@@ -161,7 +163,7 @@ def test_every_policy_goes_with_a_routing_somewhere(policy: str) -> None:
 def test_the_account_of_every_traffic_closes_or_it_is_refused(
     network: str, policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    transitions = waking = 0
+    transitions = elsewhere = 0
     going = routings(network, POLICIES[policy])
     for number, (name, traffic) in enumerate(traffics(network).items()):
         if not going or not suits(network, name):
@@ -176,8 +178,9 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             what = f"{policy}, {routing}, {network}, {name}, load {load}"
             check_account(finished.summary, channels := pl.read_parquet(folder / "channels.parquet"), traffic, what)
             transitions += finished.summary["link_transitions"]
-            waking += int(channels["cycles_waking"].sum())
-    assert (transitions > 0) == (waking > 0), "links that were switched are seen on their way"
+            seen = channels.select(pl.col("cycles_waking", "cycles_half", "cycles_quarter").sum())
+            elsewhere += sum(seen.row(0))
+    assert (transitions > 0) == (elsewhere > 0), "links that were switched are seen on their way, or at a lower rate"
 
 
 def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

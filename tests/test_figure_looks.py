@@ -42,7 +42,7 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A point whose load changes in phases, with a bill of two of them."""
-    bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 4}]}
+    bill = {"price_per_kwh": "0.2EUR", "profile": [{"share": 0.4, "phase": 2}, {"share": 0.6, "phase": 2}]}
     return weft.load(DAY, set={"bill": bill}).run(tmp_path_factory.mktemp("day") / "day")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from weft.report.sources import Sources
 from weft.results import soundness, tables
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft.api.results import Results
 
 # A ring of eight: uniform traffic over it saturates near 0.5. The last phase has time to deliver what the third left.
@@ -181,3 +180,15 @@ def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
     assert answer.saturation(line, [(0.05, False), (0.9, None), (0.9, False)]) == (
         "not up to 0.05, not judged from 0.9 on"
     )
+
+
+def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:
+    """The example on a tree of 16 terminals. Night, morning and evening need no more than a spanning tree there."""
+    policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
+    example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
+    scenario = weft.load(example, set={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
+    always, elastic = scenario.run(tmp_path / "day").phases.partition_by("power.policy", maintain_order=True)
+    assert elastic["accepted_load"].to_list() == pytest.approx(always["accepted_load"].to_list(), rel=0.03)
+    night, morning, noon, evening = elastic["power_mean_w"] / always["power_mean_w"]
+    assert max(night, morning) < 0.7, (night, morning)
+    assert night < evening < noon <= 1.0, "links of the noon drain in the evening"

@@ -388,7 +388,7 @@ def test_quantities_of_the_tables_have_units(results: Results) -> None:
     bare = {each["column"] for table in tables for each in table if not each["unit"]}
     assert bare == {"ending", "flaw", "saturated"}
     shares = [each for each in held["columns"] if each["column"].endswith("_share")]
-    assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 2
+    assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 3
 
 
 def test_without_finished_points_there_is_nothing_to_report(

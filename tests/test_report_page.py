@@ -55,7 +55,7 @@ CHARTS = {
     "chart-ccdf": "Share of packets that are later",
     "chart-hops": "Share of packets",
     "chart-channels": "Utilisation [flits/cycle]",
-    "chart-series": "Mean utilisation [flits/cycle]",
+    "chart-series": "Mean utilisation [share of bandwidth]",
     "chart-transient": "Packet latency [cycles]",
 }
 
@@ -233,7 +233,7 @@ def test_hovering_tells_both_directions_of_a_link(page: Page, results: Results) 
         f"{end['from_router']} port {end['from_port']} \u2192 {end['to_router']} port {end['to_port']}" for end in ends
     ]
     assert told["flits in the window"] == [str(end["flits"]) for end in ends]
-    assert told["utilisation [flits/cycle]"] == [f"{end['utilisation']:.4f}" for end in ends]
+    assert told["utilisation [share of bandwidth]"] == [f"{end['utilisation']:.4f}" for end in ends]
     assert told["transitions"] == [str(end["transitions"]) for end in ends]
 
 

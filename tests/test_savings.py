@@ -164,6 +164,37 @@ def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
     assert "saves most" not in text
 
 
+def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -> None:
+    """51.4 W of 1000 W are a smaller share than 50 W of 967 W, though more watts."""
+    on = [ON | {"power_mean_w": power} for power in (1000.0, 967.0)]
+    own = [GATED | {"power_mean_w": 948.6}, GATED | {"power_mean_w": 917.0}]
+    runs = [
+        ({"power.policy": policy, "traffic.load": load}, numbers)
+        for policy, several in (("on", on), ("gated", own))
+        for load, numbers in zip(LOADS, several, strict=True)
+    ]
+    runs = [(coordinates, numbers | {"hash": place}) for place, (coordinates, numbers) in enumerate(runs)]
+    text = "\n".join(savings.lines(made(tmp_path / "shares", runs), width=1000))
+    assert "Where it saves most, as a share (load 0.2): " in text
+    assert "917 W instead of 967 W (50 W less, 5.17 %)" in text
+    assert "Where it saves least, as a share (load 0.1): " in text
+    assert "949 W instead of 1000 W (51.4 W less, 5.14 %)" in text
+
+
+def test_what_is_equal_as_shown_is_told_once(tmp_path: Path) -> None:
+    text = told(tmp_path / "saves", {}, {"power_mean_w": 1499.99})
+    assert "It saves the same share everywhere, as here (load 0.2): " in text
+    assert "Where it saves" not in text
+    text = told(tmp_path / "costs", {"power_mean_w": 2100.0}, {"power_mean_w": 2100.0})
+    assert "costs the same share everywhere, as here (load 0.1): " in text
+    assert "(100 W more, 5 %)" in text
+
+
+def test_two_numbers_that_differ_are_written_so_that_one_sees_it(tmp_path: Path) -> None:
+    text = told(tmp_path, {"power_mean_w": 31352.5}, {"power_mean_w": 31352.5}, on={"power_mean_w": 31400.0})
+    assert "31.35 kW instead of 31.4 kW (47.5 W less, 0.151 %)" in text
+
+
 def _phase(number: int, load: float, **numbers: Any) -> dict[str, Any]:
     told = {"phase": number, "load": load, "packets": 1000, "saturated": False, "accepted_load": load}
     return told | {"links_off_share": 0.75, "packet_latency_mean_cycles": 30.0, "power_mean_w": 1500.0} | numbers
@@ -173,7 +204,7 @@ def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     on = [_phase(1, 0.1, power_mean_w=2000.0), _phase(2, 0.3, power_mean_w=2000.0), _phase(3, 0.1, power_mean_w=2000.0)]
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
     text = told(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
-    assert "Where it saves most (load 0.1, phase 1 of load 0.1): 25 % of the links that it manages draw power" in text
+    assert "the same share everywhere, as here (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
     # the third one delivers what the second one has left
     assert "of 6 pairs of points or phases: 2 saturated, 2 not settled (the backlog of a saturated phase)." in text
 

@@ -65,13 +65,14 @@ def _phase(number: int, saturated: bool | None) -> dict[str, Any]:
     }
 
 
+UNJUDGED = "not judged (too short to tell whether it is saturated)"
 FLAWS: dict[str, dict[str, Any]] = {
     "saturated": {"saturated": True, "ending": "saturated"},
     "stalled": {"ending": "stalled"},
     "interrupted": {"ending": "interrupted"},
     "saturated in a phase of the load": {"phases": [_phase(1, None), _phase(2, True)]},
     "without a measured packet": {"packets": 0},
-    "not judged (too short for its bursts)": {"saturated": None},
+    UNJUDGED: {"saturated": None},
     "not settled (power states)": {"power_settled": False},
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
@@ -84,6 +85,7 @@ FLAWS: dict[str, dict[str, Any]] = {
         "warmup_cycles": 9000,
         "window_cycles": 1000,
     },
+    "measured over a part of a period of the policy": {"whole_periods": False},
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
 }
 
@@ -149,7 +151,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
     """Not in the figure, the table nor the row of the report is a load called carried of which that is not known."""
     why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
-    results = points(tmp_path / "short", FLAWS["not judged (too short for its bursts)"] | {"warnings": [why]})
+    results = points(tmp_path / "short", FLAWS[UNJUDGED] | {"warnings": [why]})
     drawing = draw.figure("load", Choice.of([results]))
     assert "not judged" in [text.get_text() for text in drawing.legends[0].get_texts()]
     table = tables.loads(results)
@@ -383,7 +385,7 @@ def test_a_collapse_is_explained_and_not_praised(collapsed: Results) -> None:
     assert sentence in notes.lines(collapsed)
     for words in (
         "Collapse at power.policy = idle_timeout(idle 200cycles, transition 2000cycles)",
-        "packets wait for links that sleep, block those behind them",
+        "packets wait for links that are not on, and block those behind them, and so the links further on",
         "The same load is carried under always_on",
         f"`weft plot residency {collapsed.root}`",
     ):
@@ -405,6 +407,119 @@ def test_the_figure_that_a_collapse_names_is_there(
 def test_saturation_with_busy_channels_is_no_collapse(recorded: Results) -> None:
     assert any(map(soundness.is_over, recorded.summaries))
     assert collapse.sentences(recorded) == []
+
+
+BY_THE_CLOCK = {"timetable": {"off": [{"from": "0ns", "until": "3us"}], "period": "10us"}}
+
+
+def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_path: Path) -> None:
+    """More is accepted than offered in the whole window, and links go off by the clock, not for want of flits."""
+    dark = {"links_on_share": 0.5, "links_off_share": 0.4, "links_shadow_share": 0.0, "link_transitions": 9}
+    numbers = (
+        PLAIN | dark | {"offered_load": 0.085, "accepted_load": 0.08506, "link_classes": [{"utilisation_max": 0.1}]}
+    )
+    late = numbers | {"phases": [_phase(1, False), _phase(2, True)]}
+    (told,) = collapse.sentences(made(tmp_path / "phase", [({"power.policy": BY_THE_CLOCK}, late)]))
+    assert "phase 2 of the load: 0.5 of 0.9 flits/terminal/cycle are accepted although" in told
+    assert "packets wait for links that are not on, and block those behind them. " in told
+    assert "sleep" not in told
+    undrained = numbers | {"saturated": True, "ending": "saturated"}
+    (told,) = collapse.sentences(made(tmp_path / "drain", [({"power.policy": BY_THE_CLOCK}, undrained)]))
+    assert "packets of the window are not delivered within `measure.drain_limit` although" in told
+    assert "0.08506 of" not in told
+
+
+def _compared(root: Path, a: dict[str, Any], b: dict[str, Any], **point: Any) -> dict[str, dict[str, Any]]:
+    """The rows of a comparison of two single runs, by quantity; each knows an interval in which the other lies."""
+    known = PLAIN | {"packet_latency_ci95_cycles": 500.0}
+    sets = [made(root / name, [(point, known | each)]) for name, each in (("a", a), ("b", b))]
+    return {row["quantity"]: row for row in sets[0].compare(sets[1]).iter_rows(named=True) if row.get("phase") != "1"}
+
+
+def test_changes_at_set_times_are_no_chance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slow = {"packet_latency_mean_cycles": 220.0}
+    latency = _compared(tmp_path / "steady", {}, slow)["packet_latency_mean_cycles"]
+    assert (latency["relative"], latency["significant"], latency["unjudged"]) == (10.0, False, None)
+    phases = {"phases": [_phase(1, False) | {"packets": 100}]}
+    many: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, phases),
+        ({"power.policy": BY_THE_CLOCK}, {}),
+        ({"faults": [{"link": [0, 5], "at": "40us"}]}, {}),
+    ]
+    for number, (point, numbers) in enumerate(many):
+        row = _compared(tmp_path / str(number), numbers, slow | numbers, **point)["packet_latency_mean_cycles"]
+        assert (row["difference"], row["relative"], row["significant"]) == (200.0, 10.0, None)
+        assert row["unjudged"].startswith("not judged: changes in the window (")
+        assert row["unjudged"].endswith(") are not chance")
+    assert main(["compare", str(tmp_path / "1" / "a"), str(tmp_path / "1" / "b")]) == 0
+    told = capsys.readouterr().out
+    assert "+1000.0 %  not judged: changes in the window (the links that are on) are not chance" in told
+    assert "not told apart" not in told
+    assert "sweep the seed (seed: [1, 2, 3]) in both" in told
+    # a column of remarks has no head, and no rule
+    assert not any(line.endswith("  -") for line in told.splitlines())
+
+
+def test_several_seeds_tell_chance_from_changes(tmp_path: Path) -> None:
+    sets = [
+        made(
+            tmp_path / name,
+            [
+                ({"power.policy": BY_THE_CLOCK, "seed": seed}, PLAIN | {"packet_latency_mean_cycles": latency + seed})
+                for seed in (1, 2, 3)
+            ],
+        )
+        for name, latency in (("a", 20.0), ("b", 220.0))
+    ]
+    rows = {row["quantity"]: row for row in sets[0].compare(sets[1]).iter_rows(named=True)}
+    assert rows["packet_latency_mean_cycles"]["significant"] is True
+    assert rows["packet_latency_mean_cycles"]["unjudged"] is None
+
+
+def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_same(tmp_path: Path) -> None:
+    """Requests that wait for links deliver less: the same flits on links always on are no measure of that."""
+    on = PLAIN | {"energy_total_j": 10.0, "energy_total_fj": "10", "energy_always_on_fj": "10", "links_on_mean": 1.0}
+    asleep = PLAIN | {"energy_total_fj": "9", "energy_always_on_fj": "10", "links_on_mean": 0.5}
+    powers = ({"power_mean_w": 100.0}, {"power_mean_w": 80.0})
+
+    def told(name: str, **changed: Any) -> str:
+        runs = [({"power.policy": "on"}, on | powers[0]), ({"power.policy": "off"}, asleep | powers[1] | changed)]
+        return " ".join(answer.sentences(Sources([made(tmp_path / name, runs)])))
+
+    same = told("same")
+    assert "Against links that are always on, 20.0 % less power at best, at the same traffic (off): 80 W " in same
+    assert "for the same flits" not in same
+    less = told("less", accepted_load=0.02)
+    assert "Against" not in less
+    assert (
+        "No saving of off against on can be told. Not compared, of 1 pairs of points: 1 that accept different" in less
+    )
+
+
+@pytest.mark.parametrize(("point", "numbers"), [({"faults": [{"router": 3}]}, {}), ({}, {"closed_loop": True})])
+def test_what_failed_and_loads_that_follow_the_network_are_no_saving(
+    tmp_path: Path, point: dict[str, Any], numbers: dict[str, Any]
+) -> None:
+    told = answer.sentences(Sources([made(tmp_path / "alone", [(point, PLAIN | numbers)])]))
+    assert not any(each.startswith("Against") for each in told)
+    assert any(each.startswith("Of 1 point no saving is told: ") for each in told)
+
+
+def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path) -> None:
+    runs = [
+        ({"traffic.load": load}, PLAIN | {"accepted_load": accepted, "packets": 10_000})
+        for load, accepted in ((0.1, 0.1), (0.15, 0.1520), (0.16, 0.1523))
+    ]
+    told = " ".join(answer.sentences(Sources([made(tmp_path / "near", runs)])))
+    assert (
+        "saturation: 0.1523 flits/terminal/cycle (load 0.16), and up to chance the same at 1 more: load 0.15." in told
+    )
+
+
+def test_the_load_of_a_phase_is_the_number_that_was_set(tmp_path: Path) -> None:
+    """Not the sum of floats over the terminals."""
+    phases = [_phase(1, None) | {"load": 0.29999999999999993}]
+    assert made(tmp_path / "phases", [({}, PLAIN | {"phases": phases})]).phases["load"].to_list() == [0.3]
 
 
 def test_a_page_carries_the_flaws(tmp_path: Path) -> None:

@@ -172,15 +172,15 @@ def test_a_discarded_packet_is_told_as_such(tmp_path: Path, capsys: pytest.Captu
     measured = [life for life in lives if "(measured)" in life and "latency" not in life]
     assert measured
     for life in measured:
-        assert "when it was discarded: a router had failed" in life
+        assert "when it was discarded: a link or router had failed" in life
         assert "run ended" not in life
-    assert f"{summary['dropped_packets']} packets dropped at 1 point (a router had failed)" in text
+    assert f"{summary['dropped_packets']} packets dropped at 1 point (a link or router had failed)" in text
 
 
 def test_what_is_not_known_of_a_packet_is_not_said() -> None:
     counted, other = {"measured": True}, {"measured": False}
     lost = {"dropped_packets": 2, "missing_packets": 0}
-    assert packet_lives.until(counted, lost) == "when it was discarded: a router had failed"
-    either = "when the run ended, or a router had failed and it was lost"
+    assert packet_lives.until(counted, lost) == "when it was discarded: a link or router had failed"
+    either = "when the run ended, or a link or router had failed and it was lost"
     assert packet_lives.until(other, lost) == packet_lives.until(counted, lost | {"missing_packets": 1}) == either
     assert packet_lives.until(counted, lost | {"dropped_packets": 0}) == "when the run ended"

@@ -6,7 +6,10 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::time::Instant;
-use weft_engine::power::{PolicyConfig, idle_timeout::IdleTimeout};
+use weft_engine::power::{
+    PolicyConfig,
+    idle_timeout::{IdleState, IdleTimeout},
+};
 use weft_engine::recording::{
     RecordingConfig,
     link_states::LinkStates,
@@ -66,7 +69,8 @@ impl Record {
     fn apply(self, spec: &mut Spec) {
         if self != Self::Nothing {
             let time = |cycles: u128| Time::Femtoseconds(cycles * spec.cycle_fs);
-            spec.policy = PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20) });
+            spec.policy =
+                PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20), to: IdleState::Off });
         }
         let or_all = |what| self == what || self == Self::Everything;
         let all = [

@@ -22,6 +22,7 @@ pub use explain::imply::{Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
 pub use models::{allocation, power, recording, routing, workload};
 pub use network::memory::{Memory, memory};
+pub use network::rebuild::unproven;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;
@@ -35,7 +36,7 @@ use weft_units::Refusal;
 /// each other in a cycle, the policy goes with the routing.
 pub fn check(spec: &Spec) -> Result<(), Refusal> {
     network::assemble::net(spec)?;
-    network::policy::build(spec).map(|_| ())
+    spec.check_policy()
 }
 
 /// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).

@@ -11,6 +11,7 @@ use crate::common::*;
 use weft_engine::examples::{Accepts, Example};
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Implied, Sampled, Spec, imply};
+use weft_topology::TopologyConfig;
 use weft_traffic::PatternConfig;
 
 /// (accepted, offered) at `load` [flits/terminal/cycle].
@@ -70,6 +71,61 @@ fn every_routing_gets_through_what_its_examples_say() {
             }
         }
     }
+}
+
+/// The topology with so many links in place of each one; `None` where it has no trunks.
+fn widened(topology: &TopologyConfig, width: u32) -> Option<TopologyConfig> {
+    let mut json = serde_json::to_value(topology).expect("a configuration");
+    let keys = json.as_object_mut()?.values_mut().next()?.as_object_mut()?;
+    keys.insert("trunk_width".to_owned(), width.into());
+    serde_json::from_value(json).ok()
+}
+
+#[test]
+fn trunks_of_two_carry_twice_as_much_and_change_no_latency() {
+    let (mut last, mut refused, mut done) = ("", Vec::new(), 0);
+    for Example { config, bounds, .. } in RoutingConfig::examples() {
+        let Some(bound) = bounds.first().filter(|_| config.name() != last) else { continue };
+        last = config.name();
+        let Some(wide) = widened(&bound.topology, 2) else { continue };
+        if !config.fits(&wide.build("topology").expect("a graph")) {
+            refused.push(config.name());
+            continue;
+        }
+        let spec_of = |topology: &TopologyConfig| {
+            ample(Pair { topology: topology.clone(), routing: config.clone() }.spec(), &bound.pattern)
+        };
+        let [narrow, mut wide] = [&bound.topology, &wide].map(spec_of);
+        let [one, two] = [&narrow, &wide].map(|spec| imply(spec).expect("a legal pair"));
+        assert_eq!((one.mean_hops, one.zero_load_latency), (two.mean_hops, two.zero_load_latency), "{config:?}");
+        let [one, two] = [one, two].map(|implied| implied.channel_load_bound.expect("packets"));
+        // a terminal sends and takes one flit per cycle
+        assert!((two - (2.0 * one).min(1.0)).abs() < 1e-9, "{config:?}: {two}, with single links {one}");
+        if let Accepts::UpTo(_) | Accepts::AtLeast(_) = bound.accepts {
+            phases(&mut wide, 2000, 3000);
+            reaches(&mut wide, two);
+        }
+        done += 1;
+    }
+    // link-state tables have one link for each pair of routers
+    assert_eq!(refused, ["pal"]);
+    assert!(done > 8, "{done} routings");
+}
+
+#[test]
+fn each_class_has_trunks_of_its_own_width() {
+    // a group of 8 terminals sends all over its one link to the next group, at most 3/4 of it over some local link
+    let bound = |widths: &str| {
+        let sizes = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;
+        let mut spec = spec(&format!(r#"{{"dragonfly": {{{sizes}, "trunk_width": {widths}}}}}"#), DF_MINIMAL);
+        pattern(&mut spec, ADVERSE);
+        imply(&spec).expect("a legal pair").channel_load_bound.expect("packets")
+    };
+    let [none, local, global, both] =
+        ["1", r#"{"local": 4}"#, r#"{"global": 3}"#, r#"{"local": 4, "global": 8}"#].map(bound);
+    assert_eq!((none, local, both), (1.0 / 8.0, 1.0 / 8.0, 1.0));
+    // three links carry three flits, or else the local links are full
+    assert!(global > none && global <= 3.0 / 8.0, "{global}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub fn check_account(spec: &Spec, out: &Outcome) {
             assert_eq!((c.cycles[0], c.transitions), (out.window, 0), "{what}: {c:?}");
         }
     }
-    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).map(|c| c.flits[0]).sum();
+    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).flat_map(|c| &c.flits).sum();
     assert_eq!(injected, out.injected_flits, "{what}");
     // no terminal takes more than a flit per cycle
     assert!(out.accepted_flits <= out.window * u64::from(out.terminals), "{what}");
@@ -191,16 +191,20 @@ fn channels_carry_each_flit_once_per_hop() {
 
 #[test]
 fn an_idle_network_goes_to_sleep_and_nothing_else() {
-    // idle 40 cycles, on the way down 25, then off for the rest of the window; terminals stay on
-    let mut spec = spec(HYPERX, DOR);
-    policy(&mut spec, IDLE_TIMEOUT);
-    spec.set_load(0.0);
-    phases(&mut spec, 0, 1000);
-    let out = run(&spec);
-    for c in &out.channels {
-        let expected = if c.class == 0 { [1000, 0, 0, 0, 0] } else { [40, 0, 25, 1000 - 65, 0] };
-        assert_eq!(c.cycles, expected, "{c:?}");
-        assert_eq!(c.transitions, if c.class == 0 { 0 } else { 2 });
+    // idle 40 cycles, on the way down 25, then off for the rest of the window; terminals stay on unless they are managed
+    for terminals_sleep in [false, true] {
+        let mut spec = spec(HYPERX, DOR);
+        policy(&mut spec, IDLE_TIMEOUT);
+        spec.managed[0] = terminals_sleep;
+        spec.set_load(0.0);
+        phases(&mut spec, 0, 1000);
+        let out = run(&spec);
+        for c in &out.channels {
+            let sleeps = c.class > 0 || terminals_sleep;
+            let expected = if sleeps { [40, 0, 25, 1000 - 65, 0, 0, 0] } else { [1000, 0, 0, 0, 0, 0, 0] };
+            assert_eq!(c.cycles, expected, "{c:?}");
+            assert_eq!(c.transitions, if sleeps { 2 } else { 0 });
+        }
+        assert_eq!(out.flit_hops, 0);
     }
-    assert_eq!(out.flit_hops, 0);
 }

@@ -421,6 +421,88 @@ fn a_router_that_returns_is_in_step_with_the_others() {
     assert!(asked > 0);
 }
 
+/// `routing` on `network`, links always on; packets of one flit between all pairs, and nothing is full.
+fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
+    let mut spec = spec(network, routing);
+    pattern(&mut spec, UNIFORM_SELF);
+    spec.set_load(0.05);
+    phases(&mut spec, 0, 12_000);
+    spec.faults = faults.to_vec();
+    spec
+}
+
+/// All that was created is delivered or discarded; returns the share that is discarded.
+fn share_lost(spec: &Spec) -> f64 {
+    let out = run(spec);
+    assert_same(&out, &run_as(spec, Execution { threads: 1, blocks: 3 }), "3 blocks");
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
+    assert_eq!(out.sums.packets + out.dropped_packets, out.jobs[0].offered_flits);
+    out.dropped_packets as f64 / out.jobs[0].offered_flits as f64
+}
+
+const MESH_OF_4: &str = r#"{"mesh": {"widths": [4], "terminals_per_router": 2}}"#;
+const RING_OF_6: &str = r#"{"torus": {"widths": [6], "terminals_per_router": 2}}"#;
+
+#[test]
+fn a_routing_without_a_choice_loses_what_the_link_would_carry() {
+    // between the halves of a row: 2 * 2 * 2 of 16 pairs of routers, in 10,000 of 12,000 cycles
+    let spec = always_on(MESH_OF_4, r#"{"dimension_order": {}}"#, &[fault(1, 2, 2000, None)]);
+    let expected: f64 = 0.5 * 10.0 / 12.0;
+    let packets: f64 = 0.05 * 8.0 * 12_000.0;
+    let sigma = (expected * (1.0 - expected) / packets).sqrt();
+    assert!((share_lost(&spec) - expected).abs() < 4.0 * sigma, "{} of {expected}", share_lost(&spec));
+    // the link that returns carries them again
+    let mut spec = spec;
+    spec.faults[0].until = Some(7000);
+    let expected = 0.5 * 5.0 / 12.0;
+    assert!((share_lost(&spec) - expected).abs() < 4.0 * sigma, "{} of {expected}", share_lost(&spec));
+}
+
+#[test]
+fn a_routing_that_rebuilds_loses_nothing_where_a_path_is_left() {
+    for routing in [r#"{"shortest_path": {}}"#, r#"{"ecmp": {}}"#] {
+        let mut spec = always_on(RING_OF_6, routing, &[fault(1, 2, 2000, None)]);
+        // the longest path on the ring has 3 links, and 5 when it is cut open
+        let refusal = weft_engine::check(&{
+            let mut few = spec.clone();
+            few.links.iter_mut().for_each(|link| link.vcs = 4);
+            few
+        });
+        let refusal = refusal.expect_err("5 classes in 4 VCs");
+        assert!(refusal.what.contains("3 without faults; once some links have failed, paths need 5"), "{refusal}");
+        spec.fault_times.rebuild_delay = 300;
+        // Packets under way at the change, on their second hop or later, may run out of classes: a few of 7,200.
+        assert!(share_lost(&spec) < 0.003, "{routing}: {}", share_lost(&spec));
+        // heads at the broken link wait for the new tables: some packets take all the delay longer
+        let out = run(&spec);
+        assert!((300..400).contains(&out.latency.max()), "{routing}: {}", out.latency.max());
+        // a router that is cut off: packets to it are lost, 2 * 5 + 1 of 36 pairs, in 10,000 of 12,000 cycles
+        spec.faults = vec![dead(3, 2000, None)];
+        let expected = 11.0 / 36.0 * 10.0 / 12.0;
+        assert!((share_lost(&spec) - expected).abs() < 0.02, "{routing}: {} of {expected}", share_lost(&spec));
+    }
+}
+
+#[test]
+fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
+    const GRID: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
+    let cut = [fault(5, 6, 2000, None)];
+    let fixed = share_lost(&always_on(GRID, r#"{"dimension_order": {}}"#, &cut));
+    let adaptive = share_lost(&always_on(GRID, r#"{"minimal_adaptive": {}}"#, &cut));
+    // Between columns 1 and 2, row 1 carries 2 * 2 * 2 * 4 of 256 pairs in dimension order. Adaptive packets to row 1 lose
+    // their last choice only where they come to that row before they cross: surely the 2 * 2 * 2 pairs of that row.
+    let during = 10.0 / 12.0;
+    assert!((fixed - 32.0 / 256.0 * during).abs() < 0.01, "{fixed}");
+    assert!(adaptive < 0.8 * fixed && adaptive > 0.8 * 8.0 / 256.0 * during, "{adaptive} of {fixed}");
+    // one of two links up of a leaf: the other one takes all
+    let tree = r#"{"k_ary_n_tree": {"k": 2, "n": 2}}"#;
+    let up = |ascent: &str| {
+        always_on(tree, &format!(r#"{{"up_down": {{"ascent": "{ascent}"}}}}"#), &[fault(0, 2, 2000, None)])
+    };
+    let (drawn, chosen) = (share_lost(&up("random")), share_lost(&up("adaptive")));
+    assert!(chosen < 0.75 * drawn, "{chosen} and {drawn}");
+}
+
 #[test]
 fn faults_that_never_come_change_nothing() {
     let mut spec = row(6, r#""initial": "root""#);

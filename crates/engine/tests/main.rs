@@ -3,11 +3,13 @@
 
 mod allocation;
 mod bounds;
+mod bundles;
 mod choosing;
 mod common;
 mod conformance;
 mod conservation;
 mod determinism;
+mod elastic_tree;
 mod faults;
 mod layers;
 mod link_states;
@@ -17,6 +19,7 @@ mod properties;
 mod refused;
 mod saturation;
 mod slac;
+mod speeds;
 mod stall;
 mod tcep;
 mod theory;

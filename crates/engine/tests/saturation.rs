@@ -2,8 +2,8 @@
 
 use crate::common::*;
 use weft_engine::Spec;
-use weft_engine::outcome::{Ending, Saturation};
-use weft_engine::spec::{Job, LoadPhase};
+use weft_engine::outcome::{Doubt, Ending, Saturation};
+use weft_engine::spec::{Job, LoadPhase, Phases, Stop};
 use weft_engine::steady::growth;
 use weft_traffic::{PatternConfig, Population};
 
@@ -50,7 +50,9 @@ fn bursts_that_are_carried_are_no_alarm_in_short_windows() {
 #[test]
 fn a_window_that_is_short_against_the_bursts_says_so_and_a_longer_one_decides() {
     let short = bursty(0.1, 64, 1);
-    let Saturation::Unknown(doubt) = run(&short).saturated else { panic!("bursts of 64 cycles at load 0.1") };
+    let Saturation::Unknown(Doubt::Bursts(doubt)) = run(&short).saturated else {
+        panic!("bursts of 64 cycles at load 0.1")
+    };
     // half the window less what a flit takes to land is judged: 4000 cycles; f = 0.1, p = 1/4, silences of 576 cycles:
     // dispersion 1 - 1/40 + 2 / 4 * 0.9 * (64 * 576 / 640 - 1) = 26.4; 1600 packets
     let expected = 3.0 * (26.445_f64 / 1600.0).sqrt();
@@ -81,7 +83,7 @@ fn a_gap_that_bursts_may_explain_is_decided_by_the_window_that_is_named() {
     for seed in 1..=3 {
         // of 0.265, 5.7 % are not carried
         let mut spec = shared(0.265, seed);
-        let Saturation::Unknown(doubt) = run(&spec).saturated else { continue };
+        let Saturation::Unknown(Doubt::Bursts(doubt)) = run(&spec).saturated else { continue };
         assert!(doubt.is_of_gap() && doubt.gap <= doubt.limit, "{doubt:?}");
         open += 1;
         spec.phases.window = (8000.0 * doubt.longer()).ceil() as u64;
@@ -139,6 +141,13 @@ fn a_load_beside_a_batch_is_judged_without_the_batch() {
         spec.traffic.jobs = vec![job("background", 0..12, load), batch];
         let out = run(&spec);
         assert_eq!(out.saturated, expected, "load {load}, {:?}", out.ending);
+        // and as well where the window ends with the batch
+        let job = &mut spec.traffic.jobs[1];
+        (job.batch, spec.phases) =
+            (Some(vec![1700; 4]), Phases { warmup: 0, window: 20_000, stop: Stop::Complete, ..spec.phases });
+        let out = run(&spec);
+        assert!(out.jobs[1].batch.is_some_and(|batch| batch.completed.is_some()), "load {load}");
+        assert_eq!(out.saturated, expected, "load {load}, {:?} after {} cycles", out.ending, out.window);
     }
 }
 
@@ -152,4 +161,51 @@ fn terminals_that_wait_for_replies_offer_what_the_network_lets_them() {
     // without a limit they pile up
     spec.traffic.jobs[0].workload = request_reply(4, None);
     assert_eq!(run(&spec).saturated, Saturation::Yes);
+}
+
+/// Two terminals of a router send over one link, which is off for 300 of 1,000 cycles, from this cycle of each period on: it
+/// carries a load of 0.35.
+fn by_timetable(load: f64, from: u64) -> Spec {
+    let mut spec = spec(r#"{"hyperx": {"widths": [4], "terminals_per_router": 2}}"#, r#"{"dimension_order": {}}"#);
+    pattern(&mut spec, r#"{"tornado": {}}"#);
+    spec.set_packet(4);
+    let table = format!(
+        r#"{{"timetable": {{"off": [{{"from": "{from}ns", "until": "{}ns"}}], "period": "1000ns", "transition": "5ns"}}}}"#,
+        from + 300
+    );
+    policy(&mut spec, &table);
+    spec.set_load(load);
+    phases(&mut spec, 5000, 4000);
+    spec
+}
+
+#[test]
+fn whole_periods_of_a_policy_are_judged_wherever_the_window_begins() {
+    for from in [0, 250, 500, 750] {
+        for window in [1000, 2000, 4000, 4100] {
+            for (load, expected) in [(0.05, Saturation::No), (0.25, Saturation::No), (0.5, Saturation::Yes)] {
+                let mut spec = by_timetable(load, from);
+                spec.phases.window = window;
+                assert_eq!(run(&spec).saturated, expected, "{load}: off from {from} on, window {window}");
+            }
+        }
+        let mut short = by_timetable(0.25, from);
+        short.phases.window = 999;
+        let doubt = Doubt::PartOfPeriod { cycles: 999, period: 1000 };
+        assert_eq!(run(&short).saturated, Saturation::Unknown(doubt), "off from {from} on");
+    }
+}
+
+#[test]
+fn each_phase_of_a_load_is_judged_by_whole_periods() {
+    let mut spec = by_timetable(0.2, 700);
+    let job = &mut spec.traffic.jobs[0];
+    let next = |from, load| LoadPhase { from, load: vec![load; 8], ..job.phases[0].clone() };
+    let later = [next(7000, 1.0), next(8500, 0.1), next(13_500, 0.3)];
+    job.phases.extend(later);
+    spec.phases.window = 9000;
+    let told: Vec<_> = run(&spec).phases.iter().map(|phase| phase.saturated).collect();
+    let doubt = Doubt::PartOfPeriod { cycles: 500, period: 1000 };
+    let [no, yes] = [Saturation::No, Saturation::Yes].map(Some);
+    assert_eq!(told, [no, yes, no, Some(Saturation::Unknown(doubt))]);
 }

@@ -4,10 +4,9 @@ use crate::common::*;
 use weft_engine::explain;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::spec::{Execution, LoadPhase};
 use weft_engine::{Spec, check, imply};
-use weft_traffic::mix;
 
 /// The defaults.
 const STAGES: &str = r#"{"slac": {}}"#;
@@ -245,23 +244,6 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     assert_eq!(settles, Some(100 + 76 * 100 + 100));
 }
 
-/// Loads that go up and down, drawn from `seed`, and in the end nothing for `quiet` cycles.
-fn steps(spec: &mut Spec, seed: u64, quiet: u64) {
-    let first = spec.traffic.jobs[0].phases[0].clone();
-    let mut from = 0;
-    let mut phases: Vec<LoadPhase> = Vec::new();
-    for k in 0..12 {
-        let draw = mix(seed, 77, k);
-        // half of the steps are quiet, so that stages go off again
-        let load = if k % 2 == 0 { 0.3 + 0.7 * (draw % 1000) as f64 / 1000.0 } else { 0.01 };
-        phases.push(LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() });
-        from += 100 + draw / 1000 % 700;
-    }
-    phases.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
-    spec.traffic.jobs[0].phases = phases;
-    crate::common::phases(spec, 0, from + quiet);
-}
-
 #[test]
 fn nothing_is_lost_while_the_load_goes_up_and_down() {
     let mut woken = 0;
@@ -284,7 +266,7 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
                 spec.traffic.jobs[0].workload = request_reply(2, None);
             }
             record_link_states(&mut spec, 1_000_000);
-            steps(&mut spec, seed, 12_000);
+            load_steps(&mut spec, seed, 12_000);
             let out = run(&spec);
             let what = format!("{topology} {name} {flits} flits");
             assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
@@ -310,7 +292,7 @@ fn blocks_and_threads_change_nothing_while_stages_change() {
             phases(&mut spec, 300, 2000);
             spec.set_load(load);
         } else {
-            steps(&mut spec, 5, 500);
+            load_steps(&mut spec, 5, 500);
         }
         let alone = run(&spec);
         assert!(check_history(&spec, &alone) > 0);

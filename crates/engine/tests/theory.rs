@@ -7,16 +7,21 @@ use weft_engine::{Spec, imply};
 // ---- zero-load latency ----------------------------------------------------------------------------------------------
 
 /// More than any packet of these tests needs: 10 hops of 10 + 3 cycles, 40 flits, and the credits on their way back.
-const APART: u64 = 300;
+pub const APART: u64 = 300;
 
 /// T0 = routers * delay + links + ejection + flits - 1, with hops + 1 routers and all links between routers alike.
-fn t0(spec: &Spec, hops: u64) -> u64 {
+pub fn t0(spec: &Spec, hops: u64) -> u64 {
     let wire = spec.links.get(1).map_or(0, |l| l.latency) * hops + 2 * spec.links[0].latency;
     (hops + 1) * spec.router.delay + wire + spec.router.ejection_delay + u64::from(spec.traffic.longest()) - 1
 }
 
 /// Every packet of a terminal that has the network for itself takes exactly T0 of its hops; returns the hops seen.
-fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
+pub fn check_t0(spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
+    check_t0_after(0, spec, sender, t0)
+}
+
+/// As `check_t0`, if every packet waits so long at its source, which is a part of T0.
+fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     alone(&mut spec, sender, APART);
     let out = run(&spec);
     assert_drained(&out);
@@ -29,7 +34,8 @@ fn check_t0(mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<
         // below 2,048 cycles the histogram is exact, so this looks at every packet by itself
         assert!(out.latency.count_at(expected) >= packets, "{what}: {packets} packets of {hops} hops, T0 {expected}");
     }
-    assert_eq!((out.sums.latency, out.sums.network_latency), (total, total), "{what}");
+    let in_network = total - out.sums.packets * wait;
+    assert_eq!((out.sums.latency, out.sums.network_latency), (total, in_network), "{what}");
     out.hop_counts
 }
 
@@ -52,6 +58,34 @@ fn the_mean_over_the_pairs_of_the_butterfly_is_23_29() {
     assert!((implied.mean_hops.unwrap() - mean_hops).abs() < 1e-9);
     assert!((latency - (11.0 * mean_hops + 4.0)).abs() < 1e-9);
     assert_eq!(format!("{latency:.2}"), "23.29");
+}
+
+#[test]
+fn a_packet_wakes_its_injection_link_then_each_next_one_and_that_of_its_terminal() {
+    const TRANSITION: u64 = 25;
+    // all links are off when a packet is created: it wakes h links between routers and the links of both terminals
+    for (topology, length) in [(HYPERX, 1), (HYPERX, 5), (TORUS, 1), (TRUNKS, 3)] {
+        for (terminals, between_routers) in [(true, true), (true, false)] {
+            let mut spec = spec(topology, DOR);
+            packets(&mut spec, length, VirtualCutThrough, 32);
+            policy(&mut spec, IDLE_TIMEOUT);
+            spec.managed.fill(between_routers);
+            spec.managed[0] = terminals;
+            // the links are on in cycle 0
+            while alone_from(&mut spec, 3) < APART {
+                spec.seed += 1;
+            }
+            let woken = |hops: u64| 2 + if between_routers { hops } else { 0 };
+            let hops = check_t0_after(TRANSITION, spec, 3, |spec, h| t0(spec, h) + woken(h) * TRANSITION);
+            assert!(hops[1..].iter().sum::<u64>() > 10, "{hops:?}");
+        }
+    }
+}
+
+/// The first creation at the terminal once it sends alone.
+fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
+    alone(spec, terminal, APART);
+    creations(spec, terminal)[0]
 }
 
 /// (delay, vc_realloc, speedup); separate VC and switch allocation steps need a cycle at speedup 1.

@@ -67,6 +67,11 @@ impl Point {
         py.detach(|| self.inner.load()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
+    /// The highest load that its terminals can send [flits/terminal/cycle].
+    fn most_load(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.inner.most_load()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
     /// How many phases the load has: 1 if it never changes.
     fn phases(&self, py: Python<'_>) -> PyResult<usize> {
         py.detach(|| self.inner.phases()).map_err(|problem| errors::scenario_error(py, problem))

@@ -3,12 +3,14 @@
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
+use crate::groups;
 use crate::links::check_delays;
+use crate::prices::Per;
 use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
-use weft_engine::spec::{self, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
+use weft_engine::spec::{self, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -33,17 +35,18 @@ impl Scenario {
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
-        let traffic = self.traffic_spec(&graph, &clock)?;
+        let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names())?;
-        let prices = self.prices(graph.class_names(), &clock)?;
+        let prices = self.prices(graph.class_names(), &links, &clock);
         let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
-        check_energy(&prices, &phases)?;
+        let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
         let faults = faults.collect::<Result<Vec<_>, _>>()?;
-        let spec = Spec {
+        let fault_model = self.fault_model.clone().unwrap_or_default();
+        let mut spec = Spec {
             traffic,
             links,
             router,
@@ -51,8 +54,10 @@ impl Scenario {
             policy: self.power.policy.clone(),
             managed,
             faults,
-            prices,
+            fault_times: fault_model.times(&clock)?,
+            prices: Vec::new(),
             router_price: router_price.transpose()?,
+            bundles: Vec::new(),
             phases,
             watched: spec::Watched::Nobody,
             recordings: self.measure.recordings.0.iter().map(RecordingConfig::asked).collect(),
@@ -61,9 +66,26 @@ impl Scenario {
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };
+        spec.prices = match prices {
+            Ok(prices) => prices,
+            Err(missing) => {
+                // no price helps a policy that can't work on this network
+                spec.check_policy()?;
+                return Err(missing);
+            }
+        };
+        check_energy(&spec.prices, &spec.links, &spec.phases)?;
+        spec.bundles = groups::bundles(&spec, grouping.as_ref());
+        grouping.map_or(Ok(()), |grouping| {
+            grouping.check_energy(&most_per_cycle(&spec.prices, &spec.links), longest_window(&spec.phases), &spec)
+        })?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
-        spec.check_faults()?;
+        if let Some(random) = &fault_model.random {
+            let drawn = random.draw(&spec, &clock)?;
+            spec.faults.extend(drawn);
+        }
+        self.check_faults(&spec)?;
         spec.check_recordings()?;
         events::check(&self, &spec)?;
         Ok((self, spec))
@@ -80,7 +102,8 @@ impl Scenario {
         let jobs = &self.traffic.jobs;
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
         let is_batch = self.traffic.batch.is_some() || (!jobs.is_empty() && jobs.iter().all(|job| job.batch.is_some()));
-        self.faults.is_empty() && !changes && !is_batch
+        let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
+        self.faults.is_empty() && !random && !changes && !is_batch
     }
 
     fn cycle_fs(&self) -> Result<u128, Refusal> {
@@ -100,7 +123,7 @@ impl Scenario {
     fn resolve_managed(&mut self, classes: &[String]) -> Result<(), Refusal> {
         let names = match &self.power.manages {
             None => classes.iter().filter(|class| *class != "terminal").cloned().collect(),
-            // links to terminals never sleep: they are managed only where they are named
+            // links to terminals are managed only where they are named: not all policies can switch them
             Some(names) if names.has_all() => {
                 let named = |class: &String| class != "terminal" || names.0.contains(class);
                 classes.iter().filter(|class| named(class)).cloned().collect()
@@ -119,7 +142,7 @@ impl Scenario {
     }
 
     /// What a channel of each class costs.
-    fn prices(&self, classes: &[String], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
+    fn prices(&self, classes: &[String], links: &[LinkClass], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
         let power = &self.power;
         if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
             let valid: Vec<_> = classes.iter().map(String::as_str).collect();
@@ -127,15 +150,14 @@ impl Scenario {
             let help = suggestion(unknown, "its classes", &valid);
             return Err(Refusal::new(format!("power.class_prices.{unknown}"), what, help));
         }
-        let common = power.prices.in_femtojoules(&power.policy, self.flit.0, clock.cycle_fs)?;
-        let of_class = |class: &String| match power.class_prices.get(class) {
-            None => Ok(common),
-            Some(own) => {
-                let policy = self.manages(class).then_some(&power.policy);
-                own.of_class(class, policy, self.flit.0, clock.cycle_fs)
+        let of_class = |(class, link): (&String, &LinkClass)| {
+            let per = Per { flit_bits: self.flit.0, cycle_fs: clock.cycle_fs, rate: link.rate };
+            match power.class_prices.get(class) {
+                None => power.prices.in_femtojoules(&power.policy, &per),
+                Some(own) => own.of_class(class, self.manages(class).then_some(&power.policy), &per),
             }
         };
-        classes.iter().map(of_class).collect()
+        classes.iter().zip(links).map(of_class).collect()
     }
 
     fn manages(&self, class: &str) -> bool {
@@ -184,6 +206,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
         credit_delay: clock.cycles(router.credit_delay, "router.credit_delay")?,
         ejection_delay: clock.cycles(router.ejection_delay, "router.ejection_delay")?,
         ejection_vcs: router.ejection_vcs.map(|vcs| small(vcs, 1, 16, "ejection_vcs")).transpose()?,
+        output_buffer: router.output_buffer.map(|flits| flits.0),
         flow_control: match router.flow_control {
             FlowControl::VirtualCutThrough => spec::FlowControl::VirtualCutThrough,
             FlowControl::Wormhole => spec::FlowControl::Wormhole,
@@ -194,14 +217,27 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
     })
 }
 
-/// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[StatePrices], phases: &Phases) -> Result<(), Refusal> {
-    let window = match phases.stop {
+fn longest_window(phases: &Phases) -> Cycles {
+    match phases.stop {
         Stop::Confidence { window, .. } => window,
         Stop::Window | Stop::Complete => phases.window,
+    }
+}
+
+/// The most that a channel of each class can cost per cycle [fJ].
+fn most_per_cycle(prices: &[StatePrices], links: &[LinkClass]) -> Vec<u128> {
+    let of_class = |(prices, link): (&StatePrices, &LinkClass)| {
+        let flits = link.rate.per_cycle().ceil() as u128;
+        let of = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj) * flits;
+        prices.iter().flatten().map(of).max().unwrap_or(0)
     };
-    let per_cycle = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj);
-    let most = prices.iter().flatten().flatten().map(per_cycle).max().unwrap_or(0);
+    prices.iter().zip(links).map(of_class).collect()
+}
+
+/// The energy of a channel is a 64-bit integer in the table of results.
+fn check_energy(prices: &[StatePrices], links: &[LinkClass], phases: &Phases) -> Result<(), Refusal> {
+    let window = longest_window(phases);
+    let most = most_per_cycle(prices, links).into_iter().max().unwrap_or(0);
     if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
         return Ok(());
     }

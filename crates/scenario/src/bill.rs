@@ -3,7 +3,8 @@
 //! with the channels that leave them.
 
 use crate::channels::{Channel, Channels};
-use crate::energy::{Energy, RouterEnergy};
+use crate::energy::{Energy, RouterCycles, RouterEnergy, carrying_cycles, on_cycles};
+use crate::groups;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
@@ -24,7 +25,9 @@ impl Bill {
         Self {
             used: rows.clone().map(|row| row.energy).sum(),
             always_on: rows.clone().map(|row| Energy::always_on(&row.count, &prices(row))).sum(),
-            ideal: rows.map(|row| Energy::ideal(&row.count, &prices(row))).sum(),
+            ideal: rows
+                .map(|row| Energy::ideal(&row.count, &prices(row), spec.links[usize::from(row.count.class)].rate))
+                .sum(),
         }
     }
 
@@ -47,7 +50,7 @@ impl Bill {
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
-    let routers = Routers::of(rows().map(|row| &row.count), channels.window, spec);
+    let routers = Routers::of(channels, &outcome.asleep, spec);
     let all = Bill::of(rows(), spec).and(&routers.as_ref().map(Routers::bill).unwrap_or_default());
     let network = Bill::of(rows().filter(|row| row.count.class != 0), spec);
     let mut fields = Map::new();
@@ -86,27 +89,30 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
 }
 
 /// The energy of all routers, as it was and in the two reference cases.
-pub(crate) struct Routers {
+struct Routers {
     used: RouterEnergy,
     always_on: RouterEnergy,
     ideal: RouterEnergy,
 }
 
 impl Routers {
-    /// By all channels, or the sums of some, over `cycles`; `None` if routers have no price.
-    pub fn of<'a>(channels: impl Iterator<Item = &'a ChannelCount> + Clone, cycles: u64, spec: &Spec) -> Option<Self> {
+    /// `asleep`: cycles that all bundles slept. `None` if routers have no price.
+    fn of(channels: &Channels, asleep: &[u64], spec: &Spec) -> Option<Self> {
         let price = spec.router_price.as_ref()?;
-        let leaving = || channels.clone().filter(|count| count.from.is_some());
-        let router_cycles = u128::from(spec.graph.routers()) * u128::from(cycles);
-        let billed = |on: fn(&ChannelCount) -> u64| RouterEnergy::of(leaving(), router_cycles, price, on);
+        let leaving = || channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
+        let rate = |count: &ChannelCount| spec.links[usize::from(count.class)].rate;
+        let all = u128::from(spec.graph.routers()) * u128::from(channels.window);
+        let cycles = |asleep| RouterCycles { all, asleep };
+        let awake = cycles(0);
+        let ideal = cycles(all - ideally_awake(channels, spec).unwrap_or(all));
         Some(Self {
-            used: billed(|port| port.cycles.iter().sum::<u64>() - port.cycles[LinkState::Off as usize]),
-            always_on: billed(|port| port.cycles.iter().sum()),
-            ideal: billed(|port| port.cycles.iter().sum::<u64>().min(port.flits.iter().sum())),
+            used: RouterEnergy::of(leaving(), cycles(groups::routers_asleep(asleep, spec)), price, on_cycles),
+            always_on: RouterEnergy::of(leaving(), awake, price, |port| port.cycles.iter().sum()),
+            ideal: RouterEnergy::of(leaving(), ideal, price, |port| carrying_cycles(port, rate(port))),
         })
     }
 
-    pub fn bill(&self) -> Bill {
+    fn bill(&self) -> Bill {
         Bill { used: self.used.into(), always_on: self.always_on.into(), ideal: self.ideal.into() }
     }
 
@@ -125,6 +131,30 @@ impl Routers {
         }
         fields
     }
+}
+
+/// Cycles in which routers are awake, added over them, if each sleeps whenever it can: no longer than while its busiest
+/// channel carries nothing. `None` if sleep has no price, or saves nothing.
+fn ideally_awake(channels: &Channels, spec: &Spec) -> Option<u128> {
+    let price = spec.router_price?;
+    price.asleep_fj_per_cycle.filter(|asleep| *asleep < price.static_fj_per_cycle)?;
+    let mut busiest = vec![0; spec.graph.routers() as usize];
+    for Channel { count, .. } in &channels.rows {
+        let carrying = carrying_cycles(count, spec.links[usize::from(count.class)].rate);
+        for router in [count.from, count.to].into_iter().flatten() {
+            let busiest = &mut busiest[router as usize];
+            *busiest = carrying.max(*busiest);
+        }
+    }
+    Some(busiest.into_iter().map(u128::from).sum())
+}
+
+/// The share of their time in which routers were asleep, where it was counted.
+pub(crate) fn router_sleep(outcome: &Outcome, spec: &Spec) -> Option<(String, Value)> {
+    let routers = groups::of_routers(&outcome.asleep, spec).len() as f64;
+    let cycles = routers * outcome.window as f64;
+    let share = (cycles > 0.0).then(|| groups::routers_asleep(&outcome.asleep, spec) as f64 / cycles);
+    (routers > 0.0).then(|| ("routers_asleep_share".to_owned(), json!(share)))
 }
 
 fn joules(fj: u128) -> f64 {
@@ -160,13 +190,15 @@ pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
     let entry = |(class, name): (usize, &Arc<str>)| {
         let rows: Vec<_> = channels.rows.iter().filter(|row| usize::from(row.count.class) == class).collect();
         let flits = |row: &&Channel| row.count.flits.iter().sum::<u64>();
+        let bandwidth = rows.first().map_or(1.0, |row| row.bandwidth);
         let share = |flits: u64, rows: usize| {
-            let slots = channels.window as f64 * rows as f64;
+            let slots = channels.window as f64 * rows as f64 * bandwidth;
             (slots > 0.0).then(|| flits as f64 / slots)
         };
         json!({
             "link_class": &**name,
             "channels": rows.len(),
+            "bandwidth": bandwidth,
             "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
             "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
             "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,

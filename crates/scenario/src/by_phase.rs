@@ -1,7 +1,8 @@
 //! The phases of a load that changes, each with loads, latency and power of its own.
 
-use crate::bill::Routers;
-use crate::energy::Energy;
+use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
+use crate::groups::routers_asleep;
+use crate::periods;
 use crate::statistics::{latency, per_packet};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -27,6 +28,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
         if let Some(phase) = outcome.phases.iter().find(|phase| phase.start == start) {
             fields.extend(measured(phase, terminals));
             fields.extend(power(phase, spec, flit_bits)?);
+            fields.insert("whole_periods".to_owned(), json!(periods::whole(phase.to - phase.from, spec)?));
         }
         Ok(Value::Object(fields))
     });
@@ -64,9 +66,14 @@ fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String
             cycles += class.cycles.iter().sum::<u64>();
         }
     }
-    if let Some(routers) = Routers::of(phase.classes.iter(), phase.to - phase.from, spec) {
-        used += routers.bill().used.total_fj();
-        always_on += routers.bill().always_on.total_fj();
+    if let Some(price) = &spec.router_price {
+        let leaving = || phase.classes.iter().filter(|class| class.from.is_some());
+        let all = u128::from(spec.graph.routers()) * u128::from(phase.to - phase.from);
+        let (asleep, awake) =
+            (RouterCycles { all, asleep: routers_asleep(&phase.asleep, spec) }, RouterCycles { all, asleep: 0 });
+        used += Energy::from(RouterEnergy::of(leaving(), asleep, price, on_cycles)).total_fj();
+        let on = RouterEnergy::of(leaving(), awake, price, |port| port.cycles.iter().sum());
+        always_on += Energy::from(on).total_fj();
     }
     let seconds = (spec.cycle_fs * u128::from(phase.to - phase.from)) as f64 / 1e15;
     let watts = |fj: u128| (seconds > 0.0).then(|| fj as f64 * 1e-15 / seconds);

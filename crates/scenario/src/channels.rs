@@ -14,6 +14,8 @@ use weft_engine::recording::Column;
 pub struct Channel {
     pub count: ChannelCount,
     pub link_class: Arc<str>,
+    /// What the channel can carry [flits/cycle].
+    pub bandwidth: f64,
     pub energy: Energy,
 }
 
@@ -37,7 +39,7 @@ impl Channels {
             Column::Counts(self.rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
         };
         let flits = |row: &Channel| row.count.flits.iter().sum::<u64>();
-        let utilisation = |row: &Channel| flits(row) as f64 / self.window.max(1) as f64;
+        let utilisation = |row: &Channel| flits(row) as f64 / self.window.max(1) as f64 / row.bandwidth;
         let mut columns = vec![
             ("channel".to_owned(), Column::Counts((0..self.rows.len() as u64).collect())),
             ("link_class".to_owned(), Column::Texts(self.rows.iter().map(|row| row.link_class.clone()).collect())),
@@ -46,6 +48,7 @@ impl Channels {
             ("to_router".to_owned(), maybe(|count| count.to)),
             ("to_port".to_owned(), maybe(|count| count.to.map(|_| count.to_port))),
             ("terminal".to_owned(), maybe(terminal)),
+            ("bandwidth".to_owned(), Column::Floats(self.rows.iter().map(|row| row.bandwidth).collect())),
             ("flits".to_owned(), Column::Counts(self.rows.iter().map(flits).collect())),
             ("utilisation".to_owned(), Column::Floats(self.rows.iter().map(utilisation).collect())),
         ];

@@ -1,7 +1,9 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
 use crate::bill_config::BillConfig;
+use crate::fault_model::FaultModel;
 use crate::faults::FaultConfig;
+use crate::groups::Groups;
 use crate::measure::Measure;
 use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
-use weft_units::{Bits, Flits, LinkClasses, Time};
+use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
 /// One run of a network: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +50,9 @@ pub struct Scenario {
     /// Links and routers that fail during the run, and may return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
+    /// Links and routers that fail at random, and how fast something is done about faults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_model: Option<FaultModel>,
     /// Phases of the run.
     #[serde(default)]
     pub measure: Measure,
@@ -76,6 +81,9 @@ pub struct Link {
     /// Input buffer of each virtual channel [flits]; default 32flits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Flits>,
+    /// What a channel carries [bits per second, or flits per cycle]; default 1flit/cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
 }
 
 /// An input-queued virtual-channel router.
@@ -103,6 +111,10 @@ pub struct Router {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub ejection_vcs: Option<u32>,
+    /// Most flits that may wait at an output for its link. Default: 2 where the link carries less than one flit per cycle,
+    /// elsewhere as many as there are credits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_buffer: Option<Flits>,
     /// When a packet may enter the next buffer.
     pub flow_control: FlowControl,
     /// Which flits cross the switch in an allocation step.
@@ -130,7 +142,7 @@ pub struct PowerConfig {
     /// The link power policy.
     pub policy: PolicyConfig,
     /// Link classes that the policy may switch; the others stay on. Default, and `all`: all classes but `terminal`, whose
-    /// links stay on under every policy that switches links.
+    /// links sleep only where they are named, such as `[all, terminal]`, and under policies whose packets wait for links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<LinkClasses>,
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
@@ -142,6 +154,9 @@ pub struct PowerConfig {
     /// What every router costs, beside its links. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub router_price: Option<RouterPrice>,
+    /// Trunks, routers or cabinets that have an account each: flits, sleep and energy, in groups.parquet. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Groups>,
 }
 
 impl Default for Router {
@@ -154,6 +169,7 @@ impl Default for Router {
             credit_delay: Time::Cycles(1),
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
+            output_buffer: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,
@@ -165,7 +181,8 @@ impl Default for Router {
 impl Default for PowerConfig {
     fn default() -> Self {
         let policy = PolicyConfig::default();
-        Self { policy, manages: None, prices: Prices::default(), class_prices: BTreeMap::new(), router_price: None }
+        let (prices, class_prices) = (Prices::default(), BTreeMap::new());
+        Self { policy, manages: None, prices, class_prices, router_price: None, groups: None }
     }
 }
 

@@ -1,20 +1,28 @@
 //! What a run leaves open: whether a load that bursts is carried, and what had not settled. Kept in the results as warnings.
 
+use crate::periods;
 use crate::warnings::{Warning, long};
 use weft_engine::Spec;
-use weft_engine::outcome::{Ending, Outcome, Saturation};
-use weft_units::Cycles;
+use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
+use weft_engine::spec::Stop;
+use weft_units::{Cycles, Refusal};
 
 /// The doubts in the results of a run.
-pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Vec<Warning> {
+pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {
     let mut doubts: Vec<Warning> = saturation(spec, outcome).into_iter().collect();
+    doubts.extend(periods::measured(spec, outcome)?);
+    doubts.extend(from_the_start(spec, outcome)?);
     doubts.extend(latencies(spec, outcome));
-    doubts
+    Ok(doubts)
 }
 
 /// Whether the network carries the load in the whole window, or else in the first phase in which that is not known.
 fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
-    let Saturation::Unknown(doubt) = outcome.saturated else { return None };
+    let doubt = match outcome.saturated {
+        Saturation::Unknown(Doubt::Bursts(doubt)) => doubt,
+        // `periods` tells of these
+        Saturation::Unknown(Doubt::PartOfPeriod { .. }) | Saturation::No | Saturation::Yes => return None,
+    };
     let phase = outcome.phases.iter().find(|phase| phase.saturated == Some(outcome.saturated));
     let (span, path, help) = match phase {
         Some(phase) => {
@@ -45,6 +53,31 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
         ),
     };
     Some(Warning::new(path, what, help))
+}
+
+/// Times in which a policy takes all its decisions once that a run must last, if its first cycles are measured, too.
+const SETTLED: Cycles = 10;
+
+/// A window that ends with the last batch begins in cycle 0, with the links as the policy has them at first. They must not be
+/// so for a large part of it.
+fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Refusal> {
+    if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
+        return Ok(None);
+    }
+    let period = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?.unwrap_or(0);
+    let least = period.saturating_mul(SETTLED);
+    Ok((outcome.window < least).then(|| {
+        let what = format!(
+            "the window begins in cycle 0, with the links as {} has them at first, and lasted {}, less than {SETTLED} times {}, \
+             in which that takes each of its decisions once: energy and latency are those of a network that still changes",
+            spec.policy.name(),
+            long(outcome.window, spec),
+            long(period, spec)
+        );
+        // twice as much, as the last packets of a batch take a part of the time that does not grow with it
+        let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
+        Warning::new("measure.warmup", what, format!("write batches that are {times} times as large, or larger"))
+    }))
 }
 
 /// Latencies that had not settled when a warm-up came to its limit.

@@ -2,7 +2,7 @@
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
-use weft_engine::spec::{RouterPrice, StatePrices};
+use weft_engine::spec::{Rate, RouterPrice, StatePrices};
 use weft_units::Refusal;
 
 /// Energy of channels, or of routers, over the window [fJ].
@@ -42,11 +42,9 @@ impl Energy {
         Self::on_for(channel.cycles.iter().sum(), channel, prices)
     }
 
-    /// What they would have cost if the channel had been on only in the cycles in which it carried a flit. Flits are
-    /// counted as they leave for the link, so a full channel may count a few more flits than there were cycles.
-    pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices) -> Self {
-        let window: u64 = channel.cycles.iter().sum();
-        Self::on_for(window.min(channel.flits.iter().sum()), channel, prices)
+    /// What they would have cost if the channel had been on only in the cycles in which it carried a flit.
+    pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices, rate: Rate) -> Self {
+        Self::on_for(carrying_cycles(channel, rate), channel, prices)
     }
 
     fn on_for(cycles: u64, channel: &ChannelCount, prices: &StatePrices) -> Self {
@@ -59,10 +57,30 @@ impl Energy {
     }
 }
 
-/// What all routers used over the window, without their links [fJ].
+/// The cycles of the window in which a channel carried a flit. Flits are counted as they leave for the link, so a full
+/// channel may count a few more flits than there were cycles.
+pub(crate) fn carrying_cycles(channel: &ChannelCount, rate: Rate) -> u64 {
+    let flits = channel.flits.iter().sum::<u64>();
+    let cycles = u128::from(flits) * u128::from(rate.cycles()) / u128::from(rate.flits());
+    channel.cycles.iter().sum::<u64>().min(cycles as u64)
+}
+
+/// The cycles of the window in which a channel was not off.
+pub(crate) fn on_cycles(channel: &ChannelCount) -> u64 {
+    channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off as usize]
+}
+
+/// Cycles of routers, added over them: in all, and those in which a router was asleep.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RouterCycles {
+    pub all: u128,
+    pub asleep: u128,
+}
+
+/// What routers used over the window, without their links [fJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
-    /// For being there.
+    /// For being there, awake or asleep.
     pub static_fj: u128,
     /// For ports that were on.
     pub ports_fj: u128,
@@ -75,15 +93,16 @@ impl RouterEnergy {
     /// the router. `on` says for how many cycles a port was on.
     pub fn of<'a>(
         leaving: impl Iterator<Item = &'a ChannelCount>,
-        router_cycles: u128,
+        of_routers: RouterCycles,
         price: &RouterPrice,
-        on: fn(&ChannelCount) -> u64,
+        on: impl Fn(&ChannelCount) -> u64,
     ) -> Self {
         let (cycles, flits) = leaving.fold((0, 0), |(cycles, flits): (u128, u128), channel| {
             (cycles + u128::from(on(channel)), flits + u128::from(channel.flits.iter().sum::<u64>()))
         });
         Self {
-            static_fj: router_cycles * u128::from(price.static_fj_per_cycle),
+            static_fj: (of_routers.all - of_routers.asleep) * u128::from(price.static_fj_per_cycle)
+                + of_routers.asleep * u128::from(price.asleep_fj_per_cycle.unwrap_or(price.static_fj_per_cycle)),
             ports_fj: cycles * u128::from(price.port_fj_per_cycle),
             dynamic_fj: flits * u128::from(price.flit_fj),
         }

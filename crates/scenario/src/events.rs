@@ -1,5 +1,6 @@
-//! What happens at given times (phases, faults, batches) beside the measured window. What can never happen is refused,
-//! what is not measured is a warning; both say both times, as a slip of a unit (us for ms) is the likely cause.
+//! What happens at given times (phases, faults, links that a policy switches off, batches) beside the measured window. What
+//! can never happen is refused, what is not measured is a warning; both say both times, as a slip of a unit (us for ms) is
+//! the likely cause.
 
 use crate::config::Scenario;
 use crate::warnings::{Warning, long, named, place};
@@ -39,8 +40,8 @@ struct Event {
     at: Cycles,
 }
 
-/// Phases and faults, each once; jobs share those of `traffic`.
-fn events(scenario: &Scenario, spec: &Spec) -> Vec<Event> {
+/// Phases, faults and the times at which a policy switches links off, each once; jobs share the phases of `traffic`.
+fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
     let mut events: Vec<Event> = Vec::new();
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
         let list = place(scenario, j, "phases");
@@ -51,15 +52,22 @@ fn events(scenario: &Scenario, spec: &Spec) -> Vec<Event> {
             }
         }
     }
-    let faults = spec.faults.iter().enumerate();
+    // random ones have no place of their own, and end with the window
+    let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
     events.extend(faults.map(|(k, fault)| Event { path: format!("faults.{k}.at"), what: "this fault", at: fault.at }));
-    events
+    let off = spec.schedule()?.once.into_iter();
+    events.extend(off.map(|off| Event {
+        path: format!("{}.from", off.path),
+        what: "these links go off",
+        at: off.from,
+    }));
+    Ok(events)
 }
 
 /// Refuses what begins after the end of the run.
 pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
     let Frame { end, over, .. } = Frame::of(spec)?;
-    match events(scenario, spec).into_iter().find(|event| event.at >= over) {
+    match events(scenario, spec)?.into_iter().find(|event| event.at >= over) {
         None => Ok(()),
         Some(Event { path, what, at }) => {
             let what = format!(
@@ -77,7 +85,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
 pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let frame = Frame::of(spec)?;
     let late =
-        events(scenario, spec).into_iter().filter(|event| event.at >= frame.end).map(|Event { path, what, at }| {
+        events(scenario, spec)?.into_iter().filter(|event| event.at >= frame.end).map(|Event { path, what, at }| {
             let what = format!(
                 "{what} at {}, and the window ends at {} at the latest: nothing of it is measured",
                 long(at, spec),
@@ -91,10 +99,13 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
             warnings.push(warning);
         }
     };
-    for (k, fault) in spec.faults.iter().enumerate() {
+    for (k, fault) in spec.faults.iter().take(scenario.faults.len()).enumerate() {
         if let Some(until) = fault.until.filter(|&until| until <= frame.start) {
             add(early(format!("faults.{k}.until"), "this fault is over", until, &frame, spec));
         }
+    }
+    for off in spec.schedule()?.once.into_iter().filter(|off| off.until <= frame.start) {
+        add(early(format!("{}.until", off.path), "these links are on again", off.until, &frame, spec));
     }
     for (j, job) in spec.traffic.jobs.iter().enumerate() {
         for (k, phase) in job.phases.iter().skip(1).enumerate().filter(|(_, phase)| phase.from < frame.start) {

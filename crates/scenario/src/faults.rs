@@ -1,8 +1,11 @@
 //! The faults of a scenario: links and routers that fail during the run.
 
 use crate::assemble::Clock;
+use crate::config::Scenario;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_engine::Spec;
+use weft_engine::power::LinkState;
 use weft_engine::spec::{Fault, Part};
 use weft_units::{Refusal, Time};
 
@@ -38,5 +41,33 @@ impl FaultConfig {
         };
         let until = self.until.map(|until| cycles(until, "until")).transpose()?;
         Ok(Fault { what, at: cycles(self.at, "at")?, until })
+    }
+}
+
+impl Scenario {
+    /// Refuses faults that can't be, and links that have no price while they are broken.
+    pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
+        spec.check_faults().map_err(|refusal| self.place_of(refusal))?;
+        let unpriced = |&class: &usize| spec.prices[class][LinkState::Off as usize].is_none();
+        let Some(class) = (1..spec.prices.len()).find(unpriced).filter(|_| !spec.faults.is_empty()) else {
+            return Ok(());
+        };
+        let name = &spec.graph.class_names()[class];
+        let path = match self.power.class_prices.contains_key(name) {
+            true => format!("power.class_prices.{name}"),
+            false => "power.prices".to_owned(),
+        };
+        let what = format!("a `{name}` link that has failed is in the state `off`, which has no price");
+        Err(Refusal::new(path, what, "add `off: {static: ..., per_bit: ...}`, or leave faults out"))
+    }
+
+    /// A random fault has no place of its own in the file.
+    pub(crate) fn place_of(&self, refusal: Refusal) -> Refusal {
+        let number =
+            refusal.path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && refusal.path == "faults") {
+            return refusal;
+        }
+        Refusal::new("fault_model.random", refusal.what, refusal.help)
     }
 }

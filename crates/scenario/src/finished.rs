@@ -1,12 +1,13 @@
 //! The results of one run: a flat summary with units in its keys, and the table of channels.
 
 use crate::RESULT_MODEL_VERSION;
-use crate::bill::{energies, link_classes};
+use crate::bill::{energies, link_classes, router_sleep};
 use crate::by_phase::phases;
 use crate::channels::{Channel, Channels};
 use crate::config::Scenario;
 use crate::doubts;
 use crate::energy::Energy;
+use crate::periods;
 use crate::point::Point;
 use crate::queues::queues;
 use crate::statistics::{jain, latency, pairs, per_packet};
@@ -23,7 +24,7 @@ pub struct Finished {
     /// Flat, with units in the names of the keys; absent numbers are null.
     pub summary: Value,
     pub channels: Channels,
-    /// The tables of the recordings, by name.
+    /// The tables of the recordings, and that of the groups, by name.
     pub recorded: Vec<(&'static str, Table)>,
     /// The lives of the packets that were watched; not saved.
     pub journeys: Value,
@@ -43,18 +44,20 @@ impl Finished {
             Ok(Channel {
                 energy: Energy::of(count, &spec.prices[usize::from(count.class)])?,
                 link_class,
+                bandwidth: spec.links[usize::from(count.class)].rate.per_cycle(),
                 count: count.clone(),
             })
         };
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
         let channels = Channels { rows, window: outcome.window };
         let mut summary = identity(point, spec, outcome);
-        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)).collect();
+        let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)?).collect();
         summary.insert("warnings".to_owned(), json!(warnings));
         summary.extend(loads(outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
         summary.extend(queues(spec, outcome)?);
+        summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));
         summary.extend(completeness(outcome));
         summary.extend(fairness(spec, outcome));
@@ -64,6 +67,7 @@ impl Finished {
         );
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
+        summary.extend(router_sleep(outcome, spec));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
@@ -80,11 +84,15 @@ impl Finished {
             )),
             _ => None,
         };
+        let mut recorded = outcome.recorded.clone();
+        if let Some(groups) = &point.scenario.power.groups {
+            recorded.push(("groups", groups.on(&spec.graph)?.table(&channels, &outcome.asleep, spec)));
+        }
         let (scenario_yaml, inputs) = (point.kept_yaml(), point.inputs.clone());
         Ok(Self {
             summary: Value::Object(summary),
             channels,
-            recorded: outcome.recorded.clone(),
+            recorded,
             journeys: json!(outcome.journeys),
             stalled,
             scenario_yaml,
@@ -191,6 +199,7 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
         "packets": sums.packets,
         "missing_packets": outcome.missing_packets,
         "dropped_packets": outcome.dropped_packets,
+        "delivered_share": per_packet(sums.packets, sums.packets + outcome.missing_packets + outcome.dropped_packets),
         "backlog_packets": outcome.backlog_packets,
         "hops_mean": per_packet(sums.hops, sums.packets),
         "minimal_share": per_packet(sums.minimal, sums.packets),

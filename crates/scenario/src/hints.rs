@@ -41,17 +41,17 @@ fn vcs_of_class(spec: &Spec, implied: &Implied, class: usize) -> u64 {
 /// A VC is empty while it waits for credits.
 fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
-    let buffer = u64::from(link.buffer);
-    (buffer < round_trip).then(|| {
+    let (buffer, needed) = (u64::from(link.buffer), link.rate.most_flits_in(round_trip));
+    (buffer < needed).then(|| {
         let vcs = vcs_of_class(spec, implied, class).max(1);
-        let share = |vcs: u64| ((vcs * buffer) as f64 / round_trip as f64).min(1.0);
+        let share = |vcs: u64| ((vcs * buffer) as f64 / round_trip as f64).min(link.rate.per_cycle());
         let what = format!(
-            "a buffer of {buffer} flits is smaller than the round trip of a credit, {round_trip} cycles: one VC carries at \
-             most {:.2} flits per cycle, and the VCs of one VC class ({vcs}) carry at most {:.2}",
+            "a buffer of {buffer} flits is smaller than what the link carries in the round trip of a credit, {needed} flits \
+             in {round_trip} cycles: one VC carries at most {:.2} flits per cycle, and the VCs of one VC class ({vcs}) carry at most {:.2}",
             share(1),
             share(vcs)
         );
-        Warning::new(format!("links.{name}.buffer"), what, format!("write {round_trip}flits or more"))
+        Warning::new(format!("links.{name}.buffer"), what, format!("write {needed}flits or more"))
     })
 }
 

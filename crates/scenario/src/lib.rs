@@ -21,14 +21,17 @@ mod energy;
 mod events;
 mod expand;
 mod explain;
+mod fault_model;
 mod faults;
 mod finished;
+mod groups;
 mod hints;
 mod links;
 mod measure;
 mod name;
 mod network;
 mod path;
+mod periods;
 mod placement;
 mod point;
 mod prices;
@@ -50,8 +53,10 @@ pub use config::{FlowControl, Link, PowerConfig, Router, Scenario};
 pub use diagnostic::Diagnostic;
 pub use energy::Energy;
 pub use expand::{expand, expand_with, read};
+pub use fault_model::{FaultModel, Parts, RandomFaults};
 pub use faults::FaultConfig;
 pub use finished::Finished;
+pub use groups::{By, Groups};
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
 pub use placement::{Count, Placement, Rest};
 pub use point::Point;
@@ -62,11 +67,13 @@ pub use warnings::Warning;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-/// 8: `saturated` of loads that burst is judged by what was offered (it was false unless the drain failed), and null where
+/// 9: `saturated` under a policy that repeats itself is judged by whole periods, and null where there is none; a load beside
+/// batches is judged with `stop: complete`, too. `queues_settled` leaves out what packets wait for links that sleep, and loads
+/// that follow the network. 8: `saturated` of loads that burst is judged by what was offered (it was false unless the drain failed), and null where
 /// that is not known; phases are judged by what was offered, too. 7: `dragonfly_ugal` over an intermediate group weighs the hops that a packet makes, up to 5 (it counted up to 6), so its
 /// numbers change. 6 adds dropped packets and records of control packets; agents answer before they ask, and have another
 /// shadow link as soon as one drains; `warmup: auto` waits for latencies over the periods of a policy. 5 adds the power
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 8;
+pub const RESULT_MODEL_VERSION: u32 = 9;

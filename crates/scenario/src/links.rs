@@ -4,13 +4,18 @@ use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
 use weft_engine::Spec;
-use weft_engine::spec::{LinkClass, RouterSpec};
+use weft_engine::spec::{LinkClass, Rate, RouterSpec};
 use weft_topology::Graph;
-use weft_units::{Flits, Refusal, Time};
+use weft_units::{Bandwidth, Flits, Refusal, Time};
 
 /// The properties of a class that neither the class nor `links.default` sets.
-const LINK: Link =
-    Link { latency: Some(Time::Cycles(10)), credit_latency: None, vcs: Some(6), buffer: Some(Flits(32)) };
+const LINK: Link = Link {
+    latency: Some(Time::Cycles(10)),
+    credit_latency: None,
+    vcs: Some(6),
+    buffer: Some(Flits(32)),
+    bandwidth: Some(Bandwidth::ONE_FLIT),
+};
 
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
@@ -51,7 +56,7 @@ impl Scenario {
     /// One class in cycles and flits.
     pub(crate) fn link_class(&self, class: &str, clock: &Clock) -> Result<LinkClass, Refusal> {
         let path = |key: &str| format!("links.{class}.{key}");
-        let Link { latency, credit_latency, vcs, buffer } =
+        let Link { latency, credit_latency, vcs, buffer, bandwidth } =
             self.links.get(class).cloned().unwrap_or_default().or(&LINK);
         let latency = latency.unwrap_or(Time::Cycles(0));
         let vcs = vcs.unwrap_or(0);
@@ -71,7 +76,14 @@ impl Scenario {
             credit_latency: clock.cycles(credit_latency.unwrap_or(latency), &path("credit_latency"))?,
             vcs: vcs as u8,
             buffer,
+            rate: self.rate(bandwidth.unwrap_or(Bandwidth::ONE_FLIT), clock, &path("bandwidth"))?,
         })
+    }
+
+    /// A bandwidth in flits per cycle.
+    fn rate(&self, bandwidth: Bandwidth, clock: &Clock, path: &str) -> Result<Rate, Refusal> {
+        let (flits, cycles) = bandwidth.flits_in_cycles(self.flit.0, clock.cycle_fs, path)?;
+        Rate::new(flits, cycles, path)
     }
 
     /// Under virtual cut-through the longest packet fits into every buffer. What the routing needs beyond that, such as room
@@ -119,6 +131,7 @@ impl Link {
             credit_latency: self.credit_latency.or(other.credit_latency),
             vcs: self.vcs.or(other.vcs),
             buffer: self.buffer.or(other.buffer),
+            bandwidth: self.bandwidth.or(other.bandwidth),
         }
     }
 }

@@ -205,6 +205,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 Err(Diagnostic::at(key_span, &join(path, name), &what, &help, &notes))
             })
         }
+        View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => Ok(()),
         View::Map(values) => {
             for entry in entries(node, path, "any", &[])? {
                 check(&mut entry.value, &entry.key_span, &values, &join(path, &entry.key))?;

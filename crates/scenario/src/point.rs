@@ -92,6 +92,7 @@ impl Point {
                 "channel_load_bound_interval": [sampled.channel_load_bound.0, sampled.channel_load_bound.1],
             })),
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
+            "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
             "hints": hints,
         }))
@@ -109,6 +110,11 @@ impl Point {
             Some(load) => Ok(Some(load)), // nothing is built for it
             None => Ok(named_load(&self.scenario, &self.spec()?)),
         }
+    }
+
+    /// The highest load that its terminals can send [flits/terminal/cycle].
+    pub fn most_load(&self) -> Result<f64, Diagnostic> {
+        Ok(self.spec()?.links[0].rate.per_cycle().min(1.0))
     }
 
     /// How many phases the load has: 1 if it never changes.
@@ -188,9 +194,16 @@ fn without_bill(resolved: &Value) -> Value {
     kept
 }
 
+/// Flits per cycle that a channel of each link class can carry.
+fn bandwidths(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
+    spec.links.iter().map(|link| json!(link.rate.per_cycle()))
+}
+
 /// Most flits per cycle that one VC of each link class can carry: its buffer divided by the round trip of a credit (a
-/// flit crosses the link and the next router before its place is free again).
+/// flit crosses the link and the next router before its place is free again), but no more than the channel.
 fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
-    let round_trips = hints::round_trips(spec).into_iter();
-    spec.links.iter().zip(round_trips).map(|(link, cycles)| json!((f64::from(link.buffer) / cycles as f64).min(1.0)))
+    let limit = |(link, cycles): (&weft_engine::spec::LinkClass, u64)| {
+        json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))
+    };
+    spec.links.iter().zip(hints::round_trips(spec)).map(limit)
 }

@@ -14,15 +14,20 @@
 //! The wait is that of the run itself: one that was too short for its queues to grow has a short wait, and seems to forget
 //! fast. So a window whose latencies still grow (`engine/src/run/steady.rs`) is not settled either.
 //!
+//! The longest wait that the policy imposes on a packet, until a link is on again, is no queue: it is taken off the mean, if
+//! links were switched.
+//!
 //! # Not modelled
+//! How many packets wait for links: where a few do, a queue as short as that wait is not seen.
 //! Where in the network packets wait: the time is taken as spread evenly over the routers of a path, and that before
 //! injection as one queue. A backlog that a few terminals have shows in the mean of all as a short one.
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{Ending, Outcome};
+use weft_engine::spec::Job;
 use weft_engine::steady::growth;
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// A run must last this many times w^2 / v: half of the relaxation time, as means over many queues are known better than
 /// the length of one.
@@ -32,8 +37,12 @@ const RELAXATION: f64 = 4.0;
 /// whether the run was longer and they do not.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let waited = waited(spec, outcome);
-    let memory = match waited.filter(|_| is_steady(spec) && outcome.ending == Ending::Drained) {
-        Some(waited) => Some(RELAXATION * waited.in_one.powi(2) / variance(spec)?),
+    let is_judged = outcome.ending == Ending::Drained && is_steady(spec)?;
+    let memory = match waited.filter(|_| is_judged) {
+        Some(waited) => {
+            let queue = (waited.in_one - for_links(spec, outcome)? as f64).max(0.0);
+            Some(RELAXATION * queue.powi(2) / variance(spec)?)
+        }
         None => None,
     };
     let lasted = outcome.warmup.saturating_add(outcome.window) as f64;
@@ -73,10 +82,21 @@ fn waited(spec: &Spec, outcome: &Outcome) -> Option<Waited> {
     Some(Waited { in_all: before + within, in_one: before + within / routers })
 }
 
-/// Whether the run measures one load in a network that stays as it is, so that a mean latency is that of a steady state.
-fn is_steady(spec: &Spec) -> bool {
-    let jobs = &spec.traffic.jobs;
-    spec.faults.is_empty() && jobs.iter().all(|job| job.batch.is_none() && job.phases.len() == 1)
+/// The longest that packets waited for a link that was off, and not for other packets; 0 if no link was switched.
+fn for_links(spec: &Spec, outcome: &Outcome) -> Result<Cycles, Refusal> {
+    match outcome.channels.iter().any(|channel| channel.transitions > 0) {
+        true => spec.policy.longest_wait(spec.cycle_fs),
+        false => Ok(0),
+    }
+}
+
+/// Whether the run measures one load in a network that stays as it is, so that a mean latency is that of a steady state. A
+/// load that follows the network keeps its queues short by itself.
+fn is_steady(spec: &Spec) -> Result<bool, Refusal> {
+    let mut jobs = spec.traffic.jobs.iter();
+    let keeps = spec.faults.is_empty() && spec.schedule()?.once.is_empty();
+    let lasts = |job: &Job| job.batch.is_none() && job.phases.len() == 1 && !job.workload.model().follows_network();
+    Ok(keeps && jobs.all(lasts))
 }
 
 /// By how much the flits that a full channel is offered vary \[flits^2/cycle\]: that of its most bursty source.

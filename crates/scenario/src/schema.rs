@@ -82,6 +82,11 @@ impl Schema {
         }
     }
 
+    /// Whether one value may stand for all keys of a map.
+    pub fn is_map_or_value(&self) -> bool {
+        self.target()["type"].is_array()
+    }
+
     /// What to write where a list of any length belongs, at this path; `None` if something else may stand there.
     pub fn list_of(&self, path: &str) -> Option<String> {
         let schema = self.target();

@@ -2,11 +2,12 @@
 //! results.
 
 use crate::config::Scenario;
-use crate::events;
+use crate::{events, periods};
 use serde::Serialize;
 use weft_engine::Spec;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
+use weft_topology::Peer;
 use weft_units::{Cycles, Refusal, Time};
 
 /// A remark on a point that can run: at which key (dotted path), what is the matter with the arithmetic, and what to do.
@@ -27,12 +28,32 @@ impl Warning {
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
     warnings.extend(events::warnings(scenario, spec)?);
+    warnings.extend(periods::planned(spec)?);
+    warnings.extend(nothing_managed(spec));
     warnings.extend(silent(scenario, spec)?);
     warnings.extend(few_packets(spec)?);
     warnings.extend(dear_when_off(scenario, spec));
-    warnings
-        .extend(spec.policy.risk(spec.cycle_fs)?.map(|Refusal { path, what, help }| Warning::new(path, what, help)));
+    warnings.extend(routers_that_sleep(spec));
+    warnings.extend(no_random_fault(scenario, spec));
+    warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));
+    warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(told));
     Ok(warnings)
+}
+
+/// A refusal that only warns.
+fn told(Refusal { path, what, help }: Refusal) -> Warning {
+    Warning::new(path, what, help)
+}
+
+/// Random faults of which none falls into the run.
+fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
+    let random = scenario.fault_model.as_ref()?.random.as_ref()?;
+    (spec.faults.len() == scenario.faults.len()).then(|| {
+        let end = long(events::window_end(spec), spec);
+        let what =
+            format!("nothing fails at random in the {end} of the run: the mean time to a fault is {}", random.mtbf);
+        Warning::new("fault_model.random.mtbf", what, "write a shorter time, a longer window, or another seed")
+    })
 }
 
 /// A number of cycles, with the time that they take.
@@ -66,6 +87,7 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         return Ok(None);
     }
     let settles = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?;
+    let repeats = spec.schedule()?.period;
     Ok(settles.filter(|&period| period > 0 && phases.warmup <= period).map(|period| {
         let what = format!(
             "a warm-up of {} is not longer than {}, in which {} takes each of its decisions once: the links that are on may \
@@ -74,7 +96,11 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             long(period, spec),
             spec.policy.name()
         );
-        let several = period.saturating_mul(10);
+        // what repeats must begin in the same part of its period as before
+        let several = match repeats {
+            Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
+            None => period.saturating_mul(10),
+        };
         let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !spec.faults.is_empty())];
         let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
         let help = match timed.is_empty() {
@@ -89,6 +115,22 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
         };
         Warning::new("measure.warmup", what, help)
     }))
+}
+
+/// A policy that switches links, and has none.
+fn nothing_managed(spec: &Spec) -> Option<Warning> {
+    let mut classes = spec.graph.links_by_class().into_iter().zip(&spec.managed).skip(1);
+    if spec.policy.states() == [LinkState::On] || classes.any(|((_, links), &managed)| managed && links > 0) {
+        return None;
+    }
+    let able: Vec<String> =
+        spec.graph.links_by_class().into_iter().skip(1).filter(|(_, links)| *links > 0).map(|(name, _)| name).collect();
+    let what = format!("{} has no link to switch: all links stay on, and no energy is saved", spec.policy.name());
+    let help = match able.is_empty() {
+        true => format!("take a topology with links between routers, or {}", leave_links_on()),
+        false => format!("write `power.manages: [{}]`, or {}", able.join(", "), leave_links_on()),
+    };
+    Some(Warning::new("power.manages", what, help))
 }
 
 /// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.
@@ -110,6 +152,36 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// A price of routers that sleep which saves nothing: it is higher than that of those that are awake, or no router ever
+/// sleeps.
+fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
+    let price = spec.router_price?;
+    let (awake, asleep) = (price.static_fj_per_cycle, price.asleep_fj_per_cycle?);
+    let path = "power.router_price.asleep";
+    let goes_off = |class: u8| spec.managed[usize::from(class)] && spec.policy.states().contains(&LinkState::Off);
+    let linked = |router| spec.graph.ports(router).iter().filter(|port| port.peer != Peer::Unused);
+    let stays_on = |router: u32| linked(router).find(|port| !goes_off(port.class));
+    let on: Option<Vec<u8>> = (0..spec.graph.routers()).map(|router| stays_on(router).map(|port| port.class)).collect();
+    if let Some(classes) = on {
+        let names = spec.graph.class_names().iter().enumerate();
+        let named = names.filter(|(class, _)| classes.contains(&(*class as u8))).map(|(_, name)| format!("`{name}`"));
+        let what = format!(
+            "no router ever sleeps: every one has a link that stays on, of the class {} under the policy `{}`",
+            named.collect::<Vec<_>>().join(" or "),
+            spec.policy.name()
+        );
+        let help = "leave `asleep` out, or take a policy that switches all links of some router off; where links to terminals \
+                    stay on, only routers without terminals can sleep, such as those of a tree above its leaves";
+        return Some(Warning::new(path, what, help));
+    }
+    (asleep > awake).then(|| {
+        let what = format!(
+            "a router that sleeps costs {asleep} fJ per cycle, more than one that is awake, {awake} fJ: sleep costs"
+        );
+        Warning::new(path, what, "write less than the price `static`, unless that is what you study")
+    })
 }
 
 /// Fewer packets than this tell nothing about a mean or a percentile. `weft.results.soundness` has the same number for

@@ -6,7 +6,7 @@ use crate::placement::{Placement, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_engine::spec::{self, TrafficSpec};
+use weft_engine::spec::{self, Rate, TrafficSpec};
 use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_topology::Graph;
 use weft_traffic::{InjectionConfig, Pattern, PatternConfig, Population};
@@ -193,12 +193,13 @@ impl<'a> Asked<'a> {
 }
 
 impl Scenario {
-    /// The jobs, checked against the machine.
-    pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock) -> Result<TrafficSpec, Refusal> {
+    /// The jobs, checked against the machine. `terminal`: the rate of the links to terminals.
+    pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock, terminal: Rate) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
         let plans = if traffic.jobs.is_empty() { vec![self.whole_machine(graph)?] } else { self.plans(graph)? };
-        let mut jobs = plans.iter().map(|plan| plan.job(clock)).collect::<Result<Vec<_>, Refusal>>()?;
-        self.change_loads(&mut jobs, &plans, graph)?;
+        let most = terminal.per_cycle().min(1.0);
+        let mut jobs = plans.iter().map(|plan| plan.job(clock, most)).collect::<Result<Vec<_>, Refusal>>()?;
+        self.change_loads(&mut jobs, &plans, graph, most)?;
         for job in &mut jobs {
             follow_patterns(job);
         }
@@ -271,9 +272,9 @@ impl Scenario {
     }
 
     /// Loads of ranges of terminals, from the start of the run until a phase names another.
-    fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph) -> Result<(), Refusal> {
+    fn change_loads(&self, jobs: &mut [spec::Job], plans: &[Plan], graph: &Graph, most: f64) -> Result<(), Refusal> {
         for (i, some) in self.traffic.loads.iter().enumerate() {
-            check_load(&format!("traffic.loads.{i}.load"), some.load)?;
+            check_load(&format!("traffic.loads.{i}.load"), some.load, most)?;
             let [from, to] = some.terminals;
             if from > to || to >= graph.terminals() {
                 let what = format!("no range of the {} terminals: {from} to {to}", graph.terminals());
@@ -292,7 +293,8 @@ impl Scenario {
 }
 
 impl Plan<'_> {
-    fn job(&self, clock: &Clock) -> Result<spec::Job, Refusal> {
+    /// The job; its terminals inject at most `most` flits per cycle.
+    fn job(&self, clock: &Clock, most: f64) -> Result<spec::Job, Refusal> {
         let (config, path) = self
             .pattern
             .as_ref()
@@ -301,14 +303,18 @@ impl Plan<'_> {
         let ranks = self.terminals.len();
         let load = match &self.load {
             Some((load, path)) => {
-                check_load(path, *load)?;
+                check_load(path, *load, most)?;
                 if *load == 0.0 && self.batch.is_some() && self.phases.0.is_empty() {
                     let what = "a batch is never sent at a load of 0";
-                    return Err(Refusal::new(path, what, "write a load above 0, or leave it out: for batches it is 1"));
+                    return Err(Refusal::new(
+                        path,
+                        what,
+                        "write a load above 0, or leave it out: for batches it is the most that a terminal can send",
+                    ));
                 }
                 *load
             }
-            None if self.batch.is_some() => 1.0,
+            None if self.batch.is_some() => most,
             None => return Err(self.missing("load", "load: 0.1")),
         };
         let mut phases = vec![spec::LoadPhase { from: 0, pattern: pattern.clone(), load: vec![load; ranks] }];
@@ -329,7 +335,7 @@ impl Plan<'_> {
                 pattern = build(config, &self.population, &format!("{path}.pattern"))?;
             }
             if let Some(other) = phase.load {
-                check_load(&format!("{path}.load"), other)?;
+                check_load(&format!("{path}.load"), other, most)?;
                 load = other;
             }
             phases.push(spec::LoadPhase { from, pattern: pattern.clone(), load: vec![load; ranks] });
@@ -411,12 +417,17 @@ fn follow_patterns(job: &mut spec::Job) {
     }
 }
 
-fn check_load(path: &str, load: f64) -> Result<(), Refusal> {
-    if load > 1.0 {
-        let what = format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most 1");
+fn check_load(path: &str, load: f64, most: f64) -> Result<(), Refusal> {
+    if load > most {
+        let what =
+            format!("a load of {load} is {load} flits per cycle and terminal, and a terminal injects at most {most}");
         let percent =
             if (2.0..=100.0).contains(&load) { format!("; {load} % is {}", load / 100.0) } else { String::new() };
-        return Err(Refusal::new(path, what, format!("write a fraction of the injection bandwidth, up to 1{percent}")));
+        let help = match most < 1.0 {
+            true => format!("write at most {most}, the bandwidth of terminal links{percent}"),
+            false => format!("write a fraction of the injection bandwidth, up to 1{percent}"),
+        };
+        return Err(Refusal::new(path, what, help));
     }
     match load >= 0.0 {
         true => Ok(()),

@@ -25,7 +25,7 @@ fn unknown_key_at_the_top() {
     8 | routng: ugal_p
       | ^^^^^^
       |
-      = help: did you mean `routing`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
+      = help: did you mean `routing`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 
@@ -54,7 +54,7 @@ fn unknown_key_in_a_section() {
     7 |   default: {latency: 10cycles, vc: 4, buffer: 32flits}
       |                                ^^
       |
-      = help: did you mean `vcs`? the keys of `links.default`: latency, credit_latency, vcs, buffer
+      = help: did you mean `vcs`? the keys of `links.default`: latency, credit_latency, vcs, buffer, bandwidth
     "#);
 }
 
@@ -132,7 +132,7 @@ fn missing_parameter() {
     9 | power: {policy: {idle_timeout: {idle: 10cycles}}}
       |                  ^^^^^^^^^^^^
       |
-      = help: write `transition: ...`: Duration of going down and of waking; the channel draws full power and carries nothing.
+      = help: write `transition: ...`: Duration of going off and of waking, in which the channel draws full power and carries nothing.
     "#);
 }
 
@@ -501,7 +501,7 @@ fn list_for_a_mapping() {
     8 | router: [1, 2]
       |         ^^^^^
       |
-      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, flow_control, allocator, priority, hold_switch
+      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, output_buffer, flow_control, allocator, priority, hold_switch
     "#);
 }
 
@@ -647,7 +647,7 @@ fn set_of_an_unknown_path() {
     1 | trafic.load=0.2
       | ^^^^^^^^^^^
       |
-      = help: did you mean `traffic`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, measure, seed, allow_dependency_cycle
+      = help: did you mean `traffic`? the keys of a scenario: name, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 

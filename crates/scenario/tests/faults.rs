@@ -35,14 +35,80 @@ fn times_become_cycles() {
 }
 
 #[test]
-fn faults_need_a_network_that_goes_round_them() {
+fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() {
     let text = refused("{policy: tcep}", "{policy: always_on}");
-    assert!(
-        text.contains("faults: under always_on and pal nothing finds a way round a link or router that fails"),
-        "{text}"
-    );
+    let what =
+        "faults: pal goes by the links that are on in its subnetworks, and always_on does not replace links that fail";
+    assert!(text.contains(what) && text.contains("set power.policy: tcep"), "{text}");
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
+    // any other routing goes with faults, whatever the policy; the remedy works, too
+    for (routing, policy) in [
+        ("dimension_order", "always_on"),
+        ("minimal_adaptive", "{idle_timeout: {idle: 1us, transition: 100ns}}"),
+        ("ecmp", "always_on"),
+    ] {
+        let text = GOOD
+            .replace("routing: pal", &format!("routing: {routing}"))
+            .replace("policy: tcep", &format!("policy: {policy}"));
+        let points = expand("faults.yaml", &text, &[]).unwrap_or_else(|refusal| panic!("{}", refusal.text));
+        assert_eq!(points[0].scenario.spec().expect("good").faults.len(), 3);
+    }
+}
+
+/// The scenario under a routing with tables, with what fails at random in place of a list.
+fn random(keys: &str) -> String {
+    let begin = GOOD.find("faults:").expect("faults");
+    let text = GOOD[..begin].replace("routing: pal", "routing: shortest_path").replace("tcep", "always_on");
+    format!("{text}measure: {{warmup: 1us, window: 99us}}\nfault_model: {{{keys}}}\n")
+}
+
+#[test]
+fn random_faults_follow_from_the_seed() {
+    let faults = |keys: &str| {
+        let points = expand("faults.yaml", &random(keys), &[]).unwrap_or_else(|refusal| panic!("{}", refusal.text));
+        points[0].scenario.spec().expect("good").faults
+    };
+    let some = faults("random: {of: links, mtbf: 500us, mttr: 20us}");
+    assert_eq!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 1}"));
+    assert_ne!(some, faults("random: {of: links, mtbf: 500us, mttr: 20us, seed: 2}"));
+    // 3 x 4 routers: 4 * 3 + 3 * 6 = 30 links, each broken about once in 520 of 100 us
+    assert!((1..16).contains(&some.len()), "{some:?}");
+    for fault in &some {
+        assert!(fault.at >= 1 && fault.at < 50_000 && fault.until.is_some_and(|until| until > fault.at), "{fault:?}");
+    }
+    let routers = faults("random: {of: routers, mtbf: 50us, mttr: 5us}");
+    assert!(routers.iter().all(|fault| matches!(fault.what, Part::Router(0..12))) && routers.len() > 5);
+}
+
+#[test]
+fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
+    for (keys, what, help) in [
+        (
+            "random: {of: links, mtbf: 10us, mttr: 30us}",
+            "fault_model.random.mtbf: 5000 cycles, not more than mttr of 15000 cycles: each part would be broken for 15000 / \
+             (5000 + 15000) = 75 % of the time",
+            "write more than 15000cycles",
+        ),
+        ("random: {of: links, mtbf: 1ms, mttr: 0ns}", "fault_model.random.mttr: 0 cycles", "write 1cycle or more"),
+        ("random: {of: links, mtbf: 4ns, mttr: 2ns}", "about 500000 faults: 30 parts", "write 300cycles or more"),
+    ] {
+        let text = expand("faults.yaml", &random(keys), &[]).expect_err("bad").text;
+        assert!(text.contains(what) && text.contains(help), "{text}");
+    }
+    // the remedy works
+    assert!(expand("faults.yaml", &random("random: {of: links, mtbf: 300cycles, mttr: 2ns}"), &[]).is_ok());
+}
+
+#[test]
+fn what_is_off_while_it_is_broken_has_a_price() {
+    let text = GOOD.replace("routing: pal", "routing: dimension_order");
+    let prices = "{policy: always_on, prices: {on: {static: 1pJ/bit, per_bit: 1pJ/bit}}}";
+    let refusal =
+        expand("faults.yaml", &text.replace("{policy: tcep}", prices), &[]).expect_err("off has no price").text;
+    assert!(refusal.contains("power.prices: a `dim0` link that has failed is in the state `off`"), "{refusal}");
+    let off = "{policy: always_on, prices: {on: {static: 1pJ/bit, per_bit: 1pJ/bit}, off: {static: 0pJ/bit, per_bit: 0pJ/bit}}}";
+    assert!(expand("faults.yaml", &text.replace("{policy: tcep}", off), &[]).is_ok());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums, PhaseOutcome,
-    Queue, Saturation, Stall, Waiting,
+    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums,
+    PhaseOutcome, Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};
@@ -34,7 +34,7 @@ fn point() -> Point {
 }
 
 fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) -> ChannelCount {
-    let (cycles, flits) = ([100 - off, 0, 0, off, 0], [flits, 0, 0, 0, 0]);
+    let (cycles, flits) = ([100 - off, 0, 0, off, 0, 0, 0], [flits, 0, 0, 0, 0, 0, 0]);
     ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
 }
 
@@ -71,6 +71,7 @@ fn outcome(ending: Ending) -> Outcome {
         network_latency: latency.clone(),
         latency: latency.clone(),
         hop_counts: vec![0, 4],
+        asleep: Vec::new(),
         channels: vec![
             channel(None, Some(0), 0, 0, 40),
             channel(Some(0), None, 0, 0, 40),
@@ -128,7 +129,8 @@ fn doubt(outcome: &Outcome) -> (String, Option<bool>) {
 
 #[test]
 fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
-    let open = |chance, gap| Saturation::Unknown(Doubt { cycles: 50, chance, gap, limit: 0.03 + chance });
+    let open =
+        |chance, gap| Saturation::Unknown(Doubt::Bursts(Bursts { cycles: 50, chance, gap, limit: 0.03 + chance }));
     // 40 % fall to 20 % in 4 times the window, and 1 % for what lands after it
     let whole = Outcome { saturated: open(0.4, 0.0), ..outcome(Ending::Drained) };
     let (told, saturated) = doubt(&whole);
@@ -150,6 +152,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
         saturated: Some(whole.saturated),
         packets: whole.jobs[0].packets.clone(),
         classes: Vec::new(),
+        asleep: Vec::new(),
     };
     let (told, _) = doubt(&Outcome { phases: vec![phase], ..whole });
     assert!(told.starts_with("traffic.phases; in the second half of the phase that begins in cycle 70"), "{told}");
@@ -221,13 +224,15 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     let mut point = point();
     point.scenario.traffic.batch = None;
     let spec = point.spec().expect("sound");
-    let told = |before: u64, network: u64, warmup: u64| {
+    let told_of = |before: u64, network: u64, warmup: u64, transitions: u64| {
         let mut outcome = outcome(Ending::Drained);
+        outcome.channels.iter_mut().for_each(|channel| channel.transitions = transitions);
         outcome.sums.latency = 4 * (before + network);
         outcome.sums.network_latency = 4 * network;
         outcome.warmup = warmup;
         Finished::new(&point, &spec, &outcome).expect("priced").summary
     };
+    let told = |before, network, warmup| told_of(before, network, warmup, 0);
     let s = told(0, 29, 300);
     assert_eq!(s["queueing_mean_cycles"], 29.0 - empty);
     // within two routers 20 cycles, so 10 in each: 4 * 10^2 for packets of one flit
@@ -244,6 +249,9 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     // before injection there is one queue
     assert_eq!(told(100, 9, 0)["queue_memory_cycles"], 40_000.0);
     assert_eq!(told(0, 9, 0)["queue_memory_cycles"], 0.0);
+    // of links that were switched a packet may have waited for two transitions of 5 cycles
+    assert_eq!(told_of(100, 9, 0, 1)["queue_memory_cycles"], 4.0 * 90.0 * 90.0);
+    assert_eq!(told_of(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
     assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
 }
@@ -252,7 +260,7 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
 fn a_link_draws_power_in_every_state_but_off() {
     let (point, mut outcome) = (point(), outcome(Ending::Drained));
     let spec = point.spec().expect("sound");
-    outcome.channels[2].cycles = [50, 0, 10, 25, 15];
+    outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0];
     outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
     let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
     // of two managed channels, each 100 cycles, one is off for 25 cycles and the other always
@@ -284,7 +292,7 @@ fn the_account_closes_exactly() {
 #[test]
 fn a_state_without_a_price_is_refused_even_after_the_run() {
     let mut outcome = outcome(Ending::Drained);
-    outcome.channels[2].cycles = [50, 50, 0, 0, 0];
+    outcome.channels[2].cycles = [50, 50, 0, 0, 0, 0, 0];
     let point = point();
     let refusal = Finished::new(&point, &point.spec().expect("sound"), &outcome).expect_err("shadow has no price");
     assert_eq!(refusal.path, "power.prices");

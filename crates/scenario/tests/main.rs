@@ -7,6 +7,7 @@ mod bad_times;
 mod bad_workload;
 mod faults;
 mod finished;
+mod groups;
 mod links;
 mod network;
 mod newcomers;
@@ -16,6 +17,7 @@ mod refusal;
 mod remedies;
 mod run;
 mod scenario;
+mod set_times;
 mod warned;
 
 /// A file that is not a module here would never run.

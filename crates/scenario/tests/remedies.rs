@@ -14,11 +14,14 @@ fn checked(sets: Sets) -> Result<Point, Box<Diagnostic>> {
 }
 
 const TREE: (&str, &str) = ("topology", "{fat_tree: {k: 4}}");
+const RING: (&str, &str) = ("topology", "{torus: {widths: [6], terminals_per_router: 2}}");
 const TORUS: (&str, &str) = ("topology", "{torus: {widths: [4, 4], terminals_per_router: 2}}");
 const UP_DOWN: (&str, &str) = ("routing", "up_down");
 const BUBBLE: (&str, &str) = ("routing", "{dimension_order: {dateline: bubble}}");
 const ESCAPES: (&str, &str) = ("routing", "minimal_adaptive");
 const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, transition: 25cycles}}");
+
+const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
 
 /// Settings that are refused, what the help says, and settings that follow each remedy in it.
 const REMEDIES: &[(Sets, &str, &[Sets])] = &[
@@ -45,12 +48,21 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "set power.policy: slac or always_on",
         &[&[("power.policy", "slac")], &[("power.policy", "always_on")]],
     ),
-    // a tree has no subnetworks: neither tcep nor pal is a way out
-    (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")], "leave faults out", &[&[("faults", "[]")]]),
     (
-        &[("faults", "[{link: [0, 1], at: 20us}]")],
-        "write power.policy: tcep and routing: pal, or leave faults out",
-        &[&[("power.policy", "tcep"), ("routing", "pal")], &[("faults", "[]")]],
+        &[("routing", "pal"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "set power.policy: tcep, or take another routing, or leave faults out",
+        &[&[("power.policy", "tcep")], &[("routing", "dimension_order")], &[("faults", "[]")]],
+    ),
+    (
+        // a ring that is cut open has longer paths
+        &[RING, ("routing", "shortest_path"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "or leave faults out",
+        &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
+    ),
+    (
+        &[("traffic.batch", "{per_terminal: 5}"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "write a load in place of batch, or leave faults out",
+        &[&[("traffic.batch", "null")], &[("faults", "[]")]],
     ),
     // buffers
     (
@@ -79,9 +91,36 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     // classes of links
     (
-        &[("power.manages", "[terminal]"), IDLE],
+        &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],
         "leave terminal out of manages",
         &[&[("power.manages", "all")], &[("power.manages", "[dim0]")]],
+    ),
+    // trunks
+    (
+        &[WIDE, ("routing", "pal")],
+        "write topology.hyperx.trunk_width: 1, or choose dimension_order, minimal,",
+        &[&[("topology.hyperx.trunk_width", "1")], &[("routing", "dimension_order")], &[("routing", "minimal")]],
+    ),
+    (
+        &[WIDE, ("power.policy", "{static: {}}")],
+        "write topology.hyperx.trunk_width: 1, at least for the classes of links that it manages",
+        &[&[("topology.hyperx.trunk_width", "1"), ("routing", "pal")]],
+    ),
+    (
+        &[WIDE, ("routing", "slac"), ("power.policy", "slac")],
+        "write topology.hyperx.trunk_width: 1",
+        &[&[("topology.hyperx.trunk_width", "1")]],
+    ),
+    (&[("topology.hyperx.trunk_width", "0")], "write 1 or more", &[&[("topology.hyperx.trunk_width", "1")]]),
+    (
+        &[("topology.hyperx.trunk_width", "{dim0: 2, global: 2}")],
+        "name one of: dim0, dim1",
+        &[&[("topology.hyperx.trunk_width", "{dim0: 2, dim1: 2}")]],
+    ),
+    (
+        &[("topology.hyperx.trunk_width", "{dim0: 70}")],
+        "write smaller numbers",
+        &[&[("topology.hyperx.trunk_width", "{dim0: 7}")]],
     ),
     // times
     (&[("measure.window", "0cycles")], "write 10cycles or more", &[&[("measure.window", "10cycles")]]),
@@ -128,12 +167,24 @@ fn what_a_refusal_says_to_write_passes_the_next_check() {
     }
 }
 
+/// A price list can't mend a policy that does not work on the network.
+#[test]
+fn what_a_policy_needs_of_the_network_is_told_before_its_prices() {
+    let price = "{static: 1W, per_bit: 1pJ/bit}";
+    let prices = format!("{{on: {price}, draining: {price}, waking: {price}, off: {price}}}");
+    let tree =
+        checked(&[TREE, UP_DOWN, ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no subnetworks");
+    assert!(tree.help.contains("take a topology") && !tree.to_string().contains("shadow"), "{tree}");
+    let grid =
+        checked(&[("routing", "pal"), ("power.policy", "tcep"), ("power.prices", &prices)]).expect_err("no price");
+    assert!(grid.help.contains("add `shadow:"), "{grid}");
+}
+
 /// Remedies that can't work are not named.
 #[test]
 fn what_would_be_refused_next_is_not_a_remedy() {
     for (bad, words) in [
-        (&[TREE, UP_DOWN, ("faults", "[{link: [0, 8], at: 20us}]")][..], "pal"),
-        (&[TREE, UP_DOWN, ("power.policy", "tcep")], "pal"),
+        (&[TREE, UP_DOWN, ("power.policy", "tcep")][..], "pal"),
         (&[TORUS, BUBBLE, ("traffic.packet", "40flits")], "wormhole"),
         (&[TORUS, ESCAPES, ("traffic.packet", "40flits")], "wormhole"),
     ] {
@@ -148,6 +199,9 @@ fn all_link_classes_are_those_that_can_sleep() {
         |sets: Sets| checked(sets).unwrap_or_else(|error| panic!("{error}")).resolved["power"]["manages"].clone();
     assert_eq!(managed(&[("power.manages", "all"), IDLE]), serde_json::json!(["dim0", "dim1"]));
     assert_eq!(managed(&[("power.manages", "all")]), managed(&[]));
+    // those of terminals only where they are named, too
+    let named = managed(&[("power.manages", "[all, terminal]"), IDLE]);
+    assert_eq!(named, serde_json::json!(["terminal", "dim0", "dim1"]));
 }
 
 #[test]

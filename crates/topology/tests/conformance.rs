@@ -14,7 +14,7 @@ use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
 use weft_topology::torus::Torus;
 use weft_topology::{Arrangement, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port, Tree};
-use weft_topology::{TopologyConfig, TopologyModel};
+use weft_topology::{TopologyConfig, TopologyModel, TrunkWidth};
 
 /// A registry of topologies that this suite has never heard of.
 mod newcomers {
@@ -27,16 +27,19 @@ mod newcomers {
     }
 }
 
+const SINGLE: TrunkWidth = TrunkWidth::Same(1);
+
 fn hyperx(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
-    TopologyConfig::HyperX(HyperX { widths: widths.to_vec(), terminals_per_router })
+    TopologyConfig::HyperX(HyperX { widths: widths.to_vec(), terminals_per_router, trunk_width: SINGLE })
 }
 
 fn torus(widths: &[u32], terminals_per_router: u32, trunk_width: u32) -> TopologyConfig {
+    let trunk_width = TrunkWidth::Same(trunk_width);
     TopologyConfig::Torus(Torus { widths: widths.to_vec(), terminals_per_router, trunk_width })
 }
 
 fn mesh(widths: &[u32], terminals_per_router: u32) -> TopologyConfig {
-    TopologyConfig::Mesh(Mesh { widths: widths.to_vec(), terminals_per_router })
+    TopologyConfig::Mesh(Mesh { widths: widths.to_vec(), terminals_per_router, trunk_width: SINGLE })
 }
 
 fn dragonfly([a, p, h]: [u32; 3], groups: Option<u32>, arrangement: Arrangement) -> TopologyConfig {
@@ -46,6 +49,7 @@ fn dragonfly([a, p, h]: [u32; 3], groups: Option<u32>, arrangement: Arrangement)
         terminals_per_router: p,
         global_links_per_router: h,
         arrangement,
+        trunk_width: SINGLE,
     })
 }
 
@@ -57,15 +61,16 @@ fn dragonfly_plus([leaves, spines, p, h]: [u32; 4], groups: Option<u32>, arrange
         terminals_per_leaf: p,
         global_links_per_spine: h,
         arrangement,
+        trunk_width: SINGLE,
     })
 }
 
 fn tree(k: u32, n: u32) -> TopologyConfig {
-    TopologyConfig::KAryNTree(KAryNTree { k, n })
+    TopologyConfig::KAryNTree(KAryNTree { k, n, trunk_width: SINGLE })
 }
 
 fn fat_tree(k: u32) -> TopologyConfig {
-    TopologyConfig::FatTree(FatTree { k })
+    TopologyConfig::FatTree(FatTree { k, trunk_width: SINGLE })
 }
 
 /// Distance-independent counts: routers, terminals, ports of the largest router, links of each class.
@@ -206,6 +211,9 @@ fn check(graph: &Graph) {
     check_wiring(graph);
     check_layers(graph);
     check_distances(graph);
+    check_trunks(graph);
+    // the views know one link in each place
+    let graph = &graph.without_trunks();
     let structure = graph.structure();
     structure.grid.iter().for_each(|grid| check_grid(graph, grid));
     structure.groups.iter().for_each(|groups| check_groups(graph, groups));
@@ -255,6 +263,36 @@ fn check_wiring(graph: &Graph) {
     assert_eq!(by_class[1..].iter().map(|(_, count)| count).sum::<usize>(), graph.links().count());
     assert!(by_class.iter().map(|(name, _)| name).eq(graph.class_names()));
     assert!(graph.router_names().is_none_or(|names| names.len() == graph.routers() as usize));
+}
+
+/// Links of one trunk have the same ends and class, and both ends number them alike; their first members are all ports of
+/// the network without trunks.
+fn check_trunks(graph: &Graph) {
+    let narrow = graph.without_trunks();
+    assert!(!narrow.has_trunks() && (graph.has_trunks() || narrow == *graph));
+    for router in 0..graph.routers() {
+        let first_ports = narrow.ports(router);
+        assert_eq!(graph.ports(router)[..first_ports.len()], *first_ports);
+        let mut seen: Vec<u8> = Vec::new();
+        for number in 0..first_ports.len() as u8 {
+            let trunk = graph.trunk(router, number);
+            let class = graph.ports(router)[usize::from(number)].class;
+            assert_eq!((trunk.first, u32::from(trunk.width)), (number, graph.trunk_width(class)));
+            for (k, member) in (0..).zip(trunk.members()) {
+                let port = graph.ports(router)[usize::from(member)];
+                assert_eq!((graph.trunk(router, member), port.class), (trunk, class));
+                match (port.peer, peer(graph, router, number.into())) {
+                    (Peer::Router { router: far, port }, Peer::Router { router: same, port: first }) => {
+                        assert_eq!((far, port), (same, graph.trunk(same, first as u8).member(k).into()));
+                    }
+                    (peer, first) => assert_eq!(peer, first),
+                }
+            }
+            seen.extend(trunk.members());
+        }
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..graph.ports(router).len() as u8), "each port is in one trunk");
+    }
 }
 
 /// The first layer is everything; the others are routers and classes that exist, each under a name of its own.
@@ -317,27 +355,25 @@ fn check_grid(graph: &Graph, grid: &Grid) {
 }
 
 fn check_complete_line(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
-    let &Dimension { width, first_port, trunk, class, .. } = dimension;
-    for (c, m) in (0..width).filter(|&c| c != own).flat_map(|c| (0..trunk).map(move |m| (c, m))) {
+    let &Dimension { width, first_port, class, .. } = dimension;
+    for c in (0..width).filter(|&c| c != own) {
         let number = |from: u32, to: u32| if to < from { to } else { to - 1 };
-        let port = |from: u32, to: u32| u32::from(first_port) + number(from, to) * trunk + m;
+        let port = |from: u32, to: u32| u32::from(first_port) + number(from, to);
         let far = Peer::Router { router: to(c), port: port(c, own) as u16 };
         check_port(graph, router, port(own, c), class, far);
     }
 }
 
 fn check_ring_or_row(graph: &Graph, dimension: &Dimension, router: u32, own: u32, to: impl Fn(u32) -> u32) {
-    let &Dimension { width, line, first_port, trunk, class } = dimension;
-    for m in 0..trunk {
-        // Symmetry is checked above, so that the ports down follow from those up.
-        let [up, down] = [0, 1].map(|direction| u32::from(first_port) + direction * trunk + m);
-        let above = match line == Line::Ring || own + 1 < width {
-            true => Peer::Router { router: to((own + 1) % width), port: down as u16 },
-            false => Peer::Unused,
-        };
-        check_port(graph, router, up, class, above);
-        assert_eq!(peer(graph, router, down) == Peer::Unused, line == Line::Row && own == 0);
-    }
+    let &Dimension { width, line, first_port, class } = dimension;
+    // Symmetry is checked above, so that the ports down follow from those up.
+    let [up, down] = [0, 1].map(|direction| u32::from(first_port) + direction);
+    let above = match line == Line::Ring || own + 1 < width {
+        true => Peer::Router { router: to((own + 1) % width), port: down as u16 },
+        false => Peer::Unused,
+    };
+    check_port(graph, router, up, class, above);
+    assert_eq!(peer(graph, router, down) == Peer::Unused, line == Line::Row && own == 0);
 }
 
 fn check_groups(graph: &Graph, groups: &Groups) {

@@ -26,21 +26,24 @@ fn exact_bisections_are_those_of_all_cuts() {
         ["[2]", "[3]", "[4]", "[5]", "[5, 2]", "[3, 3]", "[4, 3]", "[2, 2, 2]", "[5, 3]", "[4, 4]", "[3, 2, 2]"];
     let mut texts = Vec::new();
     for widths in grids {
-        texts.push(format!(r#"{{"hyperx": {{"widths": {widths}, "terminals_per_router": 2}}}}"#));
-        texts.push(format!(r#"{{"mesh": {{"widths": {widths}, "terminals_per_router": 1}}}}"#));
-        for trunk in [1, 2] {
-            let keys = format!(r#""widths": {widths}, "terminals_per_router": 1, "trunk_width": {trunk}"#);
-            texts.push(format!(r#"{{"torus": {{{keys}}}}}"#));
+        for (topology, trunk) in [("hyperx", 1), ("hyperx", 2), ("mesh", 1), ("mesh", 3), ("torus", 1), ("torus", 2)] {
+            let keys = format!(r#""widths": {widths}, "terminals_per_router": 2, "trunk_width": {trunk}"#);
+            texts.push(format!(r#"{{"{topology}": {{{keys}}}}}"#));
         }
     }
     texts.extend(
         [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2), (5, 2)]
-            .map(|(k, n)| format!(r#"{{"k_ary_n_tree": {{"k": {k}, "n": {n}}}}}"#)),
+            .map(|(k, n)| format!(r#"{{"k_ary_n_tree": {{"k": {k}, "n": {n}, "trunk_width": {n}}}}}"#)),
     );
+    // of trunks of two widths the narrow ones are cut: a row of 3 links against 2 * 2 of a column
+    let mixed = r#"{"mesh": {"widths": [2, 3], "terminals_per_router": 1, "trunk_width": {"dim1": 2}}}"#;
+    let found = build(mixed).bisection();
+    assert_eq!((found.links, found.exact), (3, false));
+    assert_eq!(found.links, by_enumeration(&build(mixed)));
     texts.extend(
         [r#"{"fat_tree": {"k": 2}}"#, r#"{"full_mesh": {"routers": 7, "terminals_per_router": 3}}"#].map(Into::into),
     );
-    for text in texts.into_iter().filter(|text| text != r#"{"k_ary_n_tree": {"k": 2, "n": 1}}"#) {
+    for text in texts.into_iter().filter(|text| text != r#"{"k_ary_n_tree": {"k": 2, "n": 1, "trunk_width": 1}}"#) {
         let graph = build(&text);
         let bisection = graph.bisection();
         assert!(bisection.exact, "{text}");

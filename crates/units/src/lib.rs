@@ -3,6 +3,7 @@
 //! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"); it is kept
 //! exact (integers of the smallest unit) until it is turned into cycles or femtojoules.
 
+mod bandwidth;
 mod decimal;
 pub mod file;
 mod link_classes;
@@ -10,6 +11,7 @@ mod quantity;
 mod registry;
 mod words;
 
+pub use bandwidth::Bandwidth;
 pub use file::InputFile;
 pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};

@@ -225,7 +225,7 @@ class Sweep:
         *,
         tolerance: float = TOLERANCE,
         lower: float | None = None,
-        upper: float = 1.0,
+        upper: float | None = None,
         seeds: int = 1,
         jobs: int | None = None,
         threads: int = 1,
@@ -246,7 +246,8 @@ class Sweep:
         tolerance : float
             Distance of the loads that are told apart [flits/terminal/cycle].
         lower, upper : float, optional
-            Range of the search [flits/terminal/cycle], by default from `tolerance` to 1.
+            Range of the search [flits/terminal/cycle], by default from `tolerance` to all that a terminal can send:
+            1, or the bandwidth of its link.
         seeds : int
             Runs of each load, with the seed of the scenario and those after it; half of them decide.
         jobs, threads, blocks, force_memory, watch

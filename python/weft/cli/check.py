@@ -24,6 +24,7 @@ _HEADS = {
     "diameter_hops": "diameter [hops]",
     "mean_distance_hops": "mean distance [hops]",
     "vc_classes": "VC classes",
+    "bandwidth": "what a channel carries [flits/cycle]",
     "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",

@@ -157,15 +157,17 @@ def _table(compared: Comparison, quantity: Quantity) -> list[str]:
 
 
 def _sign(row: dict[str, Any]) -> str:
-    """What stands behind a line: a star, a question mark, or why A and B can't be compared there."""
+    """What stands behind a line: a star, a question mark, or why A and B can't be compared or judged there."""
     if row["difference"] is None or row["unequal"]:
         return row["unequal"] or ""
+    if row["unjudged"]:
+        return str(row["unjudged"])
     return {True: "*", False: "", None: "?"}[row["significant"]]
 
 
 def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     judged = [row for row in rows if row["significant"] is not None]
-    left_out = sum(row["unequal"] is not None for row in rows)
+    left_out = sum(row["unequal"] is not None or row["unjudged"] is not None for row in rows)
     if len(judged) < 2:
         return []
     higher = sum(row["significant"] and row["difference"] > 0 for row in judged)
@@ -178,7 +180,12 @@ def _legend(compared: Comparison) -> list[str]:
     """The meaning of the signs that the table uses."""
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
-    if any(row["significant"] is None and not row["unequal"] for row in rows):
+    if any(row["unjudged"] for row in rows):
+        lines.append(
+            "not judged: the interval of a single run is of parts of its window, between which such changes lie; "
+            "sweep the seed (seed: [1, 2, 3]) in both"
+        )
+    if any(row["significant"] is None and not row["unequal"] and not row["unjudged"] for row in rows):
         lines.append(
             "?: A or B is a single run, which gives no confidence interval for this; "
             "sweep the seed (seed: [1, 2, 3]) in both"

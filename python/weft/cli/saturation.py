@@ -30,9 +30,12 @@ def add(commands: Commands) -> None:
     arguments.add_scenario(parser)
     distance = f"distance of the loads that are told apart, in flits/terminal/cycle (default: {TOLERANCE})"
     parser.add_argument("--tolerance", metavar="LOAD", type=float, default=TOLERANCE, help=distance)
-    lower, upper = "lowest load to try (default: the tolerance)", "highest load to try (default: 1)"
+    lower, upper = (
+        "lowest load to try (default: the tolerance)",
+        "highest load to try (default: all that a terminal can send)",
+    )
     parser.add_argument("--from", metavar="LOAD", type=float, dest="lower", help=lower)
-    parser.add_argument("--to", metavar="LOAD", type=float, default=1.0, dest="upper", help=upper)
+    parser.add_argument("--to", metavar="LOAD", type=float, dest="upper", help=upper)
     parser.add_argument(
         "--seeds",
         metavar="N",

@@ -29,6 +29,8 @@ _SHARE, _SMALL = 1 / 3, 5.5
 _BESIDE = 0.4
 # Inches: height of a page; least height of a panel on a page that is full of them.
 _PAGE, _LOW = 8.5, 1.2
+# Names beside the rows of a panel take at most this share of its width, and so many lines each.
+_BESIDE_ROWS, _LINES = 0.3, 2
 # Inches around a panel that hold the numbers and the label of its other axis.
 _AROUND = 0.5
 
@@ -58,6 +60,7 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
     drawing.set_size_inches(width, height)
     if asked.legend == "inside" and handles:
         _inside(panels, handles)
+    _fit_names(panels, width)
     _fit_labels(drawing, panels, width, height - head)
 
 
@@ -159,6 +162,36 @@ def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() - 0.5
     options: dict[str, Any] = {"frameon": True, "framealpha": 0.8, "edgecolor": "none", "borderpad": 0.2}
     panels[0].legend(handles=list(handles), loc="best", fontsize=size, **options)
+
+
+def _fit_names(panels: Sequence[Axes], width: float) -> None:
+    """Break and shorten the names of rows, so that the panel keeps most of the width; the legend has all of them."""
+    for axes in panels:
+        place = axes.get_subplotspec()
+        room = _BESIDE_ROWS * width / (1 if place is None else place.get_gridspec().get_geometry()[1])
+        font = FontProperties(size=rcParams["ytick.labelsize"])
+        for axis, words in relabel.named_axes(axes):
+            if axis is axes.yaxis and any(_width(word, font) > room for word in words):
+                small = FontProperties(size=_SMALL)
+                axis.set_ticks(axis.get_majorticklocs(), [_shortened(word, small, room) for word in words])
+                axis.set_tick_params(labelsize=_SMALL)
+
+
+def _shortened(text: str, font: FontProperties, room: float) -> str:
+    """A text in few lines, none wider than `room` [inches]; dots stand for what is left out of its middle.
+
+    What tells one name from another may stand at its end as well as at its begin.
+    """
+    lines = _wrapped(text, font, room)
+    if len(lines) <= _LINES and all(_width(line, font) <= room for line in lines):
+        return "\n".join(lines)
+    count = len(text)
+    while True:
+        count -= 1
+        begin, end = text[: count - count // 2], text[len(text) - count // 2 :]
+        lines = [f"{begin.rstrip()} \N{HORIZONTAL ELLIPSIS}", end.lstrip()]
+        if count < 8 or max(_width(line, font) for line in lines) <= room:
+            return "\n".join(lines)
 
 
 def _fit_labels(drawing: Picture, panels: Sequence[Axes], width: float, height: float) -> None:

@@ -26,12 +26,12 @@ _LISTED = 20
 
 def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
     """All words that can be renamed or ordered."""
-    ticks = [word for axes in panels for _, words in _named_axes(axes) for word in words]
+    ticks = [word for axes in panels for _, words in named_axes(axes) for word in words]
     found = [*(str(handle.get_label()) for handle in handles), *(axes.get_title(loc="left") for axes in panels), *ticks]
     return [word for word in dict.fromkeys(found) if word]
 
 
-def _named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
+def named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
     """The axes of a panel whose ticks are names, and these names."""
     fixed = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
     return [(axis, [label.get_text() for label in axis.get_ticklabels()]) for axis in fixed]
@@ -75,7 +75,7 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
                 line.set_label(replace(str(line.get_label())))
         for side in (axes.xaxis, axes.yaxis):
             side.set_label_text(new.get(side.get_label_text().replace("\n", " "), side.get_label_text()))
-        for axis, words in _named_axes(axes):
+        for axis, words in named_axes(axes):
             axis.set_ticks(axis.get_majorticklocs(), [replace(word) for word in words])
     if drawing.numbers is not None:
         texts = [name for name in ("pattern", "series", "job", "link_class") if name in drawing.numbers.columns]

@@ -33,7 +33,7 @@ def figure(choice: Choice) -> Figure:
     for name, look in looks.items():
         x, y = over_time.steps(frame.filter(pl.col("link_class") == name), "utilisation")
         upper.plot(x, y, drawstyle="steps-post", label=name, **look.dense)
-    upper.set_ylabel("Mean channel utilisation\n[flits/cycle]")
+    upper.set_ylabel("Mean channel utilisation\n[share of bandwidth]")
     upper.set_ylim(bottom=0)
     over_time.axis(upper, spot, end)
     for axes in lower:

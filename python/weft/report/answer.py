@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, notes, soundness
+from weft.results import collapse, notes, savings, soundness
 from weft.results import quantities as q
+from weft.results.confidence import Mean
+from weft.results.set_times import faults
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 # Flaws that say nothing against an accepted load.
 _ACCEPTING = {"", *(flaw.words for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
+# A sentence names at most so many points that are equal.
+_NAMED = 3
 _NONE_SOUND = "So no point can be called best in anything, and there is no saving to tell."
 
 
@@ -141,7 +145,7 @@ def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """A sentence on the sound point with the best value of a quantity."""
+    """A sentence on the sound point with the best value of a quantity, and on those that only chance tells from it."""
     known = _known(sources, quantity)
     if not known:
         return []
@@ -150,25 +154,80 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
         time = f" ({value * cycle * 1e9:.4g} ns)"
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
-    return [f"{words}: {value:.4g} {quantity.unit}{time}{where}."]
+    equal = [other for _, other in known if other != point and _same(sources, quantity, point, other)]
+    named = "; ".join(sources.described[other] for other in equal[:_NAMED])
+    more = f" and {len(equal) - _NAMED} more" if len(equal) > _NAMED else ""
+    told = f", and up to chance the same at {len(equal)} more: {named}{more}" if equal else ""
+    return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{told}."]
+
+
+def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
+    """Whether chance explains the difference of two points: of delivered work, or of means of runs without changes."""
+    two = [sources.summaries[each] for each in (point, other)]
+    if quantity is q.ACCEPTED:
+        return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])
+    if sources.changes[point] or sources.changes[other]:
+        return False
+    a, b = (Mean.of([each[quantity.column]], each.get(quantity.own_half_width)) for each in two)
+    half_width = a.difference_half_width(b)
+    return half_width is not None and abs(a.value - b.value) <= half_width
 
 
 def _saving(sources: Sources) -> list[str]:
-    """A sentence on the greatest saving against links that are always on, among sound points whose energy differs.
+    """The greatest saving against links that are always on: against those that were measured, or else the same flits.
 
-    Both energies are those of the same flits: a sound point delivers all that is offered, with or without sleep.
+    A network whose links sleep may deliver less than one whose links do not: so where both were measured, only points
+    that deliver the same are compared.
     """
-    known = []
-    for point, summary in enumerate(sources.summaries):
-        used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
-        if used is not None and always_on and used != always_on and soundness.is_sound(summary):
-            known.append((1 - used / always_on, point))
-    if not known:
-        return []
-    share, point = max(known)
-    summary = sources.summaries[point]
-    where = f" ({sources.described[point]})" if len(sources) > 1 else ""
-    more = "less" if share >= 0 else "more"
-    energies = [si(summary[name], "J", 4) for name in ("energy_total_j", "energy_always_on_j")]
-    joules = f"{' instead of '.join(energies)} for the same flits"
-    return [f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."]
+    compared: list[tuple[savings.Pair, str]] = []
+    lines: list[str] = []
+    for results in sources.results:
+        for beside in savings.measured(results):
+            compared += [(pair, beside.policy) for pair in beside.good[:1]]
+            if not beside.good:
+                why = savings.left_out(beside.pairs)
+                lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {why}")
+    if compared:
+        pair, policy = max(compared, key=lambda each: each[0].share)
+        amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share >= 0 else 'more'} power at best"
+        where = ", ".join(filter(None, [policy, pair.place]))
+        lines.insert(0, f"Against links that are always on, {amount}, at the same traffic ({where}): {pair.powers()}.")
+    return [*lines, *_saving_of_the_same_flits(sources)]
+
+
+def _saving_of_the_same_flits(sources: Sources) -> list[str]:
+    """A sentence on the greatest saving where no point with links always on was measured beside it.
+
+    It is against what the flits of the same run cost on such links. What failed draws no power without sleep, and of a
+    load that follows the network links always on would deliver more flits: of such points no saving is told.
+    """
+    known, left_out = [], 0
+    for results in sources.results:
+        if savings.measured(results):
+            continue
+        for row, failing in enumerate(faults(results)):
+            point = sources.places.index((results, row))
+            summary = sources.summaries[point]
+            used, always_on = summary.get("energy_total_j"), summary.get("energy_always_on_j")
+            if used is None or not always_on or used == always_on or not soundness.is_sound(summary):
+                continue
+            if failing or summary.get("closed_loop"):
+                left_out += 1
+            else:
+                known.append((1 - used / always_on, point))
+    lines = []
+    if known:
+        share, point = max(known)
+        summary = sources.summaries[point]
+        where = f" ({sources.described[point]})" if len(sources) > 1 else ""
+        more = "less" if share >= 0 else "more"
+        energies = [si(summary[name], "J", 4) for name in ("energy_total_j", "energy_always_on_j")]
+        joules = f"{' instead of '.join(energies)} for the same flits"
+        lines.append(
+            f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."
+        )
+    if left_out:
+        points = f"{left_out} {'point' if left_out == 1 else 'points'}"
+        why = "links fail, or the load follows the network, and no links that are always on were measured beside them"
+        lines.append(f"Of {points} no saving is told: {why}.")
+    return lines

@@ -28,6 +28,7 @@ TABLE = (
     q.POWER,
     Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
     Quantity("link_transitions", "Changes of link state", "transitions", "transitions", 0),
+    Quantity("routers_asleep_share", "Share of router cycles asleep", "", "routers asleep", 3),
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
 )
 
@@ -40,7 +41,7 @@ JOBS = (
     q.HOPS,
     Quantity("packets", "Packets of the window", "packets", "packets", 0),
     Quantity("missing_packets", "Packets of the window neither delivered nor dropped", "packets", "missing", 0),
-    Quantity("dropped_packets", "Packets of the window that a dead router dropped", "packets", "dropped", 0),
+    Quantity("dropped_packets", "Packets of the window that were dropped at a fault", "packets", "dropped", 0),
     Quantity("request_latency_mean_cycles", "Mean latency of requests", "cycles", "request", 1),
     Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
     Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),
@@ -66,10 +67,22 @@ PHASES = (
 
 LINK_CLASSES = (
     Quantity("channels", "Channels of the class", "channels", "channels", 0),
-    Quantity("utilisation_mean", "Mean utilisation", "flits/cycle", "mean utilisation", 4),
-    Quantity("utilisation_max", "Utilisation of the busiest channel", "flits/cycle", "max utilisation", 4),
+    Quantity("utilisation_mean", "Mean utilisation", "share of bandwidth", "mean utilisation", 4),
+    Quantity("utilisation_max", "Utilisation of the busiest channel", "share of bandwidth", "max utilisation", 4),
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
+
+
+GROUPS = (
+    Quantity("channels", "Channels of the group", "channels", "channels", 0),
+    Quantity("routers", "Routers of the group", "routers", "routers", 0),
+    Quantity("flits", "Flits that its channels sent", "flits", "flits", 0),
+    Quantity("asleep_share", "Share of the window in which all of it was off", "", "asleep", 3),
+    q.POWER,
+    Quantity("energy_j", "Energy in the window", "J", "energy", 6),
+)
+# Most groups that a page shows of a point.
+MOST_GROUPS = 20
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,10 @@ LISTINGS = (
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
 )
+
+
+# Its entries are rows of a table of the point, not of its summary.
+GROUP_LISTING = Listing("groups", f"Groups that used the most energy, at most {MOST_GROUPS}", "group", "group", GROUPS)
 
 
 def described(quantity: Quantity) -> dict[str, object]:

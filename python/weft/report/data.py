@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
@@ -48,7 +49,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "digits": pack.DIGITS,
         "points": _points(sources),
         "columns": [columns_shown.described(each) for each in columns_shown.TABLE],
-        "listings": [_listing(sources, each) for each in columns_shown.LISTINGS],
+        "listings": [*(_listing(sources, each) for each in columns_shown.LISTINGS), _groups(sources)],
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
         "states": {state: colour for state, (colour, _) in STATES.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
@@ -152,7 +153,26 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
     """A table of each point; without rows where it says no more than the point."""
-    lists = [listing.entries(summary.get(listing.name, [])) for summary in sources.summaries]
+    return _listed(listing, [listing.entries(summary.get(listing.name, [])) for summary in sources.summaries])
+
+
+def _groups(sources: Sources) -> dict[str, Any]:
+    """The groups of each point that used the most energy; none where there is no table, or a damaged one."""
+    lists: list[list[dict[str, Any]]] = []
+    for results, row in sources.places:
+        lists.append([])
+        if (results.folder(row) / "groups.parquet").is_file():
+            with suppress(ResultsError):
+                most = (
+                    results.groups(row)
+                    .top_k(columns_shown.MOST_GROUPS, by="energy_fj")
+                    .sort("energy_fj", descending=True)
+                )
+                lists[-1] = most.with_columns(energy_j=pl.col("energy_fj") * 1e-15).to_dicts()
+    return _listed(columns_shown.GROUP_LISTING, lists)
+
+
+def _listed(listing: Listing, lists: list[list[dict[str, Any]]]) -> dict[str, Any]:
     return {
         "name": listing.name,
         "caption": listing.caption,

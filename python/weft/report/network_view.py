@@ -121,6 +121,7 @@ def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
     kept_states = {state: pack.counts(values) for state, values in cycles.items() if values.any()}
     return {
         "flits": pack.counts(take("flits")),
+        "bandwidth": pack.floats(take("bandwidth")),
         "transitions": pack.counts(take("transitions")),
         "energy_j": pack.floats(take("energy_fj") * 1e-15),
         "cycles": kept_states,

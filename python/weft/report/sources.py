@@ -12,6 +12,7 @@ import polars as pl
 from weft.errors import ResultsError
 from weft.results.choose import Chosen, names
 from weft.results.curves import Curve, overlay
+from weft.results.set_times import changes
 from weft.text.labels import label
 
 if TYPE_CHECKING:
@@ -109,6 +110,11 @@ class Sources:
                 told.insert(0, self.names[self.results.index(results)])
             words.append(", ".join(told) or results.describe(row) or f"point {number}")
         return words
+
+    @cached_property
+    def changes(self) -> list[str]:
+        """What changes in each point at set times, in words; empty where nothing does."""
+        return [words for each in self.results for words in changes(each)]
 
     @cached_property
     def lines(self) -> list[Line]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ResultsError
 from weft.results.bill_points import UnbillableError
 from weft.results.choose import LOAD, NAMED, POLICY, SEED, parsed, same
+from weft.results.set_times import FAULTS
 from weft.text.labels import label, setting
 from weft.text.meant import meant
 
@@ -41,6 +42,7 @@ class Baseline:
     def __init__(self, bill: Bill, all_series: Sequence[Series]) -> None:
         self.is_named = bill.baseline is not None
         self.wanted = USUAL if bill.baseline is None else _read(bill.baseline, all_series, by_phase=bill.by_phase)
+        self._all = all_series
         self._series = _matching(all_series, self.wanted)
         if self.is_named and not self._series:
             raise _nobody(all_series, self.wanted)
@@ -60,7 +62,7 @@ class Baseline:
         Raises
         ------
         UnbillableError
-            If there is none, or more than one.
+            If there is none, or more than one, or if what fails in the series does not fail in its baseline.
         """
         rest = {path: value for path, value in series.coordinates.items() if path not in self.wanted}
         found = [each for each in self._series if all(each.coordinates.get(path) == rest[path] for path in rest)]
@@ -71,7 +73,28 @@ class Baseline:
         if not found and self.is_named:
             what = f"no point at the baseline ({self.name}) has its {setting(rest)}"
             raise UnbillableError(what, f"write in {_PATH} also what the baseline has in place of it, or leave it out")
+        if (found[0].faults if found else "") != series.faults:
+            raise self._other_faults(found)
         return found[0] if found else None
+
+    def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
+        """The error where a network in which something fails would be compared with one in which that does not.
+
+        What has failed draws no power: that is no saving, and no work of the power policy.
+        """
+        if found:
+            what = f"the baseline ({self.name}) has other faults: {found[0].faults or 'none'}"
+        else:
+            what = "links that failed draw no power, which is no saving, and no baseline was measured with these faults"
+        awake = [each for each in self._all if each.never_sleeps and not each.faults and POLICY in each.coordinates]
+        usual = {path: value for path, value in self.wanted.items() if path.partition(".")[0] != FAULTS}
+        if not found and awake:
+            usual = {POLICY: awake[0].coordinates[POLICY]}
+        elif not found or not usual:
+            remedy = "measure a power policy that leaves all links on with the same faults, and name it"
+            return UnbillableError(what, f"{remedy} in {_PATH}, such as {POLICY}=NAME, without the faults")
+        named = ",".join(f"{path}={label(value)}" for path, value in usual.items())
+        return UnbillableError(what, f"write {_PATH}: {named} (each series is compared at its own faults)")
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:

@@ -78,10 +78,28 @@ def notes(yearly: YearlyBill) -> list[str]:
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
             told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
+    told += _of_faults(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
             told += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
     return told
+
+
+def _of_faults(yearly: YearlyBill) -> list[str]:
+    """What the numbers of networks mean in which something fails, and which share of their packets was lost."""
+    failing = [row for row in yearly.rows if row.faults and row.readings]
+    if not failing:
+        return []
+    told = ["faults: billed as if they filled the same share of the year as of the window; what failed draws no power"]
+    lost = [(row.label, yearly.mean([each.dropped_share for each in row.readings])) for row in failing]
+    return [
+        *told,
+        *(
+            f"  {name}: {100 * each:.3g} % of its packets were dropped (a router had failed)"
+            for name, each in lost
+            if each
+        ),
+    ]
 
 
 def kilo(value: float | None, unit: str) -> str:

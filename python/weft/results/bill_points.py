@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, SEED
+from weft.results.set_times import faults
 from weft.text.labels import at, label
 
 if TYPE_CHECKING:
@@ -29,17 +30,7 @@ if TYPE_CHECKING:
 _SAME_LOAD = 1e-9
 # A remedy lists at most so many loads.
 _LISTED = 12
-_LONGER = "write a longer `measure.window`, in which packets are delivered"
-_LIGHTER = "a load that the network carries, or write another network or routing"
-# What to do about a point that is not sound; where its warm-up is the reason, `_unsettled` knows more.
-_REMEDIES = {
-    soundness.STALLED: "`weft explain stall {root}` shows what waits for what; write more VCs or another routing",
-    soundness.INTERRUPTED: "run it to its end: {again} --force",
-    soundness.SATURATED: f"name {_LIGHTER}",
-    soundness.SATURATED_FOR_A_WHILE: f"name {_LIGHTER}",
-    soundness.EMPTY: _LONGER,
-}
-_UNSETTLED = {soundness.POWER_UNSETTLED, soundness.LATENCY_UNSETTLED}
+_LONGER = soundness.EMPTY.help
 
 
 class UnbillableError(Exception):
@@ -70,16 +61,27 @@ class Reading:
         Accepted load [flits/terminal/cycle].
     packets : int
         Packets of the window, of the run that had the fewest.
+    dropped_share : float
+        Of the packets of the runs, those that were lost because a router failed.
     """
 
     power_w: float
     always_on_w: float
     delivered: float
     packets: int
+    dropped_share: float
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
         return soundness.same_work((self.delivered, other.delivered), (self.packets, other.packets))
+
+
+class Lost(NamedTuple):
+    """A run without numbers: its load (``None``: any), its seed if seeds are swept, and why."""
+
+    load: float | None
+    seed: Any
+    reason: str
 
 
 @dataclass
@@ -94,10 +96,12 @@ class Series:
         Names of models by path, also of those that were not swept.
     runs : dict
         Summaries of each load, one per seed; of phases those of the only load, ``None``. Empty where nothing ran yet.
-    lost : list of tuple
-        Loads (``None``: any) whose runs have no numbers, each with the reason.
+    lost : list of Lost
+        Runs that have no numbers.
     swept : bool
         Whether the sweep sets `LOAD`, and so can be given more loads.
+    faults : str
+        What fails during its runs, in words; empty where nothing does.
     root, again : str
         Folder of the results, and how to run what is missing there; empty before a run.
     """
@@ -105,8 +109,9 @@ class Series:
     coordinates: dict[str, Any]
     names: dict[str, Any] = field(default_factory=dict)
     runs: dict[float | None, list[Summary]] = field(default_factory=dict)
-    lost: list[tuple[float | None, str]] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
     swept: bool = True
+    faults: str = ""
     root: str = ""
     again: str = ""
 
@@ -117,7 +122,14 @@ class Series:
     @property
     def loads(self) -> list[float]:
         """All loads that were measured or are to be, in their order."""
-        return sorted({load for load in (*self.runs, *(load for load, _ in self.lost)) if load is not None})
+        return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
+
+    @property
+    def never_sleeps(self) -> bool:
+        """Whether all its runs drew what links draw that are on in every cycle."""
+        runs = [run for several in self.runs.values() for run in several]
+        known = [run for run in runs if run.get("power_mean_w") is not None]
+        return bool(known) and all(run["power_mean_w"] == _always_on_w(run) for run in known)
 
     def find(self, load: float) -> float:
         """The load of the sweep that a profile means.
@@ -153,36 +165,54 @@ class Series:
             With the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs what is missing"
-        for known, reason in self.lost:
-            if known is None:
-                raise UnbillableError(f"it {reason}", again)
+        if nowhere := [each for each in self.lost if each.load is None]:
+            raise UnbillableError(f"it{self._lost(nowhere)}", again)
         load = None if part.load is None else self.find(part.load)
-        for known, reason in self.lost:
-            if known == load:
-                raise UnbillableError(f"load {load:.12g} {reason}", again)
+        if lost := [each for each in self.lost if each.load == load]:
+            raise UnbillableError(f"{_place(load)}{self._lost(lost)}", again)
         runs = self.runs[load]
-        for run in runs:
-            self._check(run, "it " if load is None else f"load {load:.12g} ", by_phase=part.phase is not None)
-        return _mean(runs if part.phase is None else [_phase(run, part.phase) for run in runs])
+        if part.phase is not None:
+            runs = [self._phase(run, part.phase) for run in runs]
+        else:
+            for run in runs:
+                refuse_changes(_load(run), len(run.get("phases") or [1]))
+                self._check(run, _place(load))
+        return _mean(runs, fmean(map(_dropped_share, self.runs[load])))
 
-    def _check(self, run: Summary, place: str, *, by_phase: bool) -> None:
-        """Refuse a run that must not be billed."""
-        if not by_phase:
-            refuse_changes(_load(run), len(run.get("phases") or [1]))
-        flaws = soundness.flaws(run)
-        if by_phase:  # each phase says for itself whether it is saturated
-            flaws = [flaw for flaw in flaws if flaw != soundness.SATURATED_FOR_A_WHILE]
-        if flaws:
-            raise UnbillableError(f"{place}is {flaws[0].words}", self._remedy(flaws[0], run))
-        if not run.get(q.ACCEPTED.column):
-            raise UnbillableError(f"{place}delivered nothing", _LONGER)
-        if run.get("power_mean_w") is None:
-            raise UnbillableError(f"{place}has no measured power", _LONGER)
+    def _lost(self, lost: Sequence[Lost]) -> str:
+        """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""
+        first, *more = lost
+        others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
+        several = f" and {len(more)} more" if more else ""
+        return f"{f' (seed {first.seed}{several})' if others and first.seed is not None else ''} {first.reason}"
 
-    def _remedy(self, flaw: soundness.Flaw, run: Summary) -> str:
-        if flaw in _UNSETTLED:
-            return _unsettled(run)
-        return _REMEDIES[flaw].format(root=self.root, again=self.again or "weft run")
+    def _check(self, judged: Summary, place: str) -> None:
+        """Refuse a run, or a phase of one, that must not be billed."""
+        if flaws := soundness.flaws(judged):
+            words = {"{root}": self.root, "{again}": self.again or "weft run"}
+            remedy = soundness.remedy(judged)
+            for name, meant in words.items():
+                remedy = remedy.replace(name, meant)
+            raise UnbillableError(f"{place} is {flaws[0].words}", remedy)
+        if not judged.get(q.ACCEPTED.column):
+            raise UnbillableError(f"{place} delivered nothing", _LONGER)
+        if judged.get("power_mean_w") is None:
+            raise UnbillableError(f"{place} has no measured power", _LONGER)
+
+    def _phase(self, run: Summary, number: int) -> Summary:
+        """What a run measured in a phase, which is judged by itself."""
+        phases: dict[int, Summary] = {each["phase"]: each for each in soundness.in_phases(run)}
+        check_phase(number, len(phases or [1]))
+        phase = phases[number]
+        # what is wrong with the whole run is said of it, and before what is wrong with the phase
+        worst, of_run = next(iter(soundness.flaws(phase)), None), soundness.flaws(run)
+        if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
+            begin = phase.get("start_cycle")
+            since = "" if begin is None else f", which begins in cycle {begin}"
+            remedy = "write `measure.warmup` and `measure.window` so that a part of it lies in the window"
+            raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
+        self._check(phase, "it" if worst in of_run else f"phase {number}")
+        return phase
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
@@ -198,14 +228,16 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
         known.root, known.again, known.swept = str(results.root), again, LOAD in coordinates
         return known
 
-    for point, summary in zip(results.points, results.summaries, strict=True):
+    for point, summary, failing in zip(results.points, results.summaries, faults(results), strict=True):
         of = series(point["coordinates"])
+        of.faults = failing
         of.names = {path: summary.get(column) for path, column in NAMED.items()}
         load = None if by_phase else _load(summary)
         if summary["hash"] not in {run["hash"] for run in of.runs.setdefault(load, [])}:
             of.runs[load].append(summary)
     for coordinates, reason in _lost(results):
-        series(coordinates).lost.append((None if by_phase else coordinates.get(LOAD), reason))
+        lost = Lost(None if by_phase else coordinates.get(LOAD), coordinates.get(SEED), reason)
+        series(coordinates).lost.append(lost)
     return _zipped(found)
 
 
@@ -250,30 +282,9 @@ def _load(summary: Summary) -> float:
     return round(summary[q.OFFERED.column] or 0.0, 4) if named is None else float(named)
 
 
-def _unsettled(run: Summary) -> str:
-    """What to do about a warm-up that was too short: what the engine said of it, or by the kind of warm-up."""
-    for warning in run.get("warnings") or []:
-        if warning["path"] == "measure.warmup" and warning["help"]:
-            return str(warning["help"])
-    fixed = run.get("warmup_settled") is None
-    return "write `measure.warmup: auto`" if fixed else "write a longer `measure.warmup_limit`"
-
-
-def _phase(summary: Summary, number: int) -> Summary:
-    """What a run measured in a phase."""
-    phases: dict[int, Summary] = {each["phase"]: each for each in summary.get("phases") or []}
-    check_phase(number, len(phases or [1]))
-    phase = phases[number]
-    if phase.get(q.ACCEPTED.column) is None:
-        begin = phase.get("start_cycle")
-        since = "" if begin is None else f", which begins in cycle {begin}"
-        remedy = "write `measure.warmup` and `measure.window` so that a part of it lies in the window"
-        raise UnbillableError(f"the window does not reach phase {number}{since}", remedy)
-    if phase["saturated"]:
-        raise UnbillableError(f"it is saturated in phase {number}", f"write for this phase {_LIGHTER}")
-    if not phase[q.ACCEPTED.column]:
-        raise UnbillableError(f"nothing was delivered in phase {number}", _LONGER)
-    return phase
+def _place(load: float | None) -> str:
+    """A load in words, or what has only one."""
+    return "it" if load is None else f"load {load:.12g}"
 
 
 def check_phase(number: int, count: int) -> None:
@@ -292,12 +303,23 @@ def refuse_changes(load: float, count: int) -> None:
         raise UnbillableError(what, "name phases in all parts of the profile, such as `phase: 1`")
 
 
-def _mean(runs: Sequence[Summary]) -> Reading:
-    """The means over the runs of one load; a run without the reference has none of its links managed."""
-    own, always_on = "power_mean_w", "power_always_on_mean_w"
+def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
+    """The means over the runs of one load."""
     return Reading(
-        fmean(run[own] for run in runs),
-        fmean(run[own] if run.get(always_on) is None else run[always_on] for run in runs),
+        fmean(run["power_mean_w"] for run in runs),
+        fmean(map(_always_on_w, runs)),
         fmean(run[q.ACCEPTED.column] for run in runs),
         min(run["packets"] for run in runs),
+        dropped_share,
     )
+
+
+def _always_on_w(run: Summary) -> float:
+    """What the same flits would draw on links that never sleep; a run without this has none of its links managed."""
+    told = run.get("power_always_on_mean_w")
+    return float(run["power_mean_w"] if told is None else told)
+
+
+def _dropped_share(run: Summary) -> float:
+    dropped = run.get("dropped_packets") or 0
+    return dropped / (dropped + run["packets"]) if dropped else 0.0

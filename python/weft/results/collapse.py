@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _POLICY = "power.policy"
-# An overloaded network in which no channel is busier than this [flits/cycle] is not limited by its bandwidth.
+# An overloaded network in which no channel is busier than this [share of bandwidth] is not limited by its bandwidth.
 _IDLE = 0.5
 # Links were dark for long if they were not on for this share of their cycles.
 _DARK = 0.2
 # A network that accepts less than this share of the offered load has collapsed.
 _COLLAPSED = 0.5
+# Parameter of a policy by which a link goes to sleep because no flit comes.
+_IDLE_TIME = "idle"
 # The kind of figure that shows it.
 FIGURE = "residency"
 
@@ -62,17 +64,16 @@ def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
     busiest = max(each["utilisation_max"] for each in summary["link_classes"])
     on, off = (summary[f"links_{state}_share"] for state in ("on", "off"))
     switching = _dark(summary) - off
-    accepted, offered = (summary[each.column] for each in (q.ACCEPTED, q.OFFERED))
-    name = "Collapse" if accepted < _COLLAPSED * offered else "Too much for links that sleep"
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     told = (
-        f"{name} at {results.describe(row)}{others}: {accepted:.4g} of {offered:.4g} "
-        f"{q.ACCEPTED.unit} are accepted although no channel is busy for more than "
+        f"{_carried(summary, results.describe(row) + others)} although no channel is busy for more than "
         f"{100 * busiest:.2g} % of the window. Under {policy} the links were on for {100 * on:.2g} % of their cycles, "
-        f"off for {100 * off:.2g} % and switching for {100 * switching:.2g} %: packets wait for links that sleep, "
-        "block those behind them, and so the links further on get no flits and go to sleep, too."
+        f"off for {100 * off:.2g} % and switching for {100 * switching:.2g} %: packets wait for links that are not on, "
+        "and block those behind them"
     )
-    if switching > on:
+    sleepy = _goes_off_idle(results, row)
+    told += ", and so the links further on get no flits and go to sleep, too." if sleepy else "."
+    if sleepy and switching > on:
         told += (
             " Links spend more time switching than on, as if they went off after less idle time than a switch takes."
         )
@@ -80,6 +81,33 @@ def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:
     if beside is not None:
         told += f" The same load is carried under {_policy(results, beside)}, which switches no link."
     return f"{told} `{shell.command('plot', FIGURE, results.root)}` shows the states of the links."
+
+
+def _carried(summary: Mapping[str, Any], where: str) -> str:
+    """How much of the load is carried, where it is too much: in the whole window, or in the worst phase of the load."""
+    over = [phase for phase in summary.get("phases") or [] if phase.get("saturated")]
+    if summary["saturated"] is not True and over:
+        worst = min(over, key=lambda phase: phase[q.ACCEPTED.column] / phase[q.SET_LOAD.column])
+        accepted, of = worst[q.ACCEPTED.column], worst[q.SET_LOAD.column]
+        where += f", phase {worst['phase']} of the load"
+    else:
+        accepted, of = (summary[each.column] for each in (q.ACCEPTED, q.OFFERED))
+    much = f"{accepted:.4g} of {of:.4g} {q.ACCEPTED.unit} are accepted"
+    if accepted >= of:
+        much = "packets of the window are not delivered within `measure.drain_limit`"
+    return f"{'Collapse' if accepted < _COLLAPSED * of else 'Too much while links are dark'} at {where}: {much}"
+
+
+def _goes_off_idle(results: ResultSet, row: int) -> bool:
+    """Whether links go off for want of flits, as far as the parameters of the policy tell."""
+    policy = results.points[row]["coordinates"].get(_POLICY)
+    if policy is None:
+        try:
+            policy = at(results.scenario(row), _POLICY)
+        except ResultsError:
+            return False
+    models = policy.values() if isinstance(policy, dict) else []
+    return any(isinstance(parameters, dict) and _IDLE_TIME in parameters for parameters in models)
 
 
 def _policy(results: ResultSet, row: int) -> str:

@@ -11,6 +11,7 @@ from weft.results import soundness
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
 from weft.results.rows import frame_of
+from weft.results.set_times import changes
 from weft.text import shell
 from weft.text.labels import label
 
@@ -36,11 +37,14 @@ class Pair:
         The coordinates that both have in common, as labels.
     a, b : list of dict
         Summaries of the runs, one per seed.
+    changes : str
+        What changes in one of the runs at set times, in words; empty if nothing does.
     """
 
     place: dict[str, Any]
     a: list[dict[str, Any]]
     b: list[dict[str, Any]]
+    changes: str = ""
 
     def row(self, quantity: Quantity) -> dict[str, Any]:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
@@ -48,14 +52,19 @@ class Pair:
         Where one is saturated or stuck, its latency has no meaning and is null. A difference has a meaning only if both
         may be praised (`weft.results.soundness`): otherwise it, ``relative`` and ``significant`` are null.
         Accepted loads can be compared beyond saturation, too. All else needs equal work: the same accepted load.
+
+        The interval that a single run knows is of parts of its window. It says nothing where these differ because of
+        what changes at set times: then ``unjudged`` says so, and the difference stands without a verdict.
         """
         means = [_mean(side, quantity) for side in (self.a, self.b)]
         a, b = means
         row = {**self.place, "quantity": quantity.column, "unit": quantity.unit}
         row |= {"a": a and a.value, "b": b and b.value}
-        row |= dict.fromkeys(("difference", "relative", "half_width", "significant"))
+        row |= dict.fromkeys(("difference", "relative", "half_width", "significant", "unjudged"))
         if a is not None and b is not None:
             difference, half_width = b.value - a.value, a.difference_half_width(b)
+            if self.changes and min(a.runs, b.runs) == 1 and half_width is not None:
+                half_width, row["unjudged"] = None, f"not judged: changes in the window ({self.changes}) are not chance"
             if self.unequal(quantity) is None:
                 row |= {
                     "difference": difference,
@@ -82,9 +91,14 @@ class Pair:
         sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
         count = min((len(phases) for side in sides for phases in side), default=0)
         return [
-            Pair(self.place | {PHASE: WHOLE}, self.a, self.b),
+            Pair(self.place | {PHASE: WHOLE}, self.a, self.b, self.changes),
             *(
-                Pair(self.place | {PHASE: str(number + 1)}, *([run[number] for run in side] for side in sides))
+                Pair(
+                    self.place | {PHASE: str(number + 1)},
+                    [run[number] for run in sides[0]],
+                    [run[number] for run in sides[1]],
+                    self.changes,
+                )
                 for number in range(count)
             ),
         ]
@@ -153,12 +167,13 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
         if keys:
             what += "".join(f"; {path}: {_some(a, path)} and {_some(b, path)}" for path in keys)
         raise ResultsError.saying(what, "name what pairs the points with --on, such as --on traffic.load")
-    summaries = (a.results.summaries, b.results.summaries)
+    changing = changes(a.results), changes(b.results)
     pairs = [
         Pair(
             dict(zip(keys, place, strict=True)),
-            [summaries[0][point] for point in places_a[place]],
-            [summaries[1][point] for point in places_b[place]],
+            [a.results.summaries[point] for point in places_a[place]],
+            [b.results.summaries[point] for point in places_b[place]],
+            max(changing[0][places_a[place][0]], changing[1][places_b[place][0]], key=len),
         )
         for place in shared
     ]

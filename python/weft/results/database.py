@@ -32,9 +32,11 @@ SUMMARIES = {
     "phases": "a row per point and phase, where the load changes in phases",
     "latencies": "how many packets of a point had which latency",
 }
-_FILES = {
-    "channels": "a row per point and channel: flits, cycles per power state, energy"
-} | engine_words.RECORD_MEANINGS
+_FILES = (
+    {"channels": "a row per point and channel: flits, cycles per power state, energy"}
+    | engine_words.RECORD_MEANINGS
+    | {"groups": "a row per point and group (`power.groups`): flits, cycles asleep, energy"}
+)
 TABLES = SUMMARIES | _FILES
 # What people look for among the tables, and an analysis of a finished run gives.
 _ANALYSED = ("bill", "dvfs", "recovery")

@@ -36,6 +36,7 @@ def lines(results: ResultSet) -> list[str]:
     told = [
         *collapse.sentences(results),
         *unjudged(results),
+        *_partial(results),
         *unmeasured(results),
         *too_early(results),
         *warmup,
@@ -148,6 +149,16 @@ def behind(results: ResultSet) -> list[str]:
     return _each_once(results, told)
 
 
+def _partial(results: ResultSet) -> list[str]:
+    """Windows and phases that are no whole periods of the policy, and what to write."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        why = soundness.part_of_period(summary)
+        return [] if why is None or soundness.unjudged(summary) == why else [f"part of a period: {why}"]
+
+    return _each_once(results, told)
+
+
 def _no_packet(summary: Mapping[str, Any]) -> str:
     if summary.get(q.OFFERED.column):
         return "nothing was measured: none of the packets created in the window was delivered"
@@ -230,14 +241,14 @@ def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """How many packets were lost because a router failed; no line if none was."""
+    """How many packets were lost because a link or router failed; no line if none was."""
     counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
     if not counts:
         return []
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    return [f"{lost} at {where} (a router had failed): latencies are of the others"]
+    return [f"{lost} at {where} (a link or router had failed): latencies are of the others"]
 
 
 def unlisted(results: ResultSet) -> list[str]:

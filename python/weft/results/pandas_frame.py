@@ -18,7 +18,8 @@ _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (
         (r"((offered|injected|accepted)_)?load", "flits/terminal/cycle"),
-        (r"source_load_(min|max)|utilisation(_mean|_max)?", "flits/cycle"),
+        (r"source_load_(min|max)|bandwidth", "flits/cycle"),
+        (r"utilisation(_mean|_max)?", "share of bandwidth"),
         (r"hops_mean", "links"),
         (r"(.*_)?flit_hops|(.*_)?flits(_.*)?", "flits"),
         (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),

@@ -59,7 +59,7 @@ TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/
 # Axes that show no column, or more than one.
 PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
 TIME = Quantity("", "Time", "cycles", "time", 0)
-UTILISATION = Quantity("utilisation", "Channel utilisation", "flits/cycle", "utilisation", 3)
+UTILISATION = Quantity("utilisation", "Channel utilisation", "share of bandwidth", "utilisation", 3)
 
 # Percentiles of packet latency, lowest first, by the share of packets that is as fast.
 PERCENTILES = {

@@ -21,7 +21,9 @@ from weft.text.labels import setting
 from weft.text.meant import meant
 
 # Tables of a point that are kept only if the scenario asks for them, each with an override that asks.
-ASKING = {told["name"]: f"measure.{told['name']}={told['example']}" for told in _engine.recordings()}
+ASKING = {told["name"]: f"measure.{told['name']}={told['example']}" for told in _engine.recordings()} | {
+    "groups": "power.groups={by: router}"
+}
 
 # Keys that every resolved scenario has.
 _SECTIONS = ("topology", "links", "routing", "traffic", "measure")
@@ -293,6 +295,10 @@ class ResultSet:
         `weft.results.control_messages.FIRST_RANK` on ``value_flits`` is a rank, not a count.
         """
         return self.recorded(point, "control_packets")
+
+    def groups(self, point: int) -> pl.DataFrame:
+        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], energy [fJ]."""
+        return self.recorded(point, "groups")
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:
         """The table of a recording, if `measure` asked for it by this name.

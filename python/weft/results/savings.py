@@ -63,16 +63,64 @@ class Pair:
         """Power that the network (links, and routers with a price) draws less, in W."""
         return float(self.reference["power_mean_w"] - self.policy["power_mean_w"])
 
+    @property
+    def share(self) -> float:
+        """The same as a share of what the reference draws: negative where it draws more."""
+        return self.saved / of if (of := float(self.reference["power_mean_w"])) else 0.0
+
+    @property
+    def shown(self) -> str:
+        """The share as the sentence writes it."""
+        return "" if abs(self.share) < _NOTHING else f"{'-' if self.share < 0 else ''}{_share(self.share)}"
+
+    def powers(self) -> str:
+        """What the network draws, beside the reference."""
+        return _instead(self.policy["power_mean_w"], self.reference["power_mean_w"], _watts)
+
     def sentence(self, where: str) -> str:
         """Links that draw power, power and latency of both."""
-        power, latency = (
-            (self.policy[column], self.reference[column]) for column in ("power_mean_w", q.LATENCY.column)
-        )
+        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
-            f" that it manages draw power; the network draws {_instead(*power, _watts)}, and a packet takes"
-            f" {_instead(*latency, _cycles)} on average."
+            f" that it manages draw power; the network draws {self.powers()}, and a packet takes"
+            f" {_instead(own, base, _cycles)} on average."
         )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A policy beside the one whose links were always on.
+
+    Attributes
+    ----------
+    policy, reference : str
+        Their names.
+    pairs : list of Pair
+        Their points at the same traffic.
+    """
+
+    policy: str
+    reference: str
+    pairs: list[Pair]
+
+    @property
+    def good(self) -> list[Pair]:
+        """The pairs that can be compared, the greatest share first; of the same share as shown, the most power."""
+        return sorted((pair for pair in self.pairs if not pair.obstacle), key=lambda pair: (-pair.share, -pair.saved))
+
+
+def measured(results: ResultSet) -> list[Beside]:
+    """Each policy beside links that are always on and were measured; none if no such points, or several kinds, were."""
+    points = _by_policy(results)
+    reference = _always_on(points)
+    if reference is None:
+        return []
+    names = dict(zip(points, short(POLICY, points), strict=True))
+    return [
+        Beside(names[policy], names[reference], _pairs(points, policy, reference))
+        for policy in points
+        if policy != reference
+    ]
 
 
 def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
@@ -86,18 +134,10 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
         Letters in a line, by default those of the terminal.
     """
     width = shutil.get_terminal_size((120, 24)).columns if width is None else width
-    points = _by_policy(results)
-    reference = _always_on(points)
-    if reference is None:
-        return []
-    names = dict(zip(points, short(POLICY, points), strict=True))
-    others = [policy for policy in points if policy != reference]
+    others = measured(results)
     told: list[str] = []
-    for policy in others[:_TOLD]:
-        told += [
-            *([""] if told else []),
-            *_told(names[policy], names[reference], _pairs(points, policy, reference), width),
-        ]
+    for beside in others[:_TOLD]:
+        told += [*([""] if told else []), *_told(beside, width)]
     if len(others) > _TOLD:
         told += [
             "",
@@ -106,16 +146,16 @@ def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
     return told
 
 
-def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> list[str]:
+def _told(beside: Beside, width: int) -> list[str]:
     """The lines on a policy."""
-    good = sorted((pair for pair in pairs if not pair.obstacle), key=lambda pair: -pair.saved)
+    policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} beside {reference}, for the same traffic"
     if not good:
-        return textwrap.wrap(f"{head}: no point can be compared. {_left_out(pairs)}", width)
+        return textwrap.wrap(f"{head}: no point can be compared. {left_out(pairs)}", width)
     most = good[0]
     sentences = _extremes(good)
     if len(good) < len(pairs):
-        sentences.append(_left_out(pairs))
+        sentences.append(left_out(pairs))
     place = f" ({most.place})" if most.place else ""
     return [
         head,
@@ -133,17 +173,28 @@ def _told(policy: str, reference: str, pairs: Sequence[Pair], width: int) -> lis
 
 
 def _extremes(good: Sequence[Pair]) -> list[str]:
-    """Sentences on the pairs that save most and least; `good` begins with the one that saves most."""
+    """Sentences on the pairs that save most and least; `good` begins with the one that saves most.
+
+    They are told by the share of the power. Where that and the watts have another order, the words say which is meant.
+    """
     most, least = good[0], good[-1]
     if len(good) == 1:
         return [most.sentence("There")]
-    if most.saved >= _NOTHING * most.reference["power_mean_w"]:
-        return [most.sentence("Where it saves most"), least.sentence("Where it saves least")]
+    by_share = "" if most.saved >= least.saved else ", as a share"
+    if most.shown == least.shown:
+        saves = "It saves the same share everywhere, as here"
+        nothing = "It saves nothing at any of these points, and costs the same share everywhere, as here"
+        return [most.sentence(saves if most.share >= _NOTHING else nothing)]
+    if most.share >= _NOTHING:
+        return [most.sentence(f"Where it saves most{by_share}"), least.sentence(f"Where it saves least{by_share}")]
     nowhere = "It saves nothing at any of these points. "
-    return [nowhere + most.sentence("Where it costs least"), least.sentence("Where it costs most")]
+    return [
+        nowhere + most.sentence(f"Where it costs least{by_share}"),
+        least.sentence(f"Where it costs most{by_share}"),
+    ]
 
 
-def _left_out(pairs: Sequence[Pair]) -> str:
+def left_out(pairs: Sequence[Pair]) -> str:
     """How many pairs can't be compared, and why."""
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
@@ -239,24 +290,30 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _watts(power: float) -> str:
-    return f"{_rounded(power / 1000)} kW" if power >= 10_000 else f"{_rounded(power)} W"
+def _watts(power: float, digits: int = 3) -> str:
+    return f"{_rounded(power / 1000, digits)} kW" if power >= 10_000 else f"{_rounded(power, digits)} W"
 
 
-def _cycles(latency: float) -> str:
-    return f"{latency:.1f} cycles"
+def _cycles(latency: float, digits: int = 3) -> str:
+    return f"{latency:.{digits - 2}f} cycles"
 
 
-def _rounded(value: float) -> str:
-    """A number with three digits, or all of those before the point."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+def _rounded(value: float, digits: int = 3) -> str:
+    """A number with so many digits, or all of those before the point."""
+    whole = value >= 10 ** (digits - 1)
+    return f"{value:.0f}" if whole else f"{float(f'{value:.{digits}g}'):.15g}"
 
 
-def _instead(value: float, of: float, written: Callable[[float], str]) -> str:
-    """A value beside that of the reference, in words."""
+def _share(share: float) -> str:
+    return _rounded(100 * abs(share))
+
+
+def _instead(value: float, of: float, written: Callable[[float, int], str]) -> str:
+    """A value beside that of the reference, in words; with so many digits that one sees them differ."""
     difference = value - of
-    if abs(difference) < _NOTHING * of:
-        return f"{written(value)} (no difference)"
-    share = _rounded(100 * abs(difference) / of)
-    told = f"{written(abs(difference))} {'more' if difference > 0 else 'less'}, {share} %"
-    return f"{written(value)} instead of {written(of)} ({told})"
+    if value == of or abs(difference) < _NOTHING * of:
+        return f"{written(value, 3)} (no difference)"
+    digits = next(each for each in range(3, 20) if written(value, each) != written(of, each))
+    share = f", {_share(difference / of)} %" if of else ""
+    told = f"{written(abs(difference), 3)} {'more' if difference > 0 else 'less'}{share}"
+    return f"{written(value, digits)} instead of {written(of, digits)} ({told})"

@@ -33,29 +33,43 @@ class Flaw:
         The lower, the worse.
     words : str
         What the point is, as in "2 points are saturated".
+    help : str
+        What to do about it where no numbers of the point say more (`remedy`); ``{root}`` is the folder of the results,
+        ``{again}`` the command that runs them.
     """
 
     rank: int
     words: str
+    help: str
 
 
-STALLED = Flaw(0, q.STALLED)
-INTERRUPTED = Flaw(1, "interrupted")
-SATURATED = Flaw(2, q.SATURATED)
-SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load")
-EMPTY = Flaw(4, "without a measured packet")
-UNJUDGED = Flaw(5, "not judged (too short for its bursts)")
-FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets")
-POWER_UNSETTLED = Flaw(7, "not settled (power states)")
-LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)")
-QUEUES_UNSETTLED = Flaw(9, "not settled (queues)")
-BACKLOG = Flaw(10, "not settled (the backlog of a saturated phase)")
+_LIGHTER = "take a load that the network carries, or another network or routing"
+STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
+INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
+SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
+SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load", _LIGHTER)
+EMPTY = Flaw(4, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
+UNJUDGED = Flaw(5, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
+FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
+POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
+LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
+QUEUES_UNSETTLED = Flaw(9, "not settled (queues)", "write a lower load and a longer warm-up")
+BACKLOG = Flaw(
+    10,
+    "not settled (the backlog of a saturated phase)",
+    "lower the load of the phase before until it is not saturated",
+)
+PART_OF_PERIOD = Flaw(
+    11,
+    "measured over a part of a period of the policy",
+    "write a `measure.window` that is a multiple of the period",
+)
 
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
-# bursts.
+# bursts, or no whole number of periods of the policy.
 _WARMUP = "measure.warmup"
 _LIMIT = "measure.warmup_limit"
-_TOO_SHORT = ("measure.window", "traffic.phases")
+_TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
@@ -87,6 +101,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
         QUEUES_UNSETTLED: summary.get("queues_settled") is False,
         BACKLOG: bool(summary.get(_AFTER_SATURATED)),
+        PART_OF_PERIOD: summary.get("whole_periods") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
 
@@ -106,6 +121,32 @@ def unjudged(summary: Mapping[str, Any]) -> str | None:
     if UNJUDGED not in flaws(summary):
         return None
     return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
+
+
+def remedy(summary: Mapping[str, Any]) -> str:
+    """What to do about the worst flaw of a point, with its numbers where they are known; empty for a sound point.
+
+    A point has one remedy for each flaw: what the engine said of it, what its numbers say, or else that of the flaw.
+    """
+    worst_of_it = next(iter(flaws(summary)), None)
+    if worst_of_it is None:
+        return ""
+    told: list[str] = []
+    if worst_of_it in _UNSETTLED:
+        told = remedies(summary)
+    elif worst_of_it in (UNJUDGED, PART_OF_PERIOD):
+        told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
+    elif worst_of_it is FEW:
+        told = [_more_packets(summary)]
+    return next(iter(told), worst_of_it.help)
+
+
+def part_of_period(summary: Mapping[str, Any]) -> str | None:
+    """Why the numbers depend on which part of a period the window, or a phase in it, sees; ``None`` if they do not."""
+    spans = [summary, *(summary.get("phases") or [])]
+    if all(span.get("whole_periods") is not False for span in spans):
+        return None
+    return next(map(_told, _warnings(summary, *_TOO_SHORT)), PART_OF_PERIOD.words)
 
 
 def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
@@ -219,14 +260,18 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a point measured in each phase of its load, in the form of a summary; empty if its load does not change.
 
     A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
-    when it delivers what that one has left.
+    when it delivers what that one has left. Bursts that leave the whole run open leave open the phases that nobody
+    judged, too.
     """
     phases: Sequence[Mapping[str, Any]] = summary.get("phases") or []
     after = [False, *(bool(phase.get("saturated")) for phase in phases)]
     return [
         {
             key: summary.get(key)
-            for key in (q.ENDING.column, "warnings", "warmup_settled", "power_settled", "hash", "packet_flits")
+            for key in (
+                *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
+                *("hash", "packet_flits"),
+            )
         }
         | dict(phase)
         | {
@@ -272,8 +317,16 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
             f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
         )
     if BACKLOG in found:
-        told.append("lower the load of the phase before until it is not saturated")
+        told.append(BACKLOG.help)
     return told
+
+
+def _more_packets(summary: Mapping[str, Any]) -> str:
+    """How long to measure for twice the packets that a mean needs, so that chance does not leave too few again."""
+    times = math.ceil(2 * _FEWEST_PACKETS / summary["packets"])
+    if (window := summary.get("window_cycles")) and "phase" not in summary:
+        return f"write `measure.window: {times * window}cycles` or more"
+    return f"let {'this phase' if 'phase' in summary else 'the window'} be measured for {times} times as long or more"
 
 
 def _lower_load(summary: Mapping[str, Any]) -> str:

@@ -100,6 +100,10 @@ class Store:
             raise ResultsError.saying(f"{folder / _SUMMARY} is damaged: it does not say how the run ended", _AGAIN)
         _check_sizes(folder, self.run_info(hash))
         self.file(hash, _SUMMARY)
+        for phase in summary.get("phases") or []:
+            if phase.get("load") is not None:
+                # a mean over the terminals, of which the last digit is that of a sum, not what the scenario says
+                phase["load"] = float(f"{phase['load']:.12g}")
         return summary
 
     def file(self, hash: str, name: str) -> Path:

@@ -55,6 +55,8 @@ class Billed:
         Why there are no savings; empty if there are some.
     remedies : tuple of str
         What to do about `refused` or `unequal`.
+    faults : str
+        What fails during its runs, in words; empty where nothing does.
     """
 
     coordinates: dict[str, Any]
@@ -66,6 +68,7 @@ class Billed:
     baseline_powers_w: tuple[float, ...] = ()
     unequal: str = ""
     remedies: tuple[str, ...] = ()
+    faults: str = ""
 
 
 class YearlyBill:
@@ -106,9 +109,8 @@ class YearlyBill:
         rows = []
         for series, name, group in zip(all_series, labels, groups, strict=True):
             readings, reasons = self._readings(series)
-            row = Billed(
-                series.coordinates, name, group, readings, "; ".join(reasons), remedies=tuple(reasons.values())
-            )
+            refused, remedies = "; ".join(reasons), tuple(reasons.values())
+            row = Billed(series.coordinates, name, group, readings, refused, remedies=remedies, faults=series.faults)
             rows.append(row if row.refused else self._against(row, series, baseline))
         return rows
 
@@ -165,7 +167,8 @@ class YearlyBill:
 
         Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over
         the profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
-        ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle]; ``baseline``;
+        ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle];
+        ``dropped_share`` of the packets, lost because a router failed, mean over the profile; ``baseline``;
         ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: against it, at the same delivered work;
         ``note``: why a row has no bill or no savings. Null where there is none.
         """
@@ -210,6 +213,7 @@ class YearlyBill:
             "site_energy_kwh_per_year": energy,
             self.money("cost"): None if energy is None else energy * bill.price,
             "delivered_load": self.mean([each.delivered for each in row.readings]) if row.readings else None,
+            "dropped_share": self.mean([each.dropped_share for each in row.readings]) if row.readings else None,
             "baseline": row.baseline or None,
             "saved_kwh_per_year": saved,
             self.money("saved"): None if saved is None else saved * bill.price,

@@ -70,7 +70,7 @@ def find(
     *,
     tolerance: float = TOLERANCE,
     lower: float | None = None,
-    upper: float = 1.0,
+    upper: float | None = None,
     seeds: int = 1,
     jobs: int | None = None,
     threads: int = 1,
@@ -87,9 +87,11 @@ def find(
     """
     given.execution(jobs, threads, blocks, watch)
     given.whole(seeds, "seeds")
-    for name, value in (("tolerance", tolerance), ("lower", tolerance if lower is None else lower), ("upper", upper)):
+    lower = tolerance if lower is None else lower
+    upper = _most_load(scenario, sets, lower) if upper is None else upper
+    for name, value in (("tolerance", tolerance), ("lower", lower), ("upper", upper)):
         given.number(value, name, 0.5)
-    loads = steps(tolerance if lower is None else lower, upper, tolerance)
+    loads = steps(lower, upper, tolerance)
     first = scenario.points([*sets, (LOAD, json.dumps(loads[0]))])
     curves = _curves(first, loads)
     if not force_memory:  # a round runs both ends of each curve, or two loads, with all seeds
@@ -149,6 +151,12 @@ def steps(lower: float, upper: float, tolerance: float) -> list[float]:
         raise ScenarioError.saying(what, f"write at most {upper - lower:g}, such as {TOLERANCE}")
     count = math.ceil((upper - lower) / tolerance - 1e-6)
     return [round(lower + step * tolerance, _DIGITS) for step in range(count)] + [upper]
+
+
+def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
+    """What the terminals of all points can send [flits/terminal/cycle], told by their networks at some load."""
+    given.number(load, "lower", 0.5)
+    return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))
 
 
 def _check(point: Point) -> None:

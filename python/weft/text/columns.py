@@ -15,7 +15,10 @@ WIDTH = 110
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | Collection[int] = 1) -> list[str]:
-    """Lines of a table with a head. `left` says which columns are flush left: how many, or their numbers."""
+    """Lines of a table with a head. `left` says which columns are flush left: how many, or their numbers.
+
+    A column of remarks has no head, and so no rule below it.
+    """
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
@@ -26,7 +29,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
         ]
         return GAP.join(padded).rstrip()
 
-    return [line(head), GAP.join("-" * width for width in widths), *map(line, rows)]
+    rule = ["-" * width if cell else "" for cell, width in zip(head, widths, strict=True)]
+    return [line(head), line(rule), *map(line, rows)]
 
 
 def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:

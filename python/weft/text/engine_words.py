@@ -26,6 +26,7 @@ WAITING_MEANINGS = explained(
     _engine.WAITING_REASONS,
     {
         "link_asleep": "the link is off, waking or going off",
+        "link_broken": "the link has failed",
         "vc_held": "other packets hold its VCs",
         "output_held": "the output sends another packet",
         "no_credit": "no credit",

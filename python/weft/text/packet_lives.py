@@ -27,7 +27,9 @@ def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
         return _ENDED
     known = life["measured"] and not summary["missing_packets"]
     return (
-        "when it was discarded: a router had failed" if known else f"{_ENDED}, or a router had failed and it was lost"
+        "when it was discarded: a link or router had failed"
+        if known
+        else f"{_ENDED}, or a link or router had failed and it was lost"
     )
 
 

@@ -1,5 +1,5 @@
 //! The agents of a power policy: what they are told, and what they can do. Every block has agents of its own; an
-//! overseer acts on the whole network. Both see channels (the outputs of routers), never the state of the loop itself.
+//! overseer acts on the whole network. Both see channels (the outputs of routers and terminals), never the state of the loop itself.
 
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::subnetworks::Views;
@@ -11,7 +11,8 @@ use weft_topology::Peer;
 /// What the agents of a block are built from. Channels and routers are numbered within their block.
 #[derive(Debug)]
 pub struct BlockSite {
-    /// The channels that lead out of the routers, in the order of their ports.
+    /// The channels that lead out of the routers, in the order of their ports; then, if the policy manages links of
+    /// terminals, those that lead from terminals into routers.
     pub channels: Vec<ChannelSite>,
     pub routers: Vec<RouterSite>,
     /// All packets have one flit.
@@ -22,14 +23,15 @@ pub struct BlockSite {
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelSite {
+    /// The router that it leads out of, or into from a terminal.
     pub router: u32,
     /// State in cycle 0.
     pub state: LinkState,
-    /// What it leads to: for a channel between routers the router, numbered in the whole network, and the port.
+    /// What is at its other end: for a channel between routers the router, numbered in the whole network, and the port.
     pub peer: Peer,
     /// Link class; `Site::class_name` has its name.
     pub class: u8,
-    /// It leads to a router, and the policy may switch links of its class.
+    /// It belongs to a link, of a class that the policy may switch.
     pub managed: bool,
     /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same
     /// link.
@@ -94,6 +96,9 @@ pub trait Agents: Any + Debug + Send {
 
     /// These flits leave inputs.
     fn depart(&mut self, _batch: &Departures) {}
+
+    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them.
+    fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
 
     /// An end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
@@ -182,6 +187,8 @@ pub trait Channels {
     // ---- what a channel does ----------------------------------------------------------------------------------------
     /// Flits sent so far, the low 32 bits.
     fn flits(&self, channel: usize) -> u32;
+    /// Flits per cycle that it can carry.
+    fn bandwidth(&self, channel: usize) -> f64;
     /// Whether some head asks for it.
     fn is_wanted(&self, channel: usize) -> bool;
     /// Whether a packet holds one of its VCs.
@@ -258,6 +265,11 @@ pub trait Network {
     /// Whether a packet holds one of its VCs.
     fn is_held(&self, channel: u32) -> bool;
     fn credits_are_home(&self, channel: u32) -> bool;
+    /// As [`Channels::flits`].
+    fn flits(&self, channel: u32) -> u32;
+    /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
+    /// through, if that is less.
+    fn throughput(&self, channel: u32) -> f64;
     /// Tells the routing a number that holds for packets that are routed from now on, such as how many stages are on.
-    fn publish(&mut self, number: u32);
+    fn publish(&mut self, number: u64);
 }

@@ -4,13 +4,15 @@ use super::board::Board;
 use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
 use crate::state::key_of;
-use crate::state::link_class::{Link, Trunk};
+use crate::state::link_class::Link;
+use crate::state::rate::Rate;
 
 /// What models may know of all routers.
 #[derive(Debug)]
 pub struct Common {
     pub links: Vec<Link>,
-    pub trunk: Trunk,
+    /// Rates of the links, by class.
+    pub rates: Vec<Rate>,
     /// What the routing reads as congestion; `None` if it reads nothing.
     pub sensor: Option<Sensor>,
     /// Cycles from the grant to the link.

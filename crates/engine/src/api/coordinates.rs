@@ -1,8 +1,7 @@
 //! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They
 //! come from a view of the topology, which the routing names in its `coordinates`.
 
-use crate::state::link_class::Trunk;
-use weft_topology::{Graph, Line};
+use weft_topology::Graph;
 
 /// On a grid: one byte per dimension, dimension 0 lowest.
 pub fn on_grid(graph: &Graph) -> Option<Vec<u64>> {
@@ -53,13 +52,4 @@ pub fn digits(mut number: u32, k: u32) -> u64 {
 pub fn in_line(a: u64, b: u64) -> bool {
     let differ = a ^ b;
     differ == 0 || differ >> (differ.trailing_zeros() / 8 * 8) <= 0xff
-}
-
-/// The trunks of a graph: parallel links between neighbours on rings and rows, all of one width.
-pub fn trunk_of(graph: &Graph) -> Trunk {
-    let grid = graph.structure().grid.as_ref();
-    match grid.and_then(|grid| Some((grid.dimensions.first()?, grid.uniform()?))) {
-        Some((first, (Line::Ring | Line::Row, trunk))) => Trunk { first: first.first_port as u8, width: trunk as u8 },
-        Some((_, (Line::Complete, _))) | None => Trunk { first: 0, width: 1 },
-    }
 }

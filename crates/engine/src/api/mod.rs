@@ -17,4 +17,5 @@ pub mod subnetworks;
 pub mod switch;
 pub mod view;
 pub mod walk;
+pub mod widths;
 pub mod workload;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, LinkClasses, Refusal};
 
-/// Knowledge of links that are off: a routing needs it, a policy offers it.
+/// Knowledge of links that are off: a policy offers it, a routing goes by it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkKnowledge {
     /// Nothing.
@@ -18,6 +18,8 @@ pub enum LinkKnowledge {
     Subnetworks,
     /// Links go on and off by stages, and routings hear how many stages are on.
     Stages,
+    /// Links of a tree go on and off by levels, and routings hear how many links up each level uses (`widths.rs`).
+    Widths,
 }
 
 impl LinkKnowledge {
@@ -27,6 +29,7 @@ impl LinkKnowledge {
             Self::Nothing => "no link states",
             Self::Subnetworks => "the links that are on in its subnetworks",
             Self::Stages => "the stages that are on",
+            Self::Widths => "the links up that each level of a tree uses",
         }
     }
 }
@@ -54,10 +57,10 @@ impl Offers {
         control_packets: &[],
     };
 
-    /// Whether a routing that needs this knowledge goes with the policy: the policy offers just that, or links never go
-    /// off.
-    pub fn suit(&self, need: LinkKnowledge) -> bool {
-        self.links == need || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
+    /// Whether a routing that can go by any of this knowledge goes with the policy: the policy offers one of these, or
+    /// links never go off.
+    pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
+        known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
     }
 }
 
@@ -98,14 +101,14 @@ impl Site<'_> {
         &self.graph.class_names()[class]
     }
 
-    /// The managed classes of links between routers that `named` names, all where it is `None`; each once. Refuses, at
+    /// The managed classes of links that `named` names, all where it is `None`; each once. Refuses, at
     /// `path`, names of others.
     pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
         let names = self.graph.class_names();
-        let managed: Vec<usize> = (1..names.len()).filter(|&class| self.managed[class]).collect();
+        let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
         if managed.is_empty() {
-            let what = "the policy has no link to switch: no class of links between routers is managed";
-            return Err(Refusal::new("power.manages", what, "name a class of links between routers"));
+            let what = "the policy has no link to switch: no class of links is managed";
+            return Err(Refusal::new("power.manages", what, "name a class of links"));
         }
         let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
         let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
@@ -119,12 +122,6 @@ impl Site<'_> {
                 None => {
                     return refuse(
                         format!("the topology has no link class `{name}`"),
-                        format!("write one of: {valid}"),
-                    );
-                }
-                Some(0) => {
-                    return refuse(
-                        "terminal links always stay on in this version".into(),
                         format!("write one of: {valid}"),
                     );
                 }
@@ -152,6 +149,23 @@ pub struct NetworkChannel {
     pub class: u8,
 }
 
+/// What a policy does at set times, whatever the traffic does. Empty if it goes by the traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// After so many cycles all that it does repeats; `None` if nothing does.
+    pub period: Option<Cycles>,
+    /// What it does once in a run.
+    pub once: Vec<OffTime>,
+}
+
+/// Links are off once, from one cycle to another. The path is that of the parameters that say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OffTime {
+    pub path: String,
+    pub from: Cycles,
+    pub until: Cycles,
+}
+
 /// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
 /// parameters.
 pub trait PolicyModel {
@@ -159,9 +173,21 @@ pub trait PolicyModel {
     fn modes(&self) -> &'static [LinkState];
 
     /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
-    /// shorter time may not have settled. `None` if the policy never switches a channel during a run. It has no default: a
-    /// policy that forgot it would be measured before its links have settled.
+    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a run,
+    /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
+    /// measured before its links have settled.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
+
+    /// What it does at set times.
+    fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
+        Ok(Schedule::default())
+    }
+
+    /// The longest that the policy lets a packet wait for one link that is off, if nothing else is in its way. By default
+    /// no wait is put down to the policy: all of it is taken for a queue.
+    fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(0)
+    }
 
     /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
     /// that of the parameter.
@@ -170,8 +196,8 @@ pub trait PolicyModel {
     }
 
     /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
-    /// nothing.
-    fn first_published(&self, _graph: &Graph) -> Option<u32> {
+    /// nothing. Asked of every network, also of one that `build` refuses.
+    fn first_published(&self, _site: &Site) -> Option<u64> {
         None
     }
 

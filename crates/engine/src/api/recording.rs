@@ -123,6 +123,8 @@ pub struct NetworkSite {
     pub managed: usize,
     /// Names of the link classes.
     pub classes: Vec<Arc<str>>,
+    /// What their channels can carry [flits/cycle].
+    pub bandwidths: Vec<f64>,
 }
 
 impl NetworkSite {
@@ -162,8 +164,8 @@ pub struct RecorderSite {
 pub struct Sender {
     /// Row of channels.parquet; `None` for a port without a link.
     pub row: Option<u32>,
-    /// Router of the block (or, for an injection channel, terminal of the block) that sends.
-    pub router: u32,
+    /// Router of the block that sends; `None` for an injection channel.
+    pub router: Option<u32>,
     pub class: u8,
     /// Whether the power policy switches the channel.
     pub managed: bool,

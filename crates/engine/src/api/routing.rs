@@ -55,6 +55,19 @@ pub enum Decides {
     EachStep,
 }
 
+/// What a routing does for a head whose output leads over a link that has failed. (Where the power policy replaces links that
+/// fail, `network/faults.rs`, it is not asked.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AroundFaults {
+    /// Its path has no other hop: the packet is discarded.
+    Drops,
+    /// It takes another of the hops that `steps` lists, if the link of one of them is whole; else the packet is discarded.
+    ChoosesAgain,
+    /// It waits until the routing has computed the paths of what is left of the network ([`Routing::rebuild`]). Where none
+    /// is left (`next` names no hop) the packet is discarded.
+    Rebuilds,
+}
+
 /// Two VC classes that share their VCs: on the one packets enter rings of channels, on the other they move on in their
 /// ring. A head needs room for one packet to move on and for two to enter, so that each ring keeps a free place (a
 /// bubble) and its packets can't block each other (bubble flow control).
@@ -160,7 +173,26 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The overseer of the power policy has published a number, between two cycles.
-    fn hear(&self, _published: u32) {}
+    fn hear(&self, _published: u64) {}
+
+    /// What a head does whose output leads over a link that has failed. By default a routing that looks at queues chooses
+    /// again, and any other has one hop only.
+    fn around_faults(&self) -> AroundFaults {
+        match self.needs().decides {
+            Decides::Ahead => AroundFaults::Drops,
+            Decides::AtHead | Decides::EachStep => AroundFaults::ChoosesAgain,
+        }
+    }
+
+    /// The routing of what is left of the network: of the same graph without the links that have failed
+    /// ([`AroundFaults::Rebuilds`]). It names the same coordinates.
+    fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        unreachable!("{self:?} rebuilds, and has no `rebuild`")
+    }
+
+    /// The packet does not take the hop that `next` has named last; it will be asked again at the same router
+    /// ([`AroundFaults::Rebuilds`]).
+    fn forget_hop(&self, _packet: &mut Packet) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------
 
@@ -238,7 +270,7 @@ pub trait Routing: Debug + Send + Sync {
     // ---- links that are switched ------------------------------------------------------------------------------------
 
     /// The overseer of the power policy has published this number when the run begins, and may publish others.
-    fn begin_with(&mut self, _published: u32) {}
+    fn begin_with(&mut self, _published: u64) {}
 
     /// From now on `steps` uses only the links that are on in cycle 0 under this policy.
     fn assume_first_links(&mut self, _policy: &Arc<dyn Policy>, _managed: &[bool]) {}
@@ -261,8 +293,8 @@ pub struct About {
     /// The graphs that it routes, in words, and a test whether a graph is one of them.
     pub routes: &'static str,
     pub fits: fn(&Graph) -> bool,
-    /// What it must know of links that are off.
-    pub links: LinkKnowledge,
+    /// What it can go by of links that are off.
+    pub links: &'static [LinkKnowledge],
 }
 
 /// The configuration of a routing.
@@ -271,8 +303,9 @@ pub trait RoutingModel {
     /// The graphs that it routes, in words.
     const ROUTES: &'static str;
 
-    /// What it must know of links that are off.
-    const LINKS: LinkKnowledge = LinkKnowledge::Nothing;
+    /// What it can go by of links that are off, the most telling first: it goes with a policy that offers one of these. With
+    /// `Nothing` among them it also goes with policies under which packets wait for links.
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
     /// All these facts, for the registry.
     const ABOUT: About = About { routes: Self::ROUTES, fits: Self::fits, links: Self::LINKS };
 

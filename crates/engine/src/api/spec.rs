@@ -1,5 +1,6 @@
 //! The parts of a spec that name no model: links, phases of a run, what is watched.
 
+use crate::state::rate::Rate;
 use weft_units::Cycles;
 
 /// One link class (index = `Port::class` of the graph; 0 = terminal links).
@@ -13,6 +14,7 @@ pub struct LinkClass {
     pub vcs: u8,
     /// Input buffer per VC [flits].
     pub buffer: u32,
+    pub rate: Rate,
 }
 
 /// When a packet may take an output VC.

@@ -41,7 +41,8 @@ pub struct Subnets {
 }
 
 impl Subnets {
-    /// The subnetworks of a topology; `None` if it has none.
+    /// The subnetworks of a topology; `None` if it has none, or if their routers are joined by trunks: a link-state table
+    /// has one link between two routers, and the two ends of a link agree on its state.
     pub fn of(graph: &Graph) -> Option<Self> {
         let mut nets = Self {
             count: 0,
@@ -56,7 +57,7 @@ impl Subnets {
         if let Some(grid) = grid {
             let mut stride = 1;
             for (d, dimension) in grid.dimensions.iter().enumerate() {
-                if (dimension.line, dimension.trunk) != (Line::Complete, 1) {
+                if dimension.line != Line::Complete {
                     return None;
                 }
                 nets.add(dimension.width, dimension.first_port.into(), 8 * d as u8, stride, dimension.class);
@@ -67,7 +68,8 @@ impl Subnets {
             let complete = groups.complete?;
             nets.add(graph.routers() / groups.count, complete.first_port.into(), 0, 1, complete.class);
         }
-        Some(nets)
+        let has_trunk = |&class: &u8| graph.trunk_width(class) > 1;
+        (!nets.classes[..nets.count].iter().any(has_trunk)).then_some(nets)
     }
 
     fn add(&mut self, width: u32, port: u32, shift: u8, stride: u32, class: u8) {

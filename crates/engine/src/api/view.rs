@@ -6,8 +6,9 @@ use super::sensor::{History, Sensor};
 use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
 use crate::base::unchecked::Hot;
-use crate::state::{LinkState, OutputUnit};
+use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
+use weft_topology::Trunk;
 
 /// What a head tells the power policy about the hop that it has chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub trait View {
     /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
     /// mean over its members.
     fn read(&self, port: u8) -> i32;
-    /// Congestion of output `port` of another router [flits]: the one whose ports begin `away` places after those of
+    /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
     /// this router.
     fn read_of(&self, away: i32, port: u8) -> i32;
     /// Number `number` of router `router` on the board, as this router knows it now
@@ -70,6 +71,8 @@ pub trait View {
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
     outs: &'a [OutputUnit<V>],
+    /// The trunk of each output; empty where every link stands alone.
+    trunks: &'a [Trunk],
     /// First output of the router.
     base: usize,
     common: &'a Common,
@@ -81,17 +84,17 @@ pub struct Queues<'a, const V: usize> {
 }
 
 impl<'a, const V: usize> Queues<'a, V> {
-    /// `base`: first output of the router in `outs`; `views`: the link-state tables of the block, and the router there.
+    /// `trunks`: those of `outs`; `base`: first output of the router there; `views`: the link-state tables of the block, and the router there.
     #[inline(always)]
     pub fn new(
-        outs: &'a [OutputUnit<V>],
+        (outs, trunks): (&'a [OutputUnit<V>], &'a [Trunk]),
         base: u32,
         views: (&'a Views, usize),
         history: Option<&'a History>,
         now: u64,
         common: &'a Common,
     ) -> Self {
-        Self { outs, base: base as usize, common, history, now, views, told: Cell::new(Told::Nothing) }
+        Self { outs, trunks, base: base as usize, common, history, now, views, told: Cell::new(Told::Nothing) }
     }
 
     /// What the head told about its choice.
@@ -101,33 +104,27 @@ impl<'a, const V: usize> Queues<'a, V> {
     }
 
     /// The ports of the trunk that `port` is a member of.
-    pub fn members(&self, port: u8) -> std::ops::Range<u8> {
-        self.common.trunk.members(port)
+    pub fn members(&self, port: u8) -> impl Iterator<Item = u8> + Clone + use<V> {
+        Trunk::at(self.trunks, self.base + usize::from(port), port).members()
     }
 }
 
 impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn read(&self, port: u8) -> i32 {
-        if self.common.trunk.width == 1 {
-            return self.read_output(self.base + port as usize);
-        }
-        // the packet may take any member, so the mean counts
-        let members = self.common.trunk.members(port);
-        let width = members.len() as i32;
-        members.map(|port| self.read_output(self.base + port as usize)).sum::<i32>() / width
+        self.read_trunk(self.base, port)
     }
 
     #[inline(always)]
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
-        if self.common.trunk.width == 1 {
+        if self.trunks.is_empty() {
             return (self.open_credits(hop.port, hop.class), hop);
         }
-        let members = self.common.trunk.members(hop.port);
-        let (first, width) = (u32::from(members.start), members.len() as u32);
+        let trunk = self.trunks.hot(self.base + hop.port as usize);
+        let width = u32::from(trunk.width);
         let mut best = (0, hop);
         for k in 0..width {
-            let port = (first + (k + turn) % width) as u8;
+            let port = trunk.member((k + turn % width) as u8 % trunk.width);
             let credits = self.open_credits(port, hop.class);
             if credits > best.0 {
                 best = (credits, Hop { port, ..hop });
@@ -163,7 +160,7 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn read_of(&self, away: i32, port: u8) -> i32 {
-        self.read_output(self.base.wrapping_add_signed(away as isize) + port as usize)
+        self.read_trunk(self.base.wrapping_add_signed(away as isize), port)
     }
 
     #[inline(always)]
@@ -174,8 +171,9 @@ impl<const V: usize> View for Queues<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
-            let is = |port: &u8| self.outs[self.base + *port as usize].state == state as u8;
-            self.common.trunk.members(hop.port).find(is)
+            let out = |port: u8| &self.outs[self.base + port as usize];
+            let is = |port: &u8| out(*port).state == state as u8 && out(*port).gate != Gate::Broken;
+            self.members(hop.port).find(is)
         };
         Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
     }
@@ -197,19 +195,34 @@ impl<const V: usize> Queues<'_, V> {
         credits
     }
 
+    /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so
+    /// the mean counts.
+    #[inline(always)]
+    fn read_trunk(&self, base: usize, port: u8) -> i32 {
+        if self.trunks.is_empty() {
+            return self.read_output(base + port as usize);
+        }
+        let trunk = self.trunks.hot(base + port as usize);
+        trunk.members().map(|port| self.read_output(base + port as usize)).sum::<i32>() / i32::from(trunk.width)
+    }
+
     #[inline(always)]
     fn read_output(&self, o: usize) -> i32 {
         let out = self.outs.hot(o);
         let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
+        // flits that wait for the link from cycle `from` on
+        let waiting = |from: u32| {
+            let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
+            self.common.rates.hot(out.class as usize).flits_in(cycles)
+        };
         if sensor == Sensor::OutputQueue {
-            return (out.next_free.wrapping_sub(self.now as u32) as i32).max(0);
+            return waiting(self.now as u32);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
         let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
         // flits that could not leave as soon as they had crossed the router
-        let waiting =
-            (out.next_free.wrapping_sub((self.now as u32).wrapping_add(self.common.after_grant + 1)) as i32).max(0);
+        let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
         (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
     }
 }

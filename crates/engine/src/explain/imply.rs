@@ -11,11 +11,13 @@ mod sample;
 mod tests;
 
 use crate::api::routing::{Classes, Decides, Hop};
+use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
 use crate::network::spec::{Job, Spec};
 use crate::pipeline::net::Net;
 use crate::state::Packet;
+use crate::state::rate::Rate;
 use cuts::Cuts;
 use rand_pcg::Pcg32;
 pub use sample::Sampled;
@@ -71,7 +73,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
 struct Means {
     weight: f64,
     hops: f64,
-    /// Cycles on links between routers.
+    /// Cycles on links between routers, and what slow links add.
     wire: f64,
 }
 
@@ -93,6 +95,17 @@ struct Flow {
     rate: f64,
 }
 
+/// A part of the packets to one destination, on its way.
+struct Part {
+    /// The router where it is.
+    at: u32,
+    packet: Packet,
+    /// Flits per cycle, or a share of them.
+    rate: f64,
+    /// The links between routers that it has crossed ([`Sequences`]).
+    links: u32,
+}
+
 struct Walker<'a> {
     spec: &'a Spec,
     net: &'a Net,
@@ -102,6 +115,7 @@ struct Walker<'a> {
     draws: Vec<u32>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
+    sequences: Sequences,
     /// Used in place of the channels between routers if heads choose among minimal paths: the load of a channel then
     /// depends on the choices, but that of a cut does not.
     cuts: Option<Cuts>,
@@ -121,8 +135,19 @@ impl<'a> Walker<'a> {
         let cuts = if chooses { Cuts::of(&spec.graph) } else { None };
         let first_loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
         let peak = first_loads.copied().fold(0.0, f64::max);
-        let rng = sample::stream();
-        Self { spec, net, peak, draws, load: vec![0.0; ports], cuts, steps: 0, allowed: 0, parts: usize::MAX, rng }
+        Self {
+            spec,
+            net,
+            peak,
+            draws,
+            load: vec![0.0; ports],
+            sequences: Sequences::new(spec, lengths(&spec.traffic.jobs)),
+            cuts,
+            steps: 0,
+            allowed: 0,
+            parts: usize::MAX,
+            rng: sample::stream(),
+        }
     }
 
     fn imply(mut self, vc_classes: Classes) -> Implied {
@@ -140,9 +165,9 @@ impl<'a> Walker<'a> {
         let Some(means) = self.walk_all() else {
             return Walker::new(self.spec, self.net).sample(unknown.vc_classes);
         };
-        // an injection channel of the busiest terminal carries 1
-        let over_cuts = self.cuts.as_ref().map_or(1.0, Cuts::busiest);
-        let busiest = self.load.iter().copied().fold(over_cuts.max(1.0), f64::max);
+        self.weigh_by_rates();
+        let over_cuts = self.cuts.as_ref().map_or(0.0, |cuts| cuts.busiest(&self.net.common.rates));
+        let busiest = self.load.iter().copied().fold(over_cuts.max(self.of_source()), f64::max);
         Implied {
             zero_load_latency: Some(self.latency(means)),
             mean_hops: Some(means.hops),
@@ -153,17 +178,30 @@ impl<'a> Walker<'a> {
 
     /// Mean packet latency without contention over paths with these means [cycles].
     fn latency(&self, means: Means) -> f64 {
-        let jobs = &self.spec.traffic.jobs;
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
-        let length = match jobs.as_slice() {
-            [job] => f64::from(job.packet_flits),
-            _ => {
-                let rate = |job: &Job| job.phases[0].load.iter().sum::<f64>();
-                let flits: f64 = jobs.iter().map(|job| f64::from(job.packet_flits) * rate(job)).sum();
-                flits / jobs.iter().map(rate).sum::<f64>()
-            }
+        let lengths = lengths(&self.spec.traffic.jobs);
+        let length = match lengths.as_slice() {
+            &[(flits, _)] => f64::from(flits),
+            _ => lengths.iter().map(|&(flits, share)| f64::from(flits) * share).sum(),
         };
         means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length)
+    }
+
+    /// Turns the loads of channels into shares of their rates.
+    fn weigh_by_rates(&mut self) {
+        let rates = &self.net.common.rates;
+        if rates.iter().all(|&rate| rate == Rate::ONE) {
+            return;
+        }
+        let ports = (0..self.spec.graph.routers()).flat_map(|router| self.spec.graph.ports(router));
+        for (load, port) in self.load.iter_mut().zip(ports) {
+            *load /= rates[usize::from(port.class)].per_cycle();
+        }
+    }
+
+    /// Share of its rate that the injection channel of the busiest terminal carries when that offers 1.
+    fn of_source(&self) -> f64 {
+        1.0 / self.net.common.rates[0].per_cycle()
     }
 
     /// Follows the packets of every router that sends; `None` if that takes too many steps.
@@ -215,7 +253,7 @@ impl<'a> Walker<'a> {
                 return None;
             }
             let share = rate / starts.len() as f64;
-            parts.extend(starts.into_iter().map(|start| (from, start, share)));
+            parts.extend(starts.into_iter().map(|packet| Part { at: from, packet, rate: share, links: NO_LINKS }));
             sum += rate;
         }
         let (hops, wire) = self.walk(parts);
@@ -272,12 +310,14 @@ impl<'a> Walker<'a> {
 
     /// Adds the packets of a flow to the cuts that they cross. Returns their hops and cycles on links.
     fn cross_cuts(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
-        let (mut hops, mut wire) = (0.0, 0.0);
+        let (mut hops, mut wire, mut sequence) = (0.0, 0.0, NO_LINKS);
         if let Some(cuts) = &mut self.cuts {
             cuts.cross(self.net.coords[from as usize], packet.dest, rate, |class, links| {
                 hops += f64::from(links);
                 wire += f64::from(links) * self.spec.links[usize::from(class)].latency as f64;
+                (0..links).for_each(|_| sequence = self.sequences.after(sequence, class));
             });
+            wire += self.sequences.adds(sequence);
         }
         self.steps += 1 + hops as u64 / 8;
         (hops, wire)
@@ -292,25 +332,29 @@ impl<'a> Walker<'a> {
     /// and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split into
     /// parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
     /// joined. Returns the sums of rate times hops, and of rate times cycles on links.
-    fn walk(&mut self, mut parts: Vec<(u32, Packet, f64)>) -> (f64, f64) {
+    fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
         // choices that were listed and are not taken
         let mut listed = 0;
-        let mut next: Vec<(u32, Packet, f64)> = Vec::new();
+        let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
             let room = self.parts / parts.len().min(self.parts);
-            for (at, packet, part) in parts.drain(..) {
+            for Part { at, packet, rate: part, links } in parts.drain(..) {
                 let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
                     self.steps += steps;
                     let port = graph.ports(at)[hop.port as usize];
-                    let Peer::Router { router, .. } = port.peer else { return };
-                    let members = net.trunk.members(hop.port);
-                    let each = part / members.len() as f64;
-                    members.for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
+                    let Peer::Router { router, .. } = port.peer else {
+                        wire += part * self.sequences.adds(links);
+                        return;
+                    };
+                    let trunk = graph.trunk(at, hop.port);
+                    let each = part / f64::from(trunk.width);
+                    trunk.members().for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
                     hops += part;
                     wire += part * self.spec.links[port.class as usize].latency as f64;
-                    next.push((router, after, part));
+                    let links = self.sequences.after(links, port.class);
+                    next.push(Part { at: router, packet: after, rate: part, links });
                 };
                 let (here, mut after) = (net.coords[at as usize], packet);
                 match net.routing.take_next(here, &mut after, net.seed) {
@@ -334,16 +378,23 @@ impl<'a> Walker<'a> {
     }
 }
 
+/// Lengths of the packets of these jobs [flits], and the share of each in their first phases.
+fn lengths(jobs: &[Job]) -> Vec<(u32, f64)> {
+    let rate = |job: &Job| job.phases[0].load.iter().sum::<f64>();
+    let total: f64 = jobs.iter().map(rate).sum();
+    jobs.iter().map(|job| (job.packet_flits, rate(job) / total)).collect()
+}
+
 /// Joins the parts that are at the same router and have the same hops ahead of them: random choices are also hashes of
 /// source and number.
-fn join(parts: &mut Vec<(u32, Packet, f64)>) {
-    let key = |(at, packet, _): &(u32, Packet, f64)| (*at, packet.src, packet.seq, packet.route_state());
+fn join(parts: &mut Vec<Part>) {
+    let key = |part: &Part| (part.at, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);
     if parts.len() > 1 {
         parts.sort_by_key(key);
         parts.dedup_by(|later, first| {
             let same = key(later) == key(first);
             if same {
-                first.2 += later.2;
+                first.rate += later.rate;
             }
             same
         });

@@ -1,3 +1,4 @@
 pub mod demand;
 pub mod imply;
 pub mod paths;
+pub mod serial;

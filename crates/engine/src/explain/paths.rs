@@ -2,6 +2,7 @@
 
 use crate::api::routing::Classes;
 use crate::api::walk::{Cost, Step};
+use crate::explain::serial;
 use crate::network::assemble;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Net;
@@ -257,6 +258,8 @@ impl Explainer<'_> {
                 next_router: self.neighbour(router, port).unwrap_or(router),
             });
         }
+        let classes: Vec<u8> = hops.iter().map(|&(router, port, _)| graph.ports(router)[port as usize].class).collect();
+        wire += serial::extra(spec, &classes, flits);
         let routers = (hops.len() as u64 + 1) * spec.router.delay + spec.router.ejection_delay;
         Path {
             minimal: hops.len() as u32 == distance || (direct && !self.net.needs.draws_path),

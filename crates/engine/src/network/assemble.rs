@@ -2,17 +2,18 @@
 
 use crate::api::board::Board;
 use crate::api::common::Common;
-use crate::api::coordinates;
 use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::spec::Watched;
 use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
+use crate::network::policy;
+use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
-use crate::pipeline::net::{Net, NetJob};
-use crate::state::NO_JOB;
+use crate::pipeline::net::{Net, NetJob, Repair};
 use crate::state::link_class::Link;
+use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{blocks_by_size, partition};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ const ROUTES: u64 = 3;
 /// The routing of a run, as it is when the run begins.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
-    if let Some(number) = spec.policy.model().first_published(&spec.graph) {
+    if let Some(number) = policy::with_site(spec, |site| spec.policy.model().first_published(site)) {
         routing.begin_with(number);
     }
     Ok(routing)
@@ -47,36 +48,47 @@ pub(crate) fn net_with(
     jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>,
 ) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let needs = routing.needs();
+    let mut needs = routing.needs();
+    let tables = rebuild::tables(spec, &*routing)?;
+    needs.classes = rebuild::widest(needs.classes, &tables);
     bubbles::refuse_misfit(spec, &needs)?;
-    let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>()?;
+    let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>();
+    let links = links.map_err(|refusal| rebuild::explained(refusal, &routing.needs().classes, &needs.classes))?;
     check(spec, &*routing, &needs)?;
+    if !spec.allow_dependency_cycle {
+        rebuild::refuse_cycles(spec, &tables, &needs.classes)?;
+    }
     let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
     let counts = Counts::of(spec, &jobs);
-    let (common, after_grant) = (common(spec, &needs, &links)?, parameters::after_grant(spec)?);
-    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, !spec.faults.is_empty());
-    let chooses = needs.decides == Decides::EachStep || common.trunk.width > 1;
+    let (common, after_grant) = (common(spec, &needs, &links, !tables.is_empty())?, parameters::after_grant(spec)?);
+    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, pairs::repair(spec, &*routing));
+    let chooses = needs.decides == Decides::EachStep || graph.has_trunks();
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
+    let rates = parameters::rates(spec)?;
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
         class_bits: common.class_bits,
-        links,
         chooses,
         by_age,
         priority: spec.router.priority,
         watches,
+        injection_slow_path: links[0].paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
         creation_slow_path: counts.by_job || watches,
         only_recorded: !counts.others,
-        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0,
-        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults,
+        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
+        fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
+        rates,
+        links,
+        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults.any(),
         subnets: pairs::subnetworks(spec),
         faults,
-        routers_fail: spec.faults.iter().any(Fault::is_of_router),
-        trunk: common.trunk,
+        tables,
+        patience: spec.fault_times.patience,
+        routers_fail: faults == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
         ahead: routing.clone().ahead(),
         routing,
         needs,
@@ -99,6 +111,7 @@ pub(crate) fn net_with(
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
+        policy_repeats: spec.schedule()?.period,
         changes: spec.traffic.changes(),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
         // similar seeds must not give similar random numbers
@@ -125,19 +138,26 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
 }
 
 /// What allocators and routings may know of all routers.
-fn common(spec: &Spec, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
+fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     let rings = !needs.ring_entries.is_empty();
     Ok(Common {
         links: links.to_vec(),
-        trunk: coordinates::trunk_of(&spec.graph),
+        rates: spec.links.iter().map(|link| link.rate).collect(),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1 && !rings,
-        class_bits: needs.classes.iter().copied().max().unwrap_or(1).next_power_of_two().ilog2(),
+        class_bits: class_bits(needs, rebuilds),
         hold_switch: parameters::hold_switch(spec)?,
         board: needs.posts.as_ref().map(board).transpose()?,
     })
+}
+
+/// Bits of a VC class in a route key. Where a path may become longer while a packet is under way (`rebuilds`), they also hold a
+/// class too many, by which the packet is known (`pipeline/broken.rs`).
+fn class_bits(needs: &Needs, rebuilds: bool) -> u32 {
+    let most = needs.classes.iter().copied().max().unwrap_or(1);
+    (most + u8::from(rebuilds)).next_power_of_two().ilog2()
 }
 
 /// Which statistics and notices a run needs beside the sums over all packets.
@@ -191,6 +211,8 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
 
 /// Most cycles from the grant of a tail at its last router to its delivery.
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
-    let link = |link: &LinkClass| link.latency + u64::from(link.buffer) * u64::from(link.vcs);
+    let flits = |link: &LinkClass| u64::from(link.buffer) * u64::from(link.vcs);
+    let flit = |link: &LinkClass| link.rate.cycles_per_flit();
+    let link = |link: &LinkClass| link.latency + flits(link) * flit(link) + flit(link) - 1;
     Ok(parameters::after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
 }

@@ -26,7 +26,8 @@ mod checks;
 mod rings;
 mod walks;
 
-/// Channel * classes + VC class. A channel has the flat port index of its sender.
+/// Channel * classes + VC class. A channel has the flat port index of its sender. The members of a trunk are one channel,
+/// the first: a head may take any of them, whichever its routing names, so that it waits for all.
 type Node = u32;
 
 /// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
@@ -149,7 +150,8 @@ impl<'a> Dependencies<'a> {
     }
 
     fn node(&self, router: u32, port: u8, class: u8) -> Node {
-        (self.graph.port_base(router) + u32::from(port)) * self.classes + self.known(class)
+        (self.graph.port_base(router) + u32::from(self.graph.trunk(router, port).first)) * self.classes
+            + self.known(class)
     }
 
     /// Higher classes than this check has count as its last class: a check with fewer classes stands for a routing that
@@ -166,7 +168,12 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.
-    fn add(&mut self, from: Node, port: u8, class: u8) {
+    fn add(&mut self, from: Node, mut port: u8, class: u8) {
+        if self.graph.has_trunks()
+            && let Some(router) = self.receiver(from / self.classes)
+        {
+            port = self.graph.trunk(router, port).first;
+        }
         let bit = usize::from(port) * self.classes as usize + self.known(class) as usize;
         let from = self.vcs_of(from);
         self.edges[from as usize * self.words + bit / 64] |= 1 << (bit % 64);
@@ -193,7 +200,12 @@ impl<'a> Dependencies<'a> {
     /// `onward`.
     fn turns(&mut self, router: u32, port: u8, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
-        let place = self.node(router, port, 0) as usize * self.words;
+        let node = self.node(router, port, 0);
+        if self.graph.has_trunks() {
+            let ports = (0u8..=u8::MAX).filter(|&port| onward[usize::from(port / 64)] >> (port % 64) & 1 != 0);
+            return ports.for_each(|port| self.add(node, port, 0));
+        }
+        let place = node as usize * self.words;
         self.edges[place..place + self.words].iter_mut().zip(onward).for_each(|(edges, ports)| *edges |= ports);
     }
 

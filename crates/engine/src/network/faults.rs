@@ -5,8 +5,21 @@
 //! activated. The paper says no more; the rest is ours.
 //! # Parameters
 //! A list, each: link: the two routers, or router: its number; at \[time\]: the first cycle in which it is broken;
-//! until \[time\]: the first cycle in which it is whole again (left out: never).
+//! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
+//! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
+//! Under every policy: packets that hold a VC of a link as it fails, and flits on the wire, still cross it (link-level
+//! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
+//! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
+//! What a head does whose output is broken follows from what its routing declares (`AroundFaults`): it is discarded, takes
+//! another hop whose link is whole, or waits for the tables of what is left of the network. A head that has lost its escape
+//! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for each
+//! other; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
+//! two tables in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64
+//! states are checked for cycles.
+//!
+//! Where the policy replaces links that fail (`replaces_failed_links`; tcep), it does all this instead:
+//!
 //! Links: a link that fails loses nothing. Packets that hold one of its VCs, and flits on the wire, still cross it
 //! (link-level retry), then it is dark. Its ends know of the fault at once (loss of signal), other routers by control
 //! packets. A broken link is never activated; one that returns is off.
@@ -33,7 +46,7 @@
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
 //! switched off (`deactivate: false`). Without faults nothing is different.
 //! # Not modelled
-//! Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
+//! One of several parallel links alone: those between two routers fail together. Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
 //! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
 //! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
 //! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
@@ -41,7 +54,9 @@
 //! broken link while its head, further on, waits for that same link. (With virtual cut-through the far buffer takes the
 //! whole packet.)
 //! # Validation
-//! `engine/tests/faults.rs`: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
+//! `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
+//! packet: all is delivered or counted, credits come home, accounts close. `engine/tests/faults.rs`: the shares that are lost
+//! with and without a choice, and with new tables; and for tcep: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
 //! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
 //! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
 //! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
@@ -55,7 +70,7 @@ use crate::network::spec::Spec;
 use crate::pipeline::faults::Event;
 use crate::state::Packet;
 use std::fmt::{Display, Formatter};
-use weft_topology::TopologyConfig;
+use weft_topology::{Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 /// One fault: what fails, and from when to when.
@@ -120,8 +135,8 @@ impl Fault {
     pub(crate) fn events(&self, channel: u32, from: u32, to: u32) -> impl Iterator<Item = Event> + use<> {
         let cause = match self.what {
             Part::Link([a, b]) if (from, to) == (a, b) || (from, to) == (b, a) => Some(Cause::Link),
-            Part::Router(router) if router == to => Some(Cause::FarRouter),
             Part::Router(router) if router == from => Some(Cause::OwnRouter),
+            Part::Router(router) if router == to => Some(Cause::FarRouter),
             Part::Link(_) | Part::Router(_) => None,
         };
         let (at, until) = (self.at, self.until);
@@ -131,28 +146,60 @@ impl Fault {
         })
     }
 
+    /// Whether it breaks something in this cycle.
+    pub(crate) fn is_on(&self, cycle: Cycles) -> bool {
+        self.at <= cycle && self.until.is_none_or(|until| cycle < until)
+    }
+
+    /// Whether it breaks the links between two routers.
+    pub(crate) fn is_between(&self, a: u32, b: u32) -> bool {
+        match self.what {
+            Part::Link(_) => self.is_of(Part::Link([a, b])),
+            Part::Router(router) => router == a || router == b,
+        }
+    }
+
     pub(crate) fn is_of_router(&self) -> bool {
         matches!(self.what, Part::Router(_))
     }
 }
 
+/// How long it takes until something is done about a fault, where the routing sees to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultTimes {
+    /// How long a head waits that chooses in every step and has lost its escape; then its packet is discarded.
+    pub patience: Cycles,
+    /// How long it takes until a routing with tables has new ones in all routers.
+    pub rebuild_delay: Cycles,
+}
+
+impl Default for FaultTimes {
+    /// 1 us and 10 us, for cycles of 1 ns.
+    fn default() -> Self {
+        Self { patience: 1000, rebuild_delay: 10_000 }
+    }
+}
+
 impl Spec {
-    /// Refuses faults for which there is no way round.
+    /// Refuses faults of what does not exist, at times that do not fit, or for which there is no way round where one is
+    /// promised.
     pub fn check_faults(&self) -> Result<(), Refusal> {
         if self.faults.is_empty() {
             return Ok(());
         }
         pairs::check_faults(self)?;
-        let nets = Subnets::of(&self.graph).ok_or_else(|| {
-            let able = TopologyConfig::names_with(|graph| Subnets::of(graph).is_some());
-            let what = "no links are gone round where no routers are all neighbours of each other";
-            Refusal::new("faults", what, format!("leave faults out, or take one of: {}", able.join(", ")))
-        })?;
-        (0..self.faults.len()).try_for_each(|k| self.check_fault(&nets, k))?;
-        self.check_ways(&nets)
+        let nets = Subnets::of(&self.graph).filter(|_| pairs::replaces_faults(self));
+        (0..self.faults.len()).try_for_each(|k| self.check_fault(nets.as_ref(), k))?;
+        let lost = |router| self.faults.iter().any(|f| f.until.is_none() && f.is_of(Part::Router(router)));
+        if (0..self.graph.routers()).all(lost) {
+            let what = "every router fails for ever: nothing is left that could deliver a packet";
+            return Err(Refusal::new("faults", what, "give a router an `until`, or leave its fault out"));
+        }
+        nets.map_or(Ok(()), |nets| self.check_ways(&nets))
     }
 
-    fn check_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+    /// `nets`: the subnetworks, if the policy replaces links that fail.
+    fn check_fault(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let (fault, what) = (self.faults[k], self.faults[k].what);
         let refuse = |key: &str, what: String, help: &str| {
             let dot = if key.is_empty() { "" } else { "." };
@@ -163,14 +210,7 @@ impl Spec {
             let help = format!("write routers from 0 to {}", routers - 1);
             return refuse(what.key(), format!("there is no router {router}, the network has {routers}"), &help);
         }
-        match what {
-            Part::Link([a, b]) if self.subnet_of(nets, a, b).is_none() => {
-                let what = format!("there is no link between routers {a} and {b} that the policy manages");
-                return refuse("link", what, "write two neighbours in a subnetwork that power.manages names");
-            }
-            Part::Link(_) => {}
-            Part::Router(_) => self.check_router_fault(nets, k)?,
-        }
+        self.check_part(nets, k)?;
         if fault.at == 0 {
             return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
         }
@@ -195,25 +235,69 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses the fault of a router whose neighbours would not notice it, and jobs that would wait for discarded
-    /// packets.
-    fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
-        let refuse = |what: String, help: &str| Err(Refusal::new(format!("faults.{k}.router"), what, help));
-        if let Some(d) = (0..nets.count).find(|&d| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])]) {
-            let name = &self.graph.class_names()[usize::from(nets.classes[d])];
-            let what = format!("its {name} links fail with it, but the policy does not manage them");
-            return refuse(what, &format!("name {name} in power.manages, or let links fail in place of routers"));
+    /// Refuses the fault of a link that does not exist, or that the policy does not replace; and of anything with which
+    /// packets are lost for which somebody would wait.
+    fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
+        let what = self.faults[k].what;
+        let refuse = |what: String, help: String| {
+            Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
+        };
+        match (what, nets) {
+            (Part::Link([a, b]), Some(nets)) if self.subnet_of(nets, a, b).is_none() => {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                refuse(what, "write two neighbours in a subnetwork that power.manages names".into())
+            }
+            (Part::Link(_), Some(_)) => Ok(()),
+            (Part::Link([a, b]), None) if !self.neighbours(a).contains(&b) => {
+                let near: Vec<String> = self.neighbours(a).iter().take(8).map(u32::to_string).collect();
+                let what = format!("there is no link between routers {a} and {b}");
+                refuse(what, format!("write two neighbours; those of router {a} are {}", near.join(", ")))
+            }
+            (Part::Router(_), Some(nets)) => {
+                self.check_router_fault(nets, k)?;
+                self.check_waits(k, "let links fail in place of routers")
+            }
+            (Part::Link(_) | Part::Router(_), None) => self.check_waits(k, "leave faults out"),
         }
+    }
+
+    /// The routers to which router `a` has a link, in ascending order.
+    fn neighbours(&self, a: u32) -> Vec<u32> {
+        let far = |port: &Port| match port.peer {
+            Peer::Router { router, .. } => Some(router),
+            Peer::Terminal(_) | Peer::Unused => None,
+        };
+        let mut near: Vec<u32> = self.graph.ports(a).iter().filter_map(far).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    }
+
+    /// Refuses the fault of a router whose neighbours would not notice it.
+    fn check_router_fault(&self, nets: &Subnets, k: usize) -> Result<(), Refusal> {
+        let hidden = |&d: &usize| nets.widths[d] > 1 && !self.managed[usize::from(nets.classes[d])];
+        let Some(d) = (0..nets.count).find(hidden) else { return Ok(()) };
+        let name = &self.graph.class_names()[usize::from(nets.classes[d])];
+        let what = format!("its {name} links fail with it, but the policy does not manage them");
+        let help = format!("name {name} in power.manages, or let links fail in place of routers");
+        Err(Refusal::new(format!("faults.{k}.router"), what, help))
+    }
+
+    /// Refuses jobs that would wait for discarded packets.
+    fn check_waits(&self, k: usize, or: &str) -> Result<(), Refusal> {
+        let refuse = |what: String, help: String| {
+            Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
+        };
         for job in &self.traffic.jobs {
             if let Some(awaits) = job.workload.model().awaits() {
                 let what =
                     format!("packets are lost with it, and job {} would wait for their {}", job.name, awaits.what);
-                return refuse(what, &format!("{}, or let links fail in place of routers", awaits.remedy));
+                return refuse(what, format!("{}, or {or}", awaits.remedy));
             }
             if job.batch.is_some() {
                 let what =
                     format!("packets are lost with it, and the batch of job {} would never be complete", job.name);
-                return refuse(what, "write a load in place of batch, or let links fail in place of routers");
+                return refuse(what, format!("write a load in place of batch, or {or}"));
             }
         }
         Ok(())
@@ -229,10 +313,6 @@ impl Spec {
     /// path.
     fn check_ways(&self, nets: &Subnets) -> Result<(), Refusal> {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
-        if (0..self.graph.routers()).all(|router| lost(Part::Router(router))) {
-            let what = "every router fails for ever: nothing is left that could deliver a packet";
-            return Err(Refusal::new("faults", what, "give a router an `until`, or leave its fault out"));
-        }
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
         for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
             let Part::Link([a, b]) = fault.what else { continue };
@@ -254,7 +334,10 @@ impl Spec {
 /// Refuses faults under a routing that does not say, for two neighbours in a subnetwork, which link a packet needs
 /// (`Routing::aim`): a head that has lost its link looks for another path on that leg.
 pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
-    let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty()) else { return Ok(()) };
+    let Some(nets) = Subnets::of(&spec.graph).filter(|_| !spec.faults.is_empty() && pairs::replaces_faults(spec))
+    else {
+        return Ok(());
+    };
     let coords = routing.coordinates(&spec.graph);
     for (router, &at) in (0..).zip(&coords) {
         for (d, own) in (0..nets.count).map(|d| (d, nets.member(at, d))) {
@@ -304,6 +387,7 @@ mod tests {
         let topology = serde_json::from_str(r#"{"full_mesh": {"routers": 4, "terminals_per_router": 1}}"#).unwrap();
         let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"pal": {}}"#).unwrap()).unwrap();
         assert_eq!(check_aim(&spec, &Aimless), Ok(()), "no faults");
+        spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).unwrap();
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 5, until: None }];
         assert_eq!(check_aim(&spec, &*assemble::routing(&spec).unwrap()), Ok(()));
         let refusal = check_aim(&spec, &Aimless).unwrap_err();

@@ -5,7 +5,7 @@ use crate::network::spec::Phases;
 use crate::state::Account;
 
 /// Flits of the jobs that have a rate, from the begin of the window on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Carried {
     pub offered: u64,
     pub accepted: u64,
@@ -22,6 +22,8 @@ pub struct Reading {
     /// Sums of the accounts of the channels of each link class: at 2 * class of those that leave routers, behind it of
     /// those that leave terminals.
     pub classes: Vec<Account>,
+    /// Cycles that each bundle had slept.
+    pub asleep: Vec<u64>,
 }
 
 /// A phase of the load, as far as it lies in the window.
@@ -34,9 +36,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// The middle of the phase: what it accepts is judged from here on.
-    pub fn middle(&self) -> u64 {
-        self.from + (self.to - self.from) / 2
+    /// The cycle from which the span is judged: its middle, or the beginning of the last half of its whole periods (at least
+    /// of one), if there is a period. `None` if it holds no whole one.
+    pub fn judged_from(&self, period: Option<u64>) -> Option<u64> {
+        let cycles = self.to - self.from;
+        let Some(period) = period else { return Some(self.from + cycles / 2) };
+        let periods = cycles / period;
+        (periods > 0).then(|| self.to - (periods - periods / 2) * period)
     }
 }
 
@@ -53,7 +59,8 @@ pub struct LoadReadings {
 
 impl LoadReadings {
     /// `changes`: the cycles after 0 in which the load changes; if there are none, nothing is read.
-    pub fn new(changes: &[u64], phases: &Phases, landing: u64) -> Self {
+    /// `period`: of a policy that repeats itself.
+    pub fn new(changes: &[u64], phases: &Phases, landing: u64, period: Option<u64>) -> Self {
         if changes.is_empty() {
             return Self::default();
         }
@@ -63,8 +70,8 @@ impl LoadReadings {
         let spans = starts().zip(ends).map(|(start, next)| Span { start, from: start.max(begin), to: next.min(end) });
         let spans: Vec<Span> = spans.filter(|span| span.from < span.to).collect();
         let cycles = spans.iter().flat_map(|span| {
-            let accepted = [span.from, span.middle()].map(|cycle| cycle.saturating_sub(landing));
-            [accepted[0], accepted[1], span.from]
+            let counts = [Some(span.from), span.judged_from(period)];
+            counts.into_iter().flatten().map(|cycle| cycle.saturating_sub(landing)).chain([span.from])
         });
         let mut due: Vec<u64> = cycles.filter(|&cycle| cycle > begin).collect();
         due.sort_unstable_by(|a, b| b.cmp(a));

@@ -90,8 +90,16 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
             + control,
         in_flight,
         in_flight_most,
-        results: channels * RESULTS + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
+        results: channels * RESULTS
+            + of_bundles(spec)
+            + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
     }
+}
+
+/// Bundles: their channels (in the spec, and twice in the blocks), their parts, notes and accounts.
+fn of_bundles(spec: &Spec) -> u64 {
+    let of_bundle = |rows: &Vec<u32>| 12 * rows.len() as u64 + 128;
+    spec.bundles.iter().map(of_bundle).sum()
 }
 
 fn size<T>() -> u64 {

@@ -1,5 +1,6 @@
 pub mod assemble;
 pub mod bubbles;
+pub mod bundles;
 pub mod dependency;
 pub mod faults;
 pub mod jobs;
@@ -7,7 +8,9 @@ pub mod load_readings;
 pub mod memory;
 pub mod pairs;
 pub mod policy;
+pub mod rebuild;
 pub mod recordings;
+pub mod rows;
 pub mod simulation;
 pub mod spec;
 pub mod whole;

@@ -1,35 +1,37 @@
-//! Which routing goes with which policy and with faults: this follows from what one needs and the other offers, never
+//! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the other offers, never
 //! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
+use crate::api::routing::{AroundFaults, Routing};
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
+use crate::pipeline::net::Repair;
 use crate::state::LinkState;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// The subnetworks whose links the routing knows.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
-    match spec.routing.knowledge_of_links() {
-        LinkKnowledge::Subnetworks => Subnets::of(&spec.graph),
-        LinkKnowledge::Nothing | LinkKnowledge::Stages => None,
-    }
+    let knows = spec.routing.knowledge_of_links().contains(&LinkKnowledge::Subnetworks);
+    knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// The names of the routings of this graph that need exactly this knowledge of links.
+/// The names of the routings of this graph that go by this knowledge of links.
 fn routings_that_know(known: LinkKnowledge, graph: &Graph) -> Vec<String> {
-    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| about.links == known && known != LinkKnowledge::Nothing);
+    let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
+    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links));
     able.filter(|(_, about)| (about.fits)(graph)).map(|&(name, _)| name.to_owned()).collect()
 }
 
-/// The policies that work on the network of the spec and go with a routing that needs this knowledge, as a scenario writes
-/// them; those that offer exactly it come first.
-fn policies_for(need: LinkKnowledge, spec: &Spec) -> Vec<String> {
-    let exactly = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links == need && offers.suit(need));
-    let whatever = PolicyConfig::OFFERS.iter().filter(|(_, offers)| offers.links != need && offers.suit(need));
+/// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
+/// writes them; those that offer some of it come first.
+fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
+    let suits = |(_, offers): &&(&str, Offers)| offers.suit(known);
+    let exactly = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
+    let whatever = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| !known.contains(&offers.links));
     exactly.chain(whatever).filter_map(|&(name, _)| written(name, spec)).collect()
 }
 
@@ -60,10 +62,12 @@ fn one_of(names: &[String]) -> String {
     }
 }
 
-/// Refuses a policy that would switch links to terminals off.
+/// Refuses a policy that would switch links to terminals off for packets that do not wait for them: a terminal has no other
+/// link.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
-    if spec.managed[0] && spec.policy.states() != [LinkState::On] {
-        let what = "terminal links always stay on in this version";
+    if spec.managed[0] && spec.policy.states() != [LinkState::On] && !spec.policy.offers().packets_wait_for_links {
+        let name = spec.policy.name();
+        let what = format!("under {name} packets go round links that are off, and none leads round that of a terminal");
         return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
     }
     Ok(())
@@ -72,12 +76,14 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
 /// Refuses a policy that does not go with the routing.
 pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    let (offers, need) = (spec.policy.offers(), spec.routing.knowledge_of_links());
-    if offers.suit(need) {
+    let (offers, known) = (spec.policy.offers(), spec.routing.knowledge_of_links());
+    if offers.suit(known) {
         return Ok(());
     }
-    let fitting = one_of(&policies_for(need, spec));
-    if need == LinkKnowledge::Nothing {
+    let fitting = one_of(&policies_for(known, spec));
+    let goes_by: Vec<&str> =
+        known.iter().filter(|&&known| known != LinkKnowledge::Nothing).map(|known| known.words()).collect();
+    if goes_by.is_empty() {
         let able = match routings_that_know(offers.links, &spec.graph).as_slice() {
             [] => String::new(),
             able => format!("set routing: {}, or ", one_of(able)),
@@ -88,34 +94,65 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
             format!("{able}set power.policy: {fitting}"),
         ));
     }
-    let known = need.words();
+    let goes_by = goes_by.join(" or ");
     Err(Refusal::new(
         format!("routing.{routing}"),
-        format!("{routing} goes by {known}, but {policy} switches links another way and can't tell it"),
+        format!("{routing} goes by {goes_by}, but {policy} switches links another way and can't tell it"),
         format!("set power.policy: {fitting}, or take another routing"),
     ))
 }
 
 /// Whether packets find a path round a failed link: the policy switches other links on, and tells the routing which
 /// links of its subnetworks are on. The loop looks for other paths in subnetworks only.
-fn goes_round_faults(offers: Offers, need: LinkKnowledge) -> bool {
-    offers.replaces_failed_links && offers.links == need && need == LinkKnowledge::Subnetworks
+fn goes_round_faults(offers: Offers, known: &[LinkKnowledge]) -> bool {
+    let tells = offers.links == LinkKnowledge::Subnetworks && known.contains(&offers.links);
+    offers.replaces_failed_links && tells
 }
 
-/// Refuses faults under a policy and a routing that can't handle them.
+/// Whether the policy of the spec replaces links that fail.
+pub(crate) fn replaces_faults(spec: &Spec) -> bool {
+    goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links())
+}
+
+/// Who finds a way round what fails: the policy, if it replaces links, else the routing. One that goes by the states of links
+/// may take only those that its policy keeps on for it, so it does not choose others.
+pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
+    let told = spec.policy.offers().links;
+    if spec.faults.is_empty() {
+        Repair::Unneeded
+    } else if replaces_faults(spec) {
+        Repair::ByPolicy
+    } else if !spec.routing.knowledge_of_links().contains(&told) || told == LinkKnowledge::Nothing {
+        Repair::ByRouting(routing.around_faults())
+    } else {
+        Repair::ByRouting(AroundFaults::Drops)
+    }
+}
+
+/// Refuses faults under a routing that looks at the links of its subnetworks, if no policy replaces those that fail: to it
+/// they would look as if they were off. And under a policy whose control packets would be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
-    let (policy, routing) = (spec.policy.name(), spec.routing.name());
-    if goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links()) {
+    let (policy, offers) = (spec.policy.name(), spec.policy.offers());
+    if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
-    let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, offers.links));
-    let ways = able.filter_map(|(name, offers)| {
-        let routings = routings_that_know(offers.links, &spec.graph);
-        let policy = written(name, spec).filter(|_| !routings.is_empty())?;
-        Some(format!("write power.policy: {policy} and routing: {}, or ", one_of(&routings)))
-    });
-    let what = format!("under {policy} and {routing} nothing finds a way round a link or router that fails");
-    Err(Refusal::new("faults", what, format!("{}leave faults out", ways.collect::<String>())))
+    let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
+    if known == [LinkKnowledge::Subnetworks] {
+        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, known));
+        let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
+        let words = LinkKnowledge::Subnetworks.words();
+        let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");
+        let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
+        let help = format!("{set}take another routing, or leave faults out");
+        return Err(Refusal::new("faults", what, help));
+    }
+    if offers.control_packets.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{policy} sends control packets over links, and does not replace links that fail");
+    let help =
+        format!("set power.policy: {}, or leave faults out", one_of(&policies_for(&[LinkKnowledge::Nothing], spec)));
+    Err(Refusal::new("faults", what, help))
 }
 
 #[cfg(test)]
@@ -124,14 +161,14 @@ mod tests {
 
     #[test]
     fn faults_need_a_policy_and_a_routing_that_know_the_links_of_subnetworks() {
-        use LinkKnowledge::{Nothing, Stages, Subnetworks};
+        use LinkKnowledge::{Nothing, Stages, Subnetworks, Widths};
         let offers = |links| Offers { links, replaces_failed_links: true, ..Offers::ALWAYS_ON };
-        assert!(goes_round_faults(offers(Subnetworks), Subnetworks));
-        for same in [Nothing, Stages] {
-            assert!(!goes_round_faults(offers(same), same), "both know {same:?}");
+        assert!(goes_round_faults(offers(Subnetworks), &[Subnetworks]));
+        for same in [Nothing, Stages, Widths] {
+            assert!(!goes_round_faults(offers(same), &[same]), "both know {same:?}");
         }
-        assert!(!goes_round_faults(offers(Subnetworks), Nothing));
+        assert!(!goes_round_faults(offers(Subnetworks), &[Nothing]));
         let replaces_none = Offers { links: Subnetworks, ..Offers::ALWAYS_ON };
-        assert!(!goes_round_faults(replaces_none, Subnetworks));
+        assert!(!goes_round_faults(replaces_none, &[Subnetworks]));
     }
 }

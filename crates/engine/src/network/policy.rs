@@ -2,7 +2,7 @@
 
 use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
 use crate::api::coordinates;
-use crate::api::policy::{Policy, Site};
+use crate::api::policy::{Policy, Schedule, Site};
 use crate::api::subnetworks::Views;
 use crate::network::assemble::Builder;
 use crate::network::pairs;
@@ -10,9 +10,10 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::control::{Control, Place};
 use crate::pipeline::faults::Faults;
-use crate::state::{ChannelEnd, LinkState, OutputUnit, Router};
+use crate::pipeline::net::Repair;
+use crate::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
 use std::sync::Arc;
-use weft_topology::Port;
+use weft_topology::{Peer, Port};
 use weft_units::Refusal;
 
 /// Calls `f` with what a policy may know of the network.
@@ -36,6 +37,21 @@ pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     Ok(policy)
 }
 
+impl Spec {
+    /// What the policy does at set times; nothing if it manages no links.
+    pub fn schedule(&self) -> Result<Schedule, Refusal> {
+        match self.managed.contains(&true) {
+            true => self.policy.model().schedule(self.cycle_fs),
+            false => Ok(Schedule::default()),
+        }
+    }
+
+    /// Refuses a policy that can't work on the network, or does not go with the routing.
+    pub fn check_policy(&self) -> Result<(), Refusal> {
+        build(self).map(|_| ())
+    }
+}
+
 impl Builder<'_> {
     /// What the ends of links in this block will notice of the faults.
     pub(super) fn faults<const W: usize, const V: usize>(
@@ -44,16 +60,20 @@ impl Builder<'_> {
         outs: &[OutputUnit<V>],
         next_router: &[u32],
     ) -> Faults {
-        if !self.net.faults {
+        if !self.net.faults.any() {
             return Faults::default();
         }
-        let links = (0..).zip(outs.iter().zip(next_router));
-        let links = links.filter(|(_, (out, _))| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
-        let events = links.flat_map(|(channel, (out, &to))| {
+        let events = (0..).zip(outs.iter().zip(next_router)).flat_map(|(channel, (out, &to))| {
             let from = routers[out.router as usize].id;
-            self.spec.faults.iter().flat_map(move |fault| fault.events(channel, from, to))
+            // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
+            let to = match out.kind {
+                ChannelEnd::Local | ChannelEnd::Remote => Some(to),
+                ChannelEnd::Ejection => (self.net.faults != Repair::ByPolicy).then_some(from),
+                ChannelEnd::Injection | ChannelEnd::Unused => None,
+            };
+            to.into_iter().flat_map(move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, from, to)))
         });
-        Faults::new(events.collect(), outs.len(), routers.len())
+        Faults::new(events.collect(), outs.len(), routers.len(), V)
     }
 
     /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
@@ -86,35 +106,45 @@ impl Builder<'_> {
             managed: self.manages(out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
+        // their channels are told only of where they are managed, which costs other networks no memory
+        let injection = |out: &OutputUnit<V>| {
+            let Terminal { id, .. } = block.terminals[out.router as usize];
+            let (router, _) = self.spec.graph.terminal_at(id);
+            let router = router - block.routers[0].id;
+            channel((&OutputUnit { router, ..out.clone() }, &Port { peer: Peer::Terminal(id), class: out.class }))
+        };
+        let injections = block.outs[block.ins.len()..].iter().filter(|out| self.manages(out)).map(injection);
         let site = BlockSite {
             routers: routers.map(router).collect(),
-            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).collect(),
+            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).chain(injections).collect(),
             single: self.net.single,
-            faults: self.net.faults,
+            faults: self.net.faults == Repair::ByPolicy,
         };
         if let Some(plan) = self.policy.control() {
             block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
         }
         block.recorders = self.recorders(block);
+        block.power.bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
         block.add_agents(self.net, self.policy, &site);
     }
 
     pub(super) fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
-        self.spec.managed[usize::from(out.class)] && matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote)
+        self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
     }
 
     /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
     /// routers.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         for o in 0..block.ins.len() {
-            if !self.manages(&block.outs[o]) {
+            let between_routers = matches!(block.outs[o].kind, ChannelEnd::Local | ChannelEnd::Remote);
+            if !between_routers || !self.manages(&block.outs[o]) {
                 continue;
             }
             let from = block.routers[block.outs[o].router as usize].id;
             let state = self.policy.first_state(from, block.next_router[o]);
             if state != LinkState::On {
                 let out = &mut block.outs[o];
-                (out.state, out.free_vcs, out.closed) = (state as u8, 0, true);
+                (out.state, out.free_vcs, out.gate) = (state as u8, 0, Gate::Closed);
             }
         }
         let Some(nets) = &self.net.subnets else { return };

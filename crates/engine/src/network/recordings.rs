@@ -2,11 +2,11 @@
 
 use crate::api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
 use crate::network::assemble::Builder;
+use crate::network::rows;
 use crate::network::spec::Spec;
 use crate::pipeline::block::Block;
 use crate::pipeline::recorders::{Part, Recorders};
 use crate::state::{ChannelEnd, LinkState, OutputUnit};
-use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
 impl Spec {
@@ -25,24 +25,15 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
 /// What recordings know of the network.
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
-    let links = *first_links(&spec.graph).last().unwrap_or(&0);
+    let links = *rows::first_links(&spec.graph).last().unwrap_or(&0);
+    let terminals = if managed(0) { spec.graph.terminals() as usize } else { 0 };
     NetworkSite {
         cycle_fs: spec.cycle_fs,
         channels: (links + spec.graph.terminals()) as usize,
-        managed: 2 * spec.graph.links().filter(|link| managed(link.class)).count(),
+        managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
+        bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
     }
-}
-
-/// For each router, the row in the table of channels of its first link; last, the number of all such rows. The rows of
-/// the injection channels follow, by terminal.
-fn first_links(graph: &Graph) -> Vec<u32> {
-    let mut first = vec![0];
-    for r in 0..graph.routers() {
-        let links = graph.ports(r).iter().filter(|port| !matches!(port.peer, Peer::Unused)).count() as u32;
-        first.push(first[r as usize] + links);
-    }
-    first
 }
 
 /// Sets up the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
@@ -54,7 +45,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// `None` if nothing is recorded.
     pub fn new(spec: &Spec) -> Option<Self> {
-        (!spec.recordings.is_empty()).then(|| Self { network: site(spec), first_links: first_links(&spec.graph) })
+        (!spec.recordings.is_empty()).then(|| Self { network: site(spec), first_links: rows::first_links(&spec.graph) })
     }
 }
 
@@ -62,20 +53,10 @@ impl Builder<'_> {
     /// The recordings of a block.
     pub(super) fn recorders<const W: usize, const V: usize>(&self, block: &Block<W, V>) -> Recorders {
         let Some(Setting { network, first_links }) = self.recordings else { return Recorders::default() };
-        let links = first_links[first_links.len() - 1];
-        let mut next = block.routers.first().map_or(0, |router| first_links[router.id as usize]);
-        let row = |out: &OutputUnit<V>| match out.kind {
-            ChannelEnd::Unused => None,
-            ChannelEnd::Injection => Some(links + block.terminals[out.router as usize].id),
-            ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
-                next += 1;
-                Some(next - 1)
-            }
-        };
-        let rows: Vec<_> = block.outs.iter().map(row).collect();
+        let rows = rows::of_block(block, first_links);
         let sender = |(out, row): (&OutputUnit<V>, Option<u32>)| Sender {
             row,
-            router: out.router,
+            router: (out.kind != ChannelEnd::Injection).then_some(out.router),
             class: out.class,
             managed: self.manages(out),
             state: LinkState::of(out.state),

@@ -6,12 +6,13 @@ use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
 use crate::base::barrier::Barrier;
 use crate::network::assemble;
+use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
 use crate::network::policy;
 use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{Net, Tables};
 use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::pipeline::tally::Tally;
 use crate::state::{ChannelEnd, LinkState, NONE, OutputUnit};
@@ -34,7 +35,10 @@ pub struct Simulation<const W: usize, const V: usize> {
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
+    /// Routings that are still to come into force, the latest first.
+    tables: Vec<Tables>,
     pub(crate) readings: LoadReadings,
+    pub(crate) bundles: SleepAccounts,
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
@@ -60,7 +64,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub(crate) fn of_models(
         spec: &Spec,
         how: Execution,
-        net: Net,
+        mut net: Net,
         policy: &dyn Policy,
         allocator: Box<dyn SwitchAllocator<W, V>>,
     ) -> Self
@@ -80,8 +84,25 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
         let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
-        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing);
-        Self { net, blocks, allocator, mail, window, windows_done: 0, threads, now: 0, first, overseer, readings }
+        let mut tables = std::mem::take(&mut net.tables);
+        tables.reverse();
+        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
+        let bundles = SleepAccounts::new(spec);
+        Self {
+            net,
+            blocks,
+            allocator,
+            mail,
+            window,
+            windows_done: 0,
+            threads,
+            now: 0,
+            first,
+            overseer,
+            tables,
+            readings,
+            bundles,
+        }
     }
 
     pub fn now(&self) -> u64 {
@@ -93,8 +114,20 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.flit_hops).sum()
     }
 
-    /// Advances to cycle `until`. The overseer of the policy, if there is one, acts between two cycles on the way.
+    /// Advances to cycle `until`. New tables of the routing come into force between two cycles on the way.
     pub fn advance(&mut self, until: u64) {
+        while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
+            self.advance_under_overseer(at);
+            // heads never ask a routing with tables, so the blocks have none of their own
+            (self.net.ahead, self.net.first_ports) = (routing.clone().ahead(), routing.first_ports());
+            self.net.routing = routing;
+            self.blocks.iter_mut().for_each(|block| block.faults.hear_of_tables());
+        }
+        self.advance_under_overseer(until);
+    }
+
+    /// Advances to cycle `until`. The overseer of the policy, if there is one, acts between two cycles on the way.
+    fn advance_under_overseer(&mut self, until: u64) {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
             let now = self.now;
@@ -121,7 +154,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Whether the power policy will do nothing until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
-        self.overseer.is_none() && self.blocks.iter().all(Block::is_policy_at_rest)
+        self.overseer.is_none() && self.tables.is_empty() && self.blocks.iter().all(Block::is_policy_at_rest)
     }
 
     fn advance_blocks(&mut self, until: u64) {

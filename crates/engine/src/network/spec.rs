@@ -6,9 +6,11 @@ use crate::api::recording::Asked;
 pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
-pub use crate::network::faults::{Fault, Part};
+pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
+pub use crate::network::rows::{ChannelEnds, channel_ends};
 use crate::state::LinkState;
+pub use crate::state::rate::Rate;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -34,6 +36,9 @@ pub struct RouterSpec {
     pub ejection_delay: Cycles,
     /// VCs of an ejection channel that packets may use; `None`: all VCs of the terminal links.
     pub ejection_vcs: Option<u8>,
+    /// Most flits that may wait at an output for its link; `None`: 2 where the link carries less than one flit per cycle,
+    /// elsewhere as many as there are credits.
+    pub output_buffer: Option<u32>,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     pub priority: Priority,
@@ -56,8 +61,10 @@ pub type StatePrices = [Option<StatePrice>; LinkState::COUNT];
 /// What each router costs beside its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
-    /// Energy per cycle, whatever the router does [fJ].
+    /// Energy per cycle in which some port is not off [fJ].
     pub static_fj_per_cycle: u64,
+    /// Energy per cycle in which all ports are off [fJ]; `None`: as in any other cycle, and such cycles are not counted.
+    pub asleep_fj_per_cycle: Option<u64>,
     /// Energy per cycle of each port whose outgoing channel is not off [fJ].
     pub port_fj_per_cycle: u64,
     /// Energy per flit that crosses the router [fJ].
@@ -82,10 +89,14 @@ pub struct Spec {
     pub managed: Vec<bool>,
     /// Links and routers that fail during the run.
     pub faults: Vec<Fault>,
+    pub fault_times: FaultTimes,
     /// What a channel costs, one table per class of the graph.
     pub prices: Vec<StatePrices>,
     /// What a router costs; `None`: routers are not billed.
     pub router_price: Option<RouterPrice>,
+    /// Sets of channels, by their places in [`channel_ends`]: the cycles of the window in which all channels of a set were
+    /// off at once are counted.
+    pub bundles: Vec<Vec<u32>>,
     pub phases: Phases,
     /// Tables to record, beside the sums of the window.
     pub recordings: Vec<Asked>,
@@ -112,7 +123,7 @@ impl Spec {
     /// always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
         let graph = topology.build("topology")?;
-        let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32 };
+        let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
         let pattern = Arc::new(PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?);
@@ -120,12 +131,14 @@ impl Spec {
         Ok(Self {
             managed: (0..links.len()).map(|c| c > 0).collect(),
             faults: Vec::new(),
+            fault_times: FaultTimes::default(),
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::default(),
             prices: vec![[None; LinkState::COUNT]; links.len()],
             router_price: None,
+            bundles: Vec::new(),
             phases: Phases::default(),
             recordings: Vec::new(),
             watched: Watched::Nobody,
@@ -175,6 +188,7 @@ impl Default for RouterSpec {
             credit_delay: 1,
             ejection_delay: 1,
             ejection_vcs: None,
+            output_buffer: None,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,

@@ -31,7 +31,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {
         let (block, o) = self.place(channel);
-        self.blocks[block].change_state(o, state, now);
+        self.blocks[block].change_state(self.net, o, state, now);
     }
 
     fn open(&mut self, channel: u32) {
@@ -64,7 +64,21 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
-    fn publish(&mut self, number: u32) {
+    fn flits(&self, channel: u32) -> u32 {
+        let (block, o) = self.place(channel);
+        self.blocks[block].outs[o].flits
+    }
+
+    fn throughput(&self, channel: u32) -> f64 {
+        let (block, o) = self.place(channel);
+        let block = &self.blocks[block];
+        let link = &self.net.links[usize::from(block.outs[o].class)];
+        // from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle in which it comes
+        let round_trip = self.net.after_grant + link.latency + link.credit_latency;
+        block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
+    }
+
+    fn publish(&mut self, number: u64) {
         self.net.routing.hear(number);
     }
 }

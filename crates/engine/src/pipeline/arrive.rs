@@ -70,25 +70,55 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     pub(crate) fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
+        if net.fast_links {
+            self.collect_flits();
+        }
         while let Some((first, len)) = self.flits.due(self.now) {
-            if self.power.probes.arrivals
-                && let Some(agents) = &mut self.agents
-            {
-                let flits = self.flits.items(first, len);
-                agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
-            }
+            self.tell_of_arrivals((first, len));
             for k in 0..len {
-                let flit = self.flits.item(first, k);
-                if SINGLE || flit.packet != NONE {
-                    self.receive_head::<SINGLE>(net, flit);
-                } else {
-                    self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
-                }
+                self.receive::<SINGLE>(net, self.flits.item(first, k));
             }
             self.flits.release(self.now);
         }
+        if net.fast_links {
+            while let Some(flit) = self.paces.arriving.pop() {
+                self.receive::<SINGLE>(net, flit);
+            }
+        }
         if net.routing_delay > 0 {
             self.open_vcs::<SINGLE>(net);
+        }
+    }
+
+    /// Takes the flits of this cycle out of the wheel, the last one first. Flits of one packet that arrive in the same
+    /// cycle are received in the order in which they were sent.
+    #[cold]
+    #[inline(never)]
+    fn collect_flits(&mut self) {
+        while let Some((first, len)) = self.flits.due(self.now) {
+            self.tell_of_arrivals((first, len));
+            self.paces.arriving.extend(self.flits.items(first, len).iter().rev());
+            self.flits.release(self.now);
+        }
+    }
+
+    /// Tells the agents of flits that arrive, if they want to hear of them.
+    #[inline(always)]
+    fn tell_of_arrivals(&mut self, (first, len): (u32, usize)) {
+        if self.power.probes.arrivals
+            && let Some(agents) = &mut self.agents
+        {
+            let flits = self.flits.items(first, len);
+            agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
+        }
+    }
+
+    #[inline(always)]
+    fn receive<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+        if SINGLE || flit.packet != NONE {
+            self.receive_head::<SINGLE>(net, flit);
+        } else {
+            self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
         }
     }
 
@@ -172,7 +202,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
             self.routers.hot_mut(r).vc_requests.set(p);
             self.active.set(r);
-        } else if out.closed {
+        } else if out.is_closed() {
             self.wait_for_link(net, o);
         }
     }
@@ -186,7 +216,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (base, at) = (router.base, *net.coords.hot(router.id as usize));
         let (views, history) = ((&self.views, r), self.history.as_ref());
         let packet = self.packets.items.hot_mut(id as usize);
-        let here = Queues::new(&self.outs, base, views, history, self.now, &net.common);
+        let here = Queues::new((&self.outs, &self.trunks), base, views, history, self.now, &net.common);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         if let Some(agents) = &mut self.agents {
             let channel = |port: usize| base as usize + port;

@@ -12,12 +12,14 @@ use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
+use crate::pipeline::pace::Paces;
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_topology::Trunk;
 
 /// The far end of a channel that leaves the block: a port of another block.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +49,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub routers: Vec<Router<W>>,
     pub ins: Vec<InputUnit<V>>,
     pub outs: Vec<OutputUnit<V>>,
+    /// The trunk of each output of a router; empty where every link stands alone.
+    pub trunks: Vec<Trunk>,
     /// For each (output, VC class): the inputs whose heads ask for it.
     pub requesters: Vec<Bits<W>>,
     pub terminals: Vec<Terminal>,
@@ -80,6 +84,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_accepts: Vec<u16>,
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
+    pub(crate) paces: Paces<W>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,
@@ -112,6 +117,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        if net.rates.is_some() {
+            self.open_outputs(); //             time     -> outputs that were full
+        }
         self.inject::<SINGLE>(net); //          sources  -> injection channels
         self.manage_power(net); //              timers   -> link states
         if net.watches {
@@ -144,6 +152,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.alarms.is_empty_at(self.now)
             && self.turning.is_empty_at(self.now)
             && self.deliveries.is_empty_at(self.now)
+            && self.paces.nothing_due(self.now)
             && self.power.nothing_due(self.now)
             && self.control.nothing_due(self.now)
             && self.faults.nothing_due(self.now)

@@ -11,7 +11,7 @@ use crate::api::routing::{Decides, Hop};
 use crate::api::view::{Queues, View};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{Net, Repair};
 use crate::state::{UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -41,18 +41,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
+        if let Repair::ByRouting(around) = net.faults
+            && !self.has_a_path(net, (i, v), around, packet, key)
+        {
+            return None;
+        }
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step
             key = self.route_here(net, r, packet);
             let head = *self.ins.hot(i).head.hot(v);
             self.segments.items.hot_mut(head as usize).key = key;
-            if net.faults && !self.leads_on(net, r, key) {
+            if net.faults == Repair::ByPolicy && !self.leads_on(net, r, key) {
                 self.park(net, i, v, packet);
                 return None;
             }
         }
-        if key != UNDECIDED && (net.trunk.width == 1 || net.port(key) < usize::from(net.trunk.first)) {
-            return Some(key);
+        if key != UNDECIDED {
+            let o = self.routers.hot(r).base as usize + net.port(key);
+            if self.trunks.is_empty() || self.trunks.hot(o).width == 1 {
+                return Some(key);
+            }
         }
         let port = self.ins.hot_mut(i);
         *port.requests.hot_mut(v) = UNDECIDED;
@@ -85,7 +93,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let base = self.routers.hot(r).base;
-        let queues = Queues::new(&self.outs, base, (&self.views, r), self.history.as_ref(), self.now, &net.common);
+        let queues = Queues::new(
+            (&self.outs, &self.trunks),
+            base,
+            (&self.views, r),
+            self.history.as_ref(),
+            self.now,
+            &net.common,
+        );
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);

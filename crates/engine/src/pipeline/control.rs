@@ -114,19 +114,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
         let (out, control) = (&mut self.outs[o], &mut self.control);
         let earliest = self.now + net.after_grant;
+        let flit = net.common.rates[usize::from(out.class)].cycles_per_flit();
         let depart = earliest.max(control.next[o]);
-        if depart > earliest + control.queue {
+        if depart > earliest + control.queue * flit {
             return false;
         }
-        control.next[o] = depart + 1;
-        // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves a cycle
-        // later
-        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + 1;
+        control.next[o] = depart + flit;
+        // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves that
+        // much later
+        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
         out.flits += 1;
         if let Some(counts) = &mut control.counts {
             counts.flit_hops += 1;
         }
-        let at = depart + net.links[usize::from(out.class)].latency;
+        let at = depart + flit - 1 + net.links[usize::from(out.class)].latency;
         self.post_control(o, at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame });
         true
     }

@@ -63,12 +63,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let out = self.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
-        // the flit leaves after those that already wait for the link
-        let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
-        let depart = earliest + wait as u64;
-        out.next_free = depart as u32 + 1;
         let (kind, peer, class) = (out.kind, out.peer, out.class);
         let link = net.links.hot(class as usize);
+        let depart = if link.paced {
+            self.depart_paced(net, i, o, earliest)
+        } else {
+            // the flit leaves after those that already wait for the link
+            let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+            let depart = earliest + wait as u64;
+            out.next_free = depart as u32 + 1;
+            depart
+        };
         if let Some(history) = &mut self.history {
             history.sent_one(self.now, depart, o, class);
         }
@@ -172,7 +177,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
         let out = self.outs.hot_mut(o);
         if tail {
-            if out.closed {
+            if out.is_closed() {
                 self.power.leave_closed(o, vc);
             } else {
                 out.free_vcs |= 1 << vc;

@@ -62,6 +62,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             segment.sent = segment.arrived;
         }
         let tail = SINGLE || segment.sent == segment.len;
+        if self.power.probes.departures
+            && let Some(agents) = &mut self.agents
+        {
+            agents.discard(self.now, i, flits, tail.then_some(&self.packets.items[packet as usize]));
+        }
         if tail {
             self.ins[i].requests[v] = NO_REQUEST;
             let lost = &self.packets.items[packet as usize];

@@ -24,11 +24,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn state(&self, channel: usize) -> LinkState {
-        LinkState::of(self.block.outs[channel].state)
+        self.block.power.state_for_policy(channel, &self.block.outs[channel])
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
-        self.block.change_state(channel, state, self.block.now);
+        self.block.change_state(self.net, channel, state, self.block.now);
     }
 
     fn open(&mut self, channel: usize) {
@@ -47,6 +47,10 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn flits(&self, channel: usize) -> u32 {
         self.block.outs[channel].flits
+    }
+
+    fn bandwidth(&self, channel: usize) -> f64 {
+        self.block.bandwidth(self.net, channel)
     }
 
     fn is_wanted(&self, channel: usize) -> bool {

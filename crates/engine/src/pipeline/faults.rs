@@ -7,7 +7,8 @@ use crate::api::subnetworks::{Leg, Subnets};
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
+use crate::pipeline::broken::Broken;
+use crate::pipeline::net::{Net, Repair};
 use crate::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 
 /// One end of a link notices at cycle `at` that the link or a router has failed or returned.
@@ -34,12 +35,13 @@ pub(crate) struct Faults {
     news: Vec<u32>,
     /// Routers that have heard of a fault.
     warned: Vec<bool>,
+    pub(super) broken: Broken,
 }
 
 impl Faults {
     /// For a block with this many ports and routers. Every block of a run with faults has one, even if no fault is in
     /// the block.
-    pub fn new(mut events: Vec<Event>, ports: usize, routers: usize) -> Self {
+    pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
         events.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             on: true,
@@ -47,12 +49,13 @@ impl Faults {
             dead: vec![false; routers],
             dead_ends: vec![0; ports],
             warned: vec![false; routers],
+            broken: Broken::new(ports, vcs),
             ..Self::default()
         }
     }
 
     pub fn nothing_due(&self, now: u64) -> bool {
-        self.doomed.is_empty() && self.events.last().is_none_or(|event| event.at > now)
+        self.doomed.is_empty() && self.broken.nothing_due(now) && self.events.last().is_none_or(|event| event.at > now)
     }
 
     pub fn is_dead(&self, r: usize) -> bool {
@@ -72,6 +75,16 @@ impl Faults {
         if self.on {
             self.news.push(r as u32);
         }
+    }
+
+    /// A head asks for channel `o`, which is broken.
+    pub fn note_asked(&mut self, o: usize) {
+        self.broken.asked.push(o as u32);
+    }
+
+    /// The routing has new tables.
+    pub fn hear_of_tables(&mut self) {
+        self.broken.look_again = true;
     }
 
     /// Router `r` has heard of a fault.
@@ -99,6 +112,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let o = what.channel as usize;
             let r = self.outs[o].router as usize;
             self.faults.note(r, what);
+            if net.faults != Repair::ByPolicy {
+                self.break_or_mend(net, what);
+                continue;
+            }
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
                 self.reroute_some(net, r, |block, i, v| {
@@ -112,7 +129,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
     /// discarded.
     pub(crate) fn reroute_heads(&mut self, net: &Net) {
-        if !self.faults.news.is_empty() {
+        if let Repair::ByRouting(around) = net.faults {
+            self.turn_heads(net, around);
+        } else if !self.faults.news.is_empty() {
             self.reroute_after_news(net);
         }
         if !self.faults.doomed.is_empty() {

@@ -1,5 +1,7 @@
 pub mod arrive;
 pub mod block;
+mod broken;
+pub mod bundles;
 pub mod choose;
 pub mod control;
 pub mod deliveries;
@@ -10,6 +12,7 @@ pub mod faults;
 pub mod job_tally;
 pub mod net;
 pub mod network_interface;
+pub mod pace;
 pub mod phase_tally;
 pub mod posts;
 pub mod power;

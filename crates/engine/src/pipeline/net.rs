@@ -3,13 +3,14 @@
 use crate::api::age::Priority;
 use crate::api::common::Common;
 use crate::api::compiled::Ahead;
-use crate::api::routing::{AnyRouting, Needs, hop_in_order};
+use crate::api::routing::{AnyRouting, AroundFaults, Needs, hop_in_order};
 use crate::api::spec::FlowControl;
 use crate::api::subnetworks::Subnets;
 use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
+use crate::pipeline::pace::Rates;
 use crate::state::Packet;
-use crate::state::link_class::{Link, Trunk};
+use crate::state::link_class::Link;
 use std::sync::Arc;
 
 /// What the loop knows of a job.
@@ -29,6 +30,10 @@ pub struct Net {
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
+    /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
+    pub rates: Option<Rates>,
+    /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
+    pub fast_links: bool,
     /// What models may know of all routers.
     pub common: Common,
     pub routing: Arc<dyn AnyRouting>,
@@ -47,20 +52,25 @@ pub struct Net {
     pub only_recorded: bool,
     /// Packets are watched (`watch.rs`).
     pub watches: bool,
+    /// Injection channels are paced, or may sleep.
+    pub injection_slow_path: bool,
     /// New packets are counted by their job, or watched.
     pub creation_slow_path: bool,
-    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while.
+    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing_slow_path: bool,
     /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
     /// routers fail.
     pub heads_slow_path: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
-    /// Links or routers fail, and heads may find no way (`faults.rs`).
-    pub faults: bool,
-    /// Routers fail, and heads may be discarded (`faults.rs`).
+    /// Who finds a way round links and routers that fail.
+    pub faults: Repair,
+    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    pub tables: Vec<Tables>,
+    /// Cycles that a head waits which has lost its escape (`broken.rs`).
+    pub patience: u64,
+    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
-    pub trunk: Trunk,
     pub jobs: Vec<NetJob>,
     /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](crate::state::NO_JOB).
     pub ranks: Vec<u32>,
@@ -96,11 +106,37 @@ pub struct Net {
     pub lookahead: u64,
     /// Cycles of an observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
+    /// After so many cycles the policy does the same again, whatever the traffic does; `None` if it does not.
+    pub policy_repeats: Option<u64>,
     /// The cycles after 0 in which the load or the pattern of some job changes, in order.
     pub changes: Vec<u64>,
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
+}
+
+/// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).
+#[derive(Debug)]
+pub struct Tables {
+    pub at: u64,
+    pub routing: Arc<dyn AnyRouting>,
+}
+
+/// Who finds a way round links and routers that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing fails in this run.
+    Unneeded,
+    /// The power policy switches other links on (`faults.rs`).
+    ByPolicy,
+    /// The routing, under any policy (`broken.rs`).
+    ByRouting(AroundFaults),
+}
+
+impl Repair {
+    pub fn any(self) -> bool {
+        self != Self::Unneeded
+    }
 }
 
 impl Net {

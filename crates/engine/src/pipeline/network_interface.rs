@@ -1,5 +1,5 @@
-//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel of one flit
-//! per cycle.
+//! Network interfaces: every terminal in a job has a source, which gives it packets, and an injection channel, of one
+//! flit per cycle at most.
 //!
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
@@ -9,7 +9,7 @@ use crate::base::bits::pick16;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, MEASURED, NONE, Packet, UNDECIDED};
+use crate::state::{Flit, Gate, MEASURED, NONE, Packet, UNDECIDED};
 
 /// A packet that a source has given.
 struct Created {
@@ -95,13 +95,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
+        let slow_path = net.injection_slow_path;
+        if slow_path && !self.link_takes_flit(net, t) {
+            return self.wait(t);
+        }
         let terminal = self.terminals.hot_mut(t);
         let out = self.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
             let open = out.available_vcs::<SINGLE>();
             if open == 0 {
-                return self.wait_for_credit(t);
+                return self.wait(t);
             }
             let vc = pick16(open, out.rr_vc);
             terminal.vc = vc;
@@ -111,7 +115,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             terminal.vc as usize
         };
         if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
-            return self.wait_for_credit(t);
+            return self.wait(t);
         }
         out.spend::<SINGLE>(vc, net.room);
         let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: UNDECIDED, len: 1 };
@@ -122,8 +126,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             flit.len = if SINGLE { 1 } else { packet.len };
             flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
         }
-        self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.now };
+        self.flits.push(self.now, depart + net.links.hot(0).latency, flit);
         self.tally.injected_flits += measured;
+        let terminal = self.terminals.hot_mut(t);
         if !SINGLE {
             terminal.left -= 1;
             if terminal.left > 0 {
@@ -137,7 +143,64 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.sleep(net, t, self.now + 1);
     }
 
-    fn wait_for_credit(&mut self, t: usize) {
+    /// Whether the injection channel of terminal `t`, which is paced or may sleep, can take the next flit. A head that finds
+    /// it closed asks for it.
+    #[inline(never)]
+    fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
+        let terminal = self.terminals.hot(t);
+        let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
+        if head {
+            self.outs.hot_mut(o).requested = 1;
+            if self.outs.hot(o).gate != Gate::Open {
+                self.wait_for_link(net, o);
+            }
+            if self.outs.hot(o).gate != Gate::Open {
+                return false;
+            }
+        }
+        !net.links.hot(0).paced || self.is_open_to_terminal(t)
+    }
+
+    /// Terminal `t` has sent a flit on VC `vc` of such a channel. Notes that its packet holds the VC, or leaves it. Returns
+    /// the cycle in which the flit is on the link.
+    #[inline(never)]
+    fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
+        let terminal = self.terminals.hot(t);
+        let (o, tail) = (terminal.out as usize, terminal.left == 1);
+        let out = self.outs.hot_mut(o);
+        if head {
+            out.requested = 0;
+            out.free_vcs &= !(1 << vc);
+        }
+        if tail && out.gate != Gate::Open {
+            self.power.leave_closed(o, vc);
+        } else if tail {
+            out.free_vcs |= 1 << vc;
+        }
+        if net.links.hot(0).paced {
+            return self.inject_paced(net, t);
+        }
+        self.outs.hot_mut(o).next_free = (self.now + 1) as u32;
+        self.now
+    }
+
+    /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.
+    #[inline(never)]
+    pub(crate) fn send_from_woken(&mut self, net: &Net) {
+        let measured = u64::from(self.tally.inside(self.now));
+        let mut woken = std::mem::take(&mut self.power.woken);
+        for t in woken.drain(..).map(|t| t as usize) {
+            if net.single {
+                self.send_from::<true>(net, t, measured);
+            } else {
+                self.send_from::<false>(net, t, measured);
+            }
+        }
+        self.power.woken = woken;
+    }
+
+    /// Terminal `t` waits for a credit, or for its link.
+    fn wait(&mut self, t: usize) {
         self.terminals.hot_mut(t).waiting = true;
         self.busy.clear(t);
     }

@@ -19,7 +19,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for (r, router) in self.routers.iter().enumerate() {
             let at = net.coords[router.id as usize];
             let views = (&self.views, r);
-            let here = Queues::new(&self.outs, router.base, views, self.history.as_ref(), self.now, &net.common);
+            let here = Queues::new(
+                (&self.outs, &self.trunks),
+                router.base,
+                views,
+                self.history.as_ref(),
+                self.now,
+                &net.common,
+            );
             self.posts.fill(0);
             self.routing.post(at, &here, &mut self.posts);
             board.post(self.now, router.id, &self.posts);

@@ -4,44 +4,64 @@
 use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
 use crate::pipeline::block::Block;
+use crate::pipeline::bundles::Bundles;
 use crate::pipeline::facade::Facade;
 use crate::pipeline::net::Net;
 use crate::pipeline::timers::Timers;
-use crate::state::{Account, LinkState, OutputUnit};
+use crate::state::rate::Pace;
+use crate::state::{Account, ChannelEnd, Gate, LinkState, OutputUnit};
+
+/// What the policy wants of a channel that is broken: it takes effect when the link returns.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    state: LinkState,
+    closed: bool,
+}
 
 /// What the loop keeps for the policy of a block.
 #[derive(Debug)]
 pub struct Power {
     /// One per output port.
     pub accounts: Vec<Account>,
+    pub bundles: Bundles,
     /// For each channel, all its VCs.
     all_vcs: Vec<u16>,
     /// For each closed channel, the VCs that packets still hold.
     held: Vec<u16>,
+    /// For each channel that is broken: what the policy wants of it. Empty in a run without faults.
+    wishes: Vec<Option<Wish>>,
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen. The agents will be told of them.
     pub(crate) wanted_back: Vec<u32>,
     /// The block has agents, who are told when a channel has drained.
     has_agents: bool,
+    /// It has agents, or links fail in this run: something is to be done between two steps.
+    pub(crate) is_managed: bool,
     /// Closed channels that have drained since the agents were last told.
     drained: Vec<u32>,
     /// Scratch: the drained channels that the agents are told of.
     told: Vec<u32>,
+    /// Terminals that waited for links which the agents have opened since.
+    pub(crate) woken: Vec<u32>,
 }
 
 impl Power {
     pub(crate) fn new(all_vcs: Vec<u16>) -> Self {
         Self {
             accounts: vec![Account::default(); all_vcs.len()],
+            bundles: Bundles::default(),
             held: vec![0; all_vcs.len()],
+            wishes: Vec::new(),
             all_vcs,
             probes: Probes::default(),
             timers: Timers::new(0),
             wanted_back: Vec::new(),
             has_agents: false,
+            is_managed: false,
             drained: Vec::new(),
             told: Vec::new(),
+            woken: Vec::new(),
         }
     }
 
@@ -51,26 +71,69 @@ impl Power {
 
     /// No head may take a VC of channel `o` from now on.
     pub(crate) fn close_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
-        if out.closed {
-            return;
+        match self.wish(o) {
+            Some(wish) => wish.closed = true,
+            None if out.is_closed() => return,
+            None => {
+                self.held[o] = self.all_vcs[o] & !out.free_vcs;
+                (out.free_vcs, out.gate) = (0, Gate::Closed);
+            }
         }
-        self.held[o] = self.all_vcs[o] & !out.free_vcs;
-        (out.free_vcs, out.closed) = (0, true);
         self.note_drained(o);
     }
 
     /// Heads may take VCs of channel `o` again. The time for which it was closed does not count as time in which it was
     /// free for a flit.
     pub(crate) fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
-        if !out.closed {
+        if let Some(wish) = self.wish(o) {
+            wish.closed = false;
+            return;
+        }
+        if !out.is_closed() {
             return;
         }
         out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
-        out.closed = false;
+        out.gate = Gate::Open;
         // flits that were granted before may still wait for the link
         if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
             out.next_free = now as u32;
         }
+    }
+
+    fn wish(&mut self, o: usize) -> Option<&mut Wish> {
+        self.wishes.get_mut(o)?.as_mut()
+    }
+
+    /// Channel `o` breaks: no head may take a VC of it, whatever the policy does, until it is mended.
+    pub(crate) fn break_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
+        let (state, closed) = (LinkState::of(out.state), out.is_closed());
+        if !closed {
+            self.held[o] = self.all_vcs[o] & !out.free_vcs;
+        }
+        (out.free_vcs, out.gate) = (0, Gate::Broken);
+        self.wishes.resize(self.all_vcs.len(), None);
+        self.wishes[o] = Some(Wish { state, closed });
+    }
+
+    /// Channel `o` works again. Returns the state that the policy wants it to be in.
+    pub(crate) fn mend_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) -> LinkState {
+        let wish = self.wishes[o].take().expect("a channel that is broken");
+        out.gate = Gate::Closed;
+        if !wish.closed {
+            self.open_channel(o, out, now);
+        }
+        wish.state
+    }
+
+    /// The state of channel `o` as the policy sees it.
+    pub(crate) fn state_for_policy<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> LinkState {
+        self.wishes.get(o).copied().flatten().map_or(LinkState::of(out.state), |wish| wish.state)
+    }
+
+    /// Whether the policy has closed channel `o`, and no packet holds a VC of it.
+    fn has_drained<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> bool {
+        let closed = self.wishes.get(o).copied().flatten().map_or(out.is_closed(), |wish| wish.closed);
+        closed && self.held[o] == 0
     }
 
     /// A packet has left VC `vc` of channel `o`, which was closed meanwhile.
@@ -89,7 +152,7 @@ impl Power {
 
     /// VCs of channel `o` that are held by packets.
     pub(crate) fn held_vcs<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> u16 {
-        if out.closed { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
+        if out.is_closed() { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
     }
 
     /// Starts the accounts of all channels for the window that begins at `now`.
@@ -128,24 +191,51 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.wanted_back.reserve(site.channels.len());
         self.power.drained.reserve(site.channels.len());
         self.power.told.reserve(site.channels.len());
-        self.power.has_agents = true;
+        self.power.woken.reserve(self.terminals.len());
+        (self.power.has_agents, self.power.is_managed) = (true, true);
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }
 
-    /// Moves channel `o` to another state.
-    pub(crate) fn change_state(&mut self, o: usize, to: LinkState, now: u64) {
+    /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended.
+    pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
+        if let Some(wish) = self.power.wish(o) {
+            wish.state = to;
+            return;
+        }
+        self.power.accounts[o].transitions += 1;
+        self.set_state(net, o, to, now);
+    }
+
+    /// Channel `o` is in another state from now on. Only what the policy does counts as a transition.
+    pub(crate) fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
+        if net.links[usize::from(self.outs[o].class)].paced {
+            self.change_pace(net, o, to.slowdown());
+        }
         let (out, account) = (&mut self.outs[o], &mut self.power.accounts[o]);
         let from = LinkState::of(out.state);
         account.settle(from, out.flits, now);
-        account.transitions += 1;
         out.state = to as u8;
+        self.power.bundles.changed(o, from, to, now);
         self.recorders.changed(o, from, to, now);
+    }
+
+    /// Flits per cycle that channel `o` can carry at its present rate.
+    pub(crate) fn bandwidth(&self, net: &Net, o: usize) -> f64 {
+        let at_full = || net.common.rates[usize::from(self.outs[o].class)];
+        self.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
     /// Heads that wait for channel `o` look at it again.
     pub(crate) fn look_again(&mut self, o: usize) {
         let out = &self.outs[o];
+        if out.kind == ChannelEnd::Injection {
+            if std::mem::take(&mut self.terminals[out.router as usize].waiting) {
+                self.busy.set(out.router as usize);
+                self.power.woken.push(out.router);
+            }
+            return;
+        }
         let router = &mut self.routers[out.router as usize];
         if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
             router.vc_requests.set(o - router.base as usize);
@@ -167,27 +257,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn is_policy_at_rest(&self) -> bool {
         let Power { timers, wanted_back, drained, .. } = &self.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
-        self.agents.is_none() || nothing_set && self.control.is_empty() && self.faults.nothing_due(u64::MAX)
+        let agents_rest = self.agents.is_none() || nothing_set && self.control.is_empty();
+        agents_rest && self.faults.nothing_due(u64::MAX)
     }
 
     /// Calls the agents for everything that is due in this cycle.
     #[inline(always)]
     pub(crate) fn manage_power(&mut self, net: &Net) {
-        if self.agents.is_some() {
+        if self.power.is_managed {
             self.run_agents(net);
         }
     }
 
     #[inline(never)]
     fn run_agents(&mut self, net: &Net) {
-        if net.faults {
+        if net.faults.any() {
             self.break_parts(net);
         }
         self.receive_control(net);
         self.report_wanted_back(net);
         self.end_timers(net);
         self.report_drained(net);
-        if net.faults {
+        if !self.power.woken.is_empty() {
+            self.send_from_woken(net);
+        }
+        if net.faults.any() {
             self.reroute_heads(net);
         }
     }
@@ -225,7 +319,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         std::mem::swap(&mut told, &mut self.power.drained);
         told.sort_unstable();
         told.dedup();
-        told.retain(|&o| self.outs[o as usize].closed && self.power.held[o as usize] == 0);
+        told.retain(|&o| self.power.has_drained(o as usize, &self.outs[o as usize]));
         self.with_agents(net, |agents, channels| agents.drained(&told, channels));
         told.clear();
         self.power.told = told;
@@ -234,6 +328,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head asks for channel `o`, which is closed.
     #[cold]
     pub(crate) fn wait_for_link(&mut self, net: &Net, o: usize) {
+        if self.outs[o].gate == Gate::Broken {
+            self.faults.note_asked(o);
+            return;
+        }
         self.with_agents(net, |agents, channels| agents.wanted(o, channels));
     }
 }

@@ -32,7 +32,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     }
                 }
                 let router = self.routers.hot(r);
-                if router.vc_requests.is_empty() && router.switch_requests.is_empty() {
+                let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
+                if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
                     // heads that choose look again if a flit has moved: a VC may have become free
                     let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
                     if !news {
@@ -77,15 +78,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.send_all::<SINGLE>(net, r, moves);
     }
 
-    /// Used if arbiters go by age, packets are watched, or there is a routing delay behind every packet.
+    /// Used if arbiters go by age, packets are watched, there is a routing delay behind every packet, or outputs may be
+    /// full because their link is slow.
     #[inline(never)]
     fn matched_slow_path<const HEADS: bool>(
         &mut self,
         net: &Net,
         allocator: &dyn SwitchAllocator<W, V>,
         r: usize,
-        outputs: Bits<W>,
+        mut outputs: Bits<W>,
     ) -> usize {
+        if net.rates.is_some() {
+            outputs = outputs.without(self.paces.full.hot(r));
+        }
         let moves = matched::<W, V, HEADS>(self, net, allocator, r, outputs);
         if net.watches {
             self.watch_moves(net, r, moves);

@@ -11,7 +11,7 @@ use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
-use crate::state::{ChannelEnd, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
+use crate::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
 use serde::Serialize;
 
 /// How many choices of a head that chooses in every step are kept: the first ones and the last.
@@ -23,6 +23,8 @@ weft_units::words! {
     pub enum Reason {
         /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
         LinkAsleep = "link_asleep",
+        /// The link has failed.
+        LinkBroken = "link_broken",
         /// Other packets hold all VCs that it may take.
         VcHeld = "vc_held",
         /// The output sends another packet to its end (`hold_switch`).
@@ -233,7 +235,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
         let (view, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.common);
+        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
         let spy = Spy::new(&queues);
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
@@ -255,7 +257,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
         let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
-        let queues = Queues::new(&self.outs, router.base, view, history, self.now, &net.common);
+        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
             let packet = &self.packets.items[segment.packet as usize];
@@ -323,7 +325,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
         let base = port.base as usize;
         if key == UNDECIDED {
-            return None;
+            let waits = self.faults.broken.waits(i, v);
+            let named = self.segments.items[port.head[v] as usize].key;
+            return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
         }
         if key == NO_REQUEST {
             let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);
@@ -335,7 +339,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vcs = net.vcs(out.class, class);
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
-        let reason = if out.closed {
+        let reason = if out.gate == Gate::Broken {
+            Reason::LinkBroken
+        } else if out.is_closed() {
             Reason::LinkAsleep
         } else if out.free_vcs & vcs == 0 {
             Reason::VcHeld
@@ -371,9 +377,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let segment = &self.segments.items[self.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            // computed as in `send`
-            let earliest = self.now + net.after_grant;
-            let depart = earliest + (out.next_free.wrapping_sub(earliest as u32) as i32).max(0) as u64;
+            let depart = self.departure(net, i, o, self.now + net.after_grant);
             if !live.sends {
                 live.sends = true;
                 stay.stops_waiting(self.now);

@@ -19,7 +19,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 classes[place].add(account);
             }
         }
-        Reading { cycle: self.now, accepted: self.accepted(), carried: self.carried(), classes }
+        Reading {
+            cycle: self.now,
+            accepted: self.accepted(),
+            carried: self.carried(),
+            classes,
+            asleep: self.bundles.at(self.now),
+        }
     }
 
     /// Takes the reading that is due now.
@@ -56,11 +62,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         };
         let accepted = |cycle: u64| landed(cycle).map_or(0, |reading| reading.accepted);
         let carried = |cycle: u64| landed(cycle).map_or_else(Carried::default, |reading| reading.carried);
-        let accounts = |cycle: u64| {
-            let known = if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
-            known.map_or(&[][..], |reading| &reading.classes)
-        };
+        let known = |cycle: u64| if cycle >= last.cycle { Some(last) } else { self.readings.at(cycle) };
+        let accounts = |cycle: u64| known(cycle).map_or(&[][..], |reading| &reading.classes);
+        let asleep = |cycle: u64| known(cycle).map_or(&[][..], |reading| &reading.asleep);
         let (before, after) = (accounts(span.from), accounts(span.to));
+        let slept = asleep(span.to).iter().enumerate();
         let class = |(place, account): (usize, &Account)| {
             let mut account = *account;
             before.get(place).into_iter().for_each(|before| account.remove(before));
@@ -71,8 +77,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let (flits, terminals) = phases.iter().fold((0.0, 0), |(flits, terminals), (_, loads)| {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
-        let middle = span.middle();
-        let late = (carried(middle), carried(span.to));
+        let period = self.net.policy_repeats;
+        // the end of the last phase is not always known beforehand: nothing was read at the place that turns out to be right
+        let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
+        let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));
+        let saturated = match (span.judged_from(period).map(known).filter(is_whole), period) {
+            (Some(from), _) => self.judge(spec, span.start, span.to - from, (carried(from), carried(span.to))),
+            (None, Some(period)) => self.unjudged(spec, span.start, span.to - span.from, period),
+            (None, None) => None,
+        };
         PhaseOutcome {
             start: span.start,
             from: span.from,
@@ -80,9 +93,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             load: flits / f64::from(terminals.max(1) as u32),
             offered_flits: drained.then_some(packets.sums.flits),
             accepted_flits: accepted(span.to) - accepted(span.from),
-            saturated: self.judge(spec, span.start, span.to - middle, late),
+            saturated,
             packets,
             classes: after.iter().enumerate().map(class).collect(),
+            asleep: slept.map(|(b, cycles)| cycles - asleep(span.from).get(b).unwrap_or(&0)).collect(),
         }
     }
 }

@@ -5,10 +5,13 @@
 //! deviations, may pile up in a network that carries the load. The deviation is that of the number of packets in a long
 //! time, from the index of dispersion of the injection process (`Process::dispersion`).
 //!
-//! Where bursts may explain more than a [`Doubt::TELLING`] share of the load, or explain a gap, nothing is said. What they
-//! may explain falls as the span grows: a gap of no more than 3 % and a [`Doubt::DECISIVE`] share is too small to matter, so
+//! Where bursts may explain more than a [`Bursts::TELLING`] share of the load, or explain a gap, nothing is said. What they
+//! may explain falls as the span grows: a gap of no more than 3 % and a [`Bursts::DECISIVE`] share is too small to matter, so
 //! that a span that is long enough always decides. A load that bursts no more than a Bernoulli process (a dispersion of 1) has
 //! no such doubt: its gap is told from chance by the same margin, and is too small to matter where it is not.
+//!
+//! A policy that repeats itself makes packets wait in a part of each period and lets them go in another. So only whole
+//! periods are judged, and nothing is said of a span that holds none.
 //!
 //! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
 //! the network lets them.
@@ -17,7 +20,7 @@ use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
-use crate::run::outcome::{ACCEPTED_SHARE, Doubt, Saturation};
+use crate::run::outcome::{ACCEPTED_SHARE, Bursts, Doubt, Saturation};
 use weft_units::Cycles;
 
 /// Standard deviations that are still chance.
@@ -64,6 +67,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Some(expected.verdict(to.accepted.saturating_sub(from.accepted) as f64, offered, cycles))
     }
 
+    /// The judgement of a span that holds no whole period of a policy that repeats itself. `None` if no job has a rate.
+    pub(crate) fn unjudged(&self, spec: &Spec, start: Cycles, cycles: Cycles, period: Cycles) -> Option<Saturation> {
+        let offers = self.expected(spec, start, cycles)?.flits > 0.0;
+        Some(if offers { Saturation::Unknown(Doubt::PartOfPeriod { cycles, period }) } else { Saturation::No })
+    }
+
     fn expected(&self, spec: &Spec, start: Cycles, cycles: Cycles) -> Option<Expected> {
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
         let of_job = jobs.filter_map(|(job, net)| {
@@ -90,8 +99,9 @@ impl Expected {
         }
         let gap = if offered > 0.0 { 1.0 - accepted / offered } else { 0.0 };
         let limit = 1.0 - ACCEPTED_SHARE + chance / offered;
-        let doubt = Doubt { cycles, chance: chance / self.flits, gap, limit };
-        let is_told = chance <= Doubt::DECISIVE * self.flits || !(doubt.is_of_chance() || doubt.is_of_gap());
+        let bursts = Bursts { cycles, chance: chance / self.flits, gap, limit };
+        let is_told = chance <= Bursts::DECISIVE * self.flits || !(bursts.is_of_chance() || bursts.is_of_gap());
+        let doubt = Doubt::Bursts(bursts);
         if is_told || !self.bursts || self.flits == 0.0 { Saturation::No } else { Saturation::Unknown(doubt) }
     }
 }
@@ -117,7 +127,9 @@ mod tests {
         assert_eq!([9390.0, 9410.0].map(|accepted| verdict(accepted, 1.0)), [Saturation::Yes, Saturation::No]);
         // bursts that scatter 16 times as much: 3 * 400 flits are 12 %, and what they may explain is not known
         assert_eq!(verdict(8490.0, 16.0), Saturation::Yes);
-        let Saturation::Unknown(doubt) = verdict(8510.0, 16.0) else { panic!("bursts may explain the gap") };
+        let Saturation::Unknown(Doubt::Bursts(doubt)) = verdict(8510.0, 16.0) else {
+            panic!("bursts may explain the gap")
+        };
         assert!((doubt.chance - 0.12).abs() < 1e-9 && (doubt.gap - 0.149).abs() < 1e-9, "{doubt:?}");
         // the limit that is told is the one by which 8490 are too few
         assert!((doubt.limit - 0.15).abs() < 1e-9, "{doubt:?}");
@@ -125,7 +137,7 @@ mod tests {
     }
 
     /// The same shares over a span that is `times` as long, with a gap that is `persists` as large.
-    fn after(doubt: &Doubt, times: f64, persists: f64) -> Saturation {
+    fn after(doubt: &Bursts, times: f64, persists: f64) -> Saturation {
         let flits = 1e4 * times;
         let variance = (doubt.chance * 1e4 / DEVIATIONS).powi(2) * times;
         let expected = Expected { flits, variance, bursts: true };
@@ -135,7 +147,7 @@ mod tests {
     #[test]
     fn the_longer_span_decides_whether_the_gap_lasts_or_was_chance() {
         for (chance, gap) in [(0.05, 0.077), (0.12, 0.149), (0.03, 0.031), (0.4, 0.2), (0.4, 0.0), (0.25, 0.04)] {
-            let doubt = Doubt { cycles: 1000, chance, gap, limit: 0.03 + chance };
+            let doubt = Bursts { cycles: 1000, chance, gap, limit: 0.03 + chance };
             assert!(matches!(after(&doubt, 1.0, 1.0), Saturation::Unknown(_)), "{doubt:?} is open");
             let times = doubt.longer();
             assert!(times > 1.0, "{doubt:?}: {times}");

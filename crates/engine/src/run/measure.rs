@@ -9,6 +9,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Phases, Spec, Stop};
 use crate::pipeline::net::NetJob;
 use crate::run::judge::DEVIATIONS;
+use crate::run::marks::Marks;
 use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
 use crate::run::stall;
 use crate::run::steady::confidence95;
@@ -55,11 +56,13 @@ impl Offered {
 
 /// What was carried by the middle of the window. Only the second half is judged: what was on its way when the window
 /// began says nothing about saturation.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Middle {
     cycle: u64,
     accepted: u64,
     carried: Carried,
+    /// The counts by which it is judged where the second half is not known beforehand, or must be whole periods.
+    marks: Option<Marks>,
 }
 
 /// The results of a run that are known when it ends.
@@ -70,6 +73,8 @@ pub(crate) struct Findings {
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
+    /// Cycles that each bundle slept.
+    pub asleep: Vec<u64>,
     pub phases: Vec<PhaseOutcome>,
     pub control: Option<ControlCount>,
 }
@@ -82,17 +87,18 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut ending = self.warm_up(spec, &mut watch, &mut decisions);
         self.open_accounts();
         let start = self.now;
-        let mut middle = Middle { cycle: start, accepted: 0, carried: Carried::default() };
+        let mut middle = Middle { cycle: start, accepted: 0, carried: Carried::default(), marks: self.marks(spec) };
         if ending.is_none() {
             ending = self.window(spec, &mut watch, &mut middle);
         }
         let closed: Vec<Vec<Account>> = self.blocks.iter().map(|b| b.power.close(&b.outs, self.now)).collect();
+        let asleep = self.close_bundles();
         let (control, now) = (self.control(), self.now);
         self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(now));
         let window = (start, self.now);
         let last = (!self.readings.spans.is_empty()).then(|| self.reading());
         self.set_window(start, self.now);
-        let judged = self.saturation(spec, middle);
+        let judged = self.saturation(spec, &middle);
         let ending = ending.unwrap_or_else(|| match judged {
             Saturation::Yes => Ending::Saturated,
             Saturation::No | Saturation::Unknown(_) => self.drain(spec, &mut watch),
@@ -111,7 +117,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, phases, control })
+        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, asleep, phases, control })
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -121,6 +127,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Starts the accounts of energy.
     fn open_accounts(&mut self) {
         self.readings.begin(self.now);
+        self.open_bundles();
         for block in &mut self.blocks {
             block.power.begin(&block.outs, self.now);
             block.control.begin();
@@ -142,10 +149,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn window(&mut self, spec: &Spec, watch: &mut Watch, middle: &mut Middle) -> Option<Ending> {
         let start = self.now;
         if spec.phases.stop == Stop::Complete {
-            return self.complete(spec, watch);
+            return self.complete(spec, watch, &mut middle.marks);
         }
-        let ending = self.advance_watched(start + spec.phases.window / 2, LOOK, watch);
-        *middle = Middle { cycle: self.now, accepted: self.accepted(), carried: self.carried() };
+        let ending = self.advance_marking(start + spec.phases.window / 2, LOOK, watch, &mut middle.marks);
+        (middle.cycle, middle.accepted, middle.carried) = (self.now, self.accepted(), self.carried());
         if ending.is_some() {
             return ending;
         }
@@ -154,7 +161,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             loop {
                 // flits that will be delivered after the end must not leave before the end is known
                 let decide = end.saturating_sub(self.net.lookahead).max(self.now);
-                if let Some(ending) = self.advance_watched(decide, LOOK, watch) {
+                if let Some(ending) = self.advance_marking(decide, LOOK, watch, &mut middle.marks) {
                     return Some(ending);
                 }
                 let tally = self.tally();
@@ -162,7 +169,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
-                if confident || longer > start + window || self.saturation(spec, *middle) == Saturation::Yes {
+                if confident || longer > start + window || self.saturation(spec, middle) == Saturation::Yes {
                     break;
                 }
                 end = longer;
@@ -170,7 +177,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 watch.expected = end;
             }
         }
-        self.advance_watched(end, LOOK, watch)
+        self.advance_marking(end, LOOK, watch, &mut middle.marks)
     }
 
     /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
@@ -180,14 +187,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
-    fn complete(&mut self, spec: &Spec, watch: &mut Watch) -> Option<Ending> {
+    fn complete(&mut self, spec: &Spec, watch: &mut Watch, marks: &mut Option<Marks>) -> Option<Ending> {
         let limit = self.now + spec.phases.window;
         while !self.is_complete() {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
             let next = (self.now + COMPLETE_LOOK).min(limit);
-            if let Some(ending) = self.advance_watched(next, COMPLETE_LOOK, watch) {
+            if let Some(ending) = self.advance_marking(next, COMPLETE_LOOK, watch, marks) {
                 return Some(ending);
             }
         }
@@ -229,6 +236,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         while self.now < until {
             let (sample, reading) = (self.blocks[0].recorders.next_sample(), self.readings.next());
             self.advance(until.min(sample).min(reading));
+            self.settle_bundles();
             if self.now == reading {
                 self.read();
             }
@@ -262,11 +270,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Whether the network carries what it was offered since the middle of the window. If the load changes, each phase is
-    /// judged by itself. A window that ends with the last batch has no load that lasts. There, and for batches beside
-    /// others, only the drain tells.
-    fn saturation(&self, spec: &Spec, middle: Middle) -> Saturation {
-        if !self.net.changes.is_empty() || spec.phases.stop == Stop::Complete {
+    /// judged by itself. Of batches only the drain tells.
+    fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
+        if !self.net.changes.is_empty() {
             return Saturation::No;
+        }
+        if let Some(marks) = &middle.marks {
+            return self.judge_marks(spec, marks);
         }
         if self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             return if self.falls_behind(middle) { Saturation::Yes } else { Saturation::No };
@@ -278,7 +288,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Whether a steady load was accepted in so much smaller a part since the middle of the window that it can't be chance.
     /// What it offers in a part of the window is known from the whole.
-    fn falls_behind(&self, middle: Middle) -> bool {
+    fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
         let offered = self.offered();
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);

@@ -1,6 +1,7 @@
 pub mod by_phase;
 pub mod journey;
 pub mod judge;
+pub mod marks;
 pub mod measure;
 pub mod outcome;
 pub mod report;

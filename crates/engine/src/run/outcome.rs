@@ -33,7 +33,7 @@ pub const ACCEPTED_SHARE: f64 = 0.97;
 pub enum Saturation {
     No,
     Yes,
-    /// The span is too short for its bursts.
+    /// The span is too short to tell.
     Unknown(Doubt),
 }
 
@@ -50,7 +50,16 @@ impl Saturation {
 
 /// Why it is not known whether a load is carried.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Doubt {
+pub enum Doubt {
+    /// The span is short for its bursts.
+    Bursts(Bursts),
+    /// The policy repeats itself after `period` cycles, and the span of `cycles` holds no whole period.
+    PartOfPeriod { cycles: u64, period: u64 },
+}
+
+/// Bursts that leave open whether a load is carried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bursts {
     /// Length of the span that was judged.
     pub cycles: u64,
     /// What bursts may add to the flits offered in it, or take from them, as a share of those expected: three standard
@@ -62,7 +71,7 @@ pub struct Doubt {
     pub limit: f64,
 }
 
-impl Doubt {
+impl Bursts {
     /// A span tells that a load is carried if chance explains no more than this share of it.
     pub const TELLING: f64 = 0.2;
     /// A span decides whatever its gap if chance explains no more than this share of it.
@@ -215,7 +224,7 @@ pub struct JobOutcome {
     /// Packets created in the window, and those caused by their deliveries, that were neither delivered nor discarded
     /// when the run ended.
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded because a router had failed.
+    /// Packets created in the window that were discarded because a link or a router had failed.
     pub dropped_packets: u64,
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
@@ -247,6 +256,8 @@ pub struct PhaseOutcome {
     /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
     /// that leave terminals (`from` is none).
     pub classes: Vec<ChannelCount>,
+    /// As [`Outcome::asleep`], in the phase.
+    pub asleep: Vec<u64>,
 }
 
 /// How much of a batch was delivered.
@@ -300,7 +311,7 @@ pub struct Outcome {
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
     /// stalled or interrupted).
     pub missing_packets: u64,
-    /// Packets created in the window that were discarded because a router had failed, and their flits.
+    /// Packets created in the window that were discarded because a link or a router had failed, and their flits.
     pub dropped_packets: u64,
     pub dropped_flits: u64,
     /// The same sums per batch of the window, by creation time.
@@ -311,6 +322,8 @@ pub struct Outcome {
     /// Packets by number of hops (index = hops; 63 counts all longer ones).
     pub hop_counts: Vec<u64>,
     pub channels: Vec<ChannelCount>,
+    /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
+    pub asleep: Vec<u64>,
     pub jobs: Vec<JobOutcome>,
     /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,

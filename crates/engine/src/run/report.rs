@@ -48,6 +48,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             network_latency,
             hop_counts: tally.hop_counts[..=longest].to_vec(),
             channels,
+            asleep: found.asleep,
             jobs,
             recorded,
             control: found.control,

@@ -13,6 +13,7 @@ use crate::pipeline::net::Net;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
 use crate::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
 use std::collections::HashSet;
+use weft_topology::Trunk;
 
 /// An input VC of the whole network: (block, input port, VC).
 type Queue = (usize, usize, usize);
@@ -112,32 +113,31 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
+        let trunk =
+            |port_number: u8| Trunk::at(&block.trunks, port.base as usize + usize::from(port_number), port_number);
+        let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
             let packet = &block.packets.items[segment.packet as usize];
             let steps = self.net.routing.steps(at, packet, self.net.seed);
-            return steps.into_iter().flat_map(|step| self.members(step.hop)).collect();
+            return steps.into_iter().flat_map(|step| members(step.hop)).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
         let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);
         let hop = Hop { port: p as u8, class: class as u8 };
-        if port.choosing >> v & 1 != 0 { self.members(hop).collect() } else { vec![hop] }
-    }
-
-    fn members(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<W, V> {
-        self.net.trunk.members(hop.port).map(move |port| Hop { port, ..hop })
+        if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }
 
     /// The queues of which one must move before a head can take `hop`; `None` if it can take it now.
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
         let out = &self.blocks[b].outs[o];
-        if out.closed && !self.policy_rests {
+        if out.is_closed() && !self.policy_rests {
             return None;
         }
         let held = self.blocks[b].power.held_vcs(o, out);
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
-        if out.closed || self.net.hold_switch && held != 0 {
+        if out.is_closed() || self.net.hold_switch && held != 0 {
             // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
             // it finishes another packet first, whatever VC is free.
             return Some((0..V).filter(|vc| held >> vc & 1 != 0).map(holder).collect());

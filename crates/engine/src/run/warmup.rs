@@ -163,7 +163,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The state before the first observation; `None` if no channel is ever switched.
     fn power_state(&self, spec: &Spec) -> Option<PowerState> {
         let outs = self.blocks.iter().flat_map(|b| &b.outs);
-        let links = outs.filter(|out| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
+        let links = outs.filter(|out| out.kind != ChannelEnd::Unused);
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
         let period = self.net.power_period.filter(|_| channels > 0)?;
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })

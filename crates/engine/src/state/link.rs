@@ -34,11 +34,24 @@ states! {
     /// On the way to off; no new packet may take it.
     Draining = "draining",
     Off = "off",
-    /// On the way to on; carries nothing yet.
+    /// On the way to on, or to another rate; carries nothing yet.
     Waking = "waking",
+    /// Carries traffic at half its bandwidth: at half the rate, or over half the lanes.
+    Half = "half",
+    /// Carries traffic at a quarter of its bandwidth.
+    Quarter = "quarter",
 }
 
 impl LinkState {
+    /// The channel carries one flit in the time in which it carries so many at its full bandwidth.
+    pub fn slowdown(self) -> u32 {
+        match self {
+            Self::On | Self::Shadow | Self::Draining | Self::Off | Self::Waking => 1,
+            Self::Half => 2,
+            Self::Quarter => 4,
+        }
+    }
+
     /// The state that a port holds as this number.
     #[inline(always)]
     pub(crate) fn of(number: u8) -> Self {

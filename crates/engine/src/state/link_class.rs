@@ -1,4 +1,4 @@
-//! Link classes and trunks as the loop needs them.
+//! Link classes as the loop needs them.
 
 use super::OutputUnit;
 use crate::base::unchecked::Hot;
@@ -21,7 +21,11 @@ pub struct Link {
     pub room_to_enter: u16,
     /// Credits of all VCs of a channel together.
     pub capacity: u32,
+    /// Its channels carry not just one flit per cycle, or only so many flits may wait for them (`rate.rs`).
+    pub paced: bool,
 }
+
+const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
     /// Whether all credits of a channel have come back, so that the buffer behind it is empty.
@@ -40,25 +44,5 @@ impl Link {
     #[inline(always)]
     pub fn class_of(&self, v: usize) -> u8 {
         self.vcs_of.iter().position(|vcs| vcs >> v & 1 != 0).unwrap_or(0) as u8
-    }
-}
-
-/// Parallel links: the network ports of a router come in runs of `width` that lead to the same neighbour.
-#[derive(Debug, Clone, Copy)]
-pub struct Trunk {
-    /// First network port.
-    pub first: u8,
-    pub width: u8,
-}
-
-impl Trunk {
-    /// The ports of the trunk that `port` belongs to. (A routing for any graph may name any port of a trunk.)
-    #[inline(always)]
-    pub fn members(self, port: u8) -> std::ops::Range<u8> {
-        if port < self.first {
-            return port..port + 1;
-        }
-        let first = port - (port - self.first) % self.width;
-        first..first + self.width
     }
 }

@@ -5,6 +5,7 @@
 
 mod link;
 pub mod link_class;
+pub mod rate;
 pub mod sums;
 pub use link::{Account, LinkState};
 
@@ -72,9 +73,19 @@ pub struct OutputUnit<const V: usize> {
     pub rr_in: u8,
     pub rr_vc: u8,
     pub kind: ChannelEnd,
-    /// The power policy lets no head take a VC. Packets that held one when the channel was closed may finish
-    /// (`Power::held`).
-    pub closed: bool,
+    /// Whether heads may take a VC.
+    pub gate: Gate,
+}
+
+/// Whether heads may take VCs of a channel. Packets that held one when it was closed may finish (`Power::held`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Gate {
+    Open,
+    /// The power policy lets no head take one.
+    Closed,
+    /// The link has failed, whatever the policy wants (`Power::wishes`).
+    Broken,
 }
 
 /// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
@@ -105,6 +116,12 @@ pub struct InputUnit<const V: usize> {
 }
 
 impl<const V: usize> OutputUnit<V> {
+    /// Whether no head may take a VC.
+    #[inline(always)]
+    pub fn is_closed(&self) -> bool {
+        self.gate != Gate::Open
+    }
+
     /// VC `vc` is taken by the packet at the head of VC `v` of input `i`.
     #[inline(always)]
     pub fn hold(&mut self, vc: u8, i: usize, v: u8) {

@@ -46,7 +46,20 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         let routing = example.config;
         let fitting = || small.iter().filter(|(_, graph)| routing.fits(graph)).map(|(topology, _)| topology).collect();
         let most = if pairs.last().is_some_and(|last| last.routing.name() == routing.name()) { OTHERS } else { FIRST };
-        let networks = example.networks.unwrap_or_else(|| spread(fitting(), most, turn));
+        let networks = example.networks.unwrap_or_else(|| {
+            let mut networks = spread(fitting(), most, turn);
+            // one of those of a first example has trunks
+            let wide: Vec<_> = small.iter().filter(|(_, graph)| graph.has_trunks() && routing.fits(graph)).collect();
+            if most == FIRST && !wide.is_empty() && !wide.iter().any(|(wide, _)| networks.contains(wide)) {
+                let wide = wide[turn % wide.len()].0.clone();
+                // in the place of another one of its kind
+                match networks.iter_mut().rfind(|other| other.name() == wide.name()) {
+                    Some(narrow) => *narrow = wide,
+                    None => networks.push(wide),
+                }
+            }
+            networks
+        });
         pairs.extend(networks.into_iter().map(|topology| Pair { topology, routing: routing.clone() }));
     }
     pairs
@@ -101,8 +114,8 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
             examples.push(some.swap_remove(turn % some.len()));
         }
     }
-    for example in examples.iter_mut().step_by(2) {
-        leave_a_class_out(example);
+    for (turn, example) in examples.iter_mut().enumerate() {
+        if turn % 2 == 0 { leave_a_class_out(example) } else { manage_terminal_links(example) }
     }
     examples
 });
@@ -114,6 +127,16 @@ fn managed_by(pair: &Pair, policy: &PolicyConfig) -> Option<Vec<bool>> {
     spec.allow_dependency_cycle = true;
     spec.policy = policy.clone();
     manage_what_can_be(&mut spec).then_some(spec.managed)
+}
+
+/// The policy manages the links of terminals, too, if it can.
+fn manage_terminal_links(example: &mut PolicyExample) {
+    let mut spec = example.pair.spec();
+    (spec.policy, spec.managed) = (example.policy.clone(), example.managed.clone());
+    spec.managed[0] = true;
+    if weft_engine::check(&spec).is_ok() {
+        example.managed = spec.managed;
+    }
 }
 
 /// The last class of links stays on, if the policy manages others, too.

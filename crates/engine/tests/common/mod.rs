@@ -8,11 +8,13 @@ pub use members::*;
 pub use recordings::*;
 
 use weft_engine::outcome::Ending;
-use weft_engine::power::PolicyConfig;
+use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
-use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl};
+use weft_engine::{
+    Outcome, Simulation, Spec, routing::RoutingConfig, spec::Execution, spec::FlowControl, spec::LoadPhase,
+};
 use weft_topology::TopologyConfig;
-use weft_traffic::{GapTable, stream};
+use weft_traffic::{GapTable, mix, stream};
 use weft_units::{Flits, Refusal};
 
 /// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
@@ -120,6 +122,23 @@ pub fn phases(spec: &mut Spec, warmup: u64, window: u64) {
     (spec.phases.warmup, spec.phases.window) = (warmup, window);
 }
 
+/// Loads that go up and down, drawn from `seed`, and in the end nothing for `quiet` cycles.
+pub fn load_steps(spec: &mut Spec, seed: u64, quiet: u64) {
+    let first = spec.traffic.jobs[0].phases[0].clone();
+    let mut from = 0;
+    let mut steps: Vec<LoadPhase> = Vec::new();
+    for k in 0..12 {
+        let draw = mix(seed, 77, k);
+        // half of the steps are quiet, so that links go off again
+        let load = if k % 2 == 0 { 0.3 + 0.7 * (draw % 1000) as f64 / 1000.0 } else { 0.01 };
+        steps.push(LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() });
+        from += 100 + draw / 1000 % 700;
+    }
+    steps.push(LoadPhase { from, load: vec![0.0; first.load.len()], ..first });
+    spec.traffic.jobs[0].phases = steps;
+    phases(spec, 0, from + quiet);
+}
+
 pub fn run(spec: &Spec) -> Outcome {
     run_as(spec, ONE)
 }
@@ -189,9 +208,16 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
         let end = |at: Option<u32>, port: u32| [at.map_or(u64::MAX, u64::from), u64::from(port)];
         n.extend(end(c.from, c.from_port).into_iter().chain(end(c.to, c.to_port)));
         n.extend([u64::from(c.class), c.transitions]);
-        n.extend(c.cycles.iter().chain(&c.flits));
+        n.extend(of_states(&c.cycles).chain(of_states(&c.flits)));
     }
+    n.extend(&out.asleep);
     n
+}
+
+/// By state; lower rates count only where a channel was at one, so that a digest does not change with their number.
+fn of_states(values: &[u64; LinkState::COUNT]) -> impl Iterator<Item = u64> {
+    let at_full_rate = |state: LinkState| state.slowdown() == 1;
+    LinkState::ALL.into_iter().zip(values).filter(move |&(state, &n)| n > 0 || at_full_rate(state)).map(|(_, &n)| n)
 }
 
 /// Two results are the same, bit for bit.

@@ -1,6 +1,7 @@
 //! Every member of a family that has a registry runs here, in networks from its own examples (`common/members.rs`).
 
 mod allocator;
+mod faults;
 mod policy;
 mod recording;
 mod routing;

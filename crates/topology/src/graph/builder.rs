@@ -1,6 +1,6 @@
 //! Collects the ports of a graph and checks that it keeps the laws of graphs.
 
-use super::{Graph, Layer, Peer, Port, Structure};
+use super::{Graph, Layer, Peer, Port, Structure, TrunkWidth};
 use weft_units::Refusal;
 
 /// Most ports on one router: an allocator keeps one request set per port as a 128-bit word.
@@ -20,6 +20,7 @@ pub struct GraphBuilder {
     ports: Vec<Port>,
     class_names: Vec<String>,
     class_latencies: Vec<Option<u64>>,
+    trunk_width: TrunkWidth,
     router_names: Option<Vec<String>>,
     parts: Vec<Layer>,
 }
@@ -35,6 +36,7 @@ impl GraphBuilder {
             ports: Vec::new(),
             class_latencies: vec![None; class_names.len()],
             class_names,
+            trunk_width: TrunkWidth::default(),
             router_names: None,
             parts: Vec::new(),
         }
@@ -51,6 +53,11 @@ impl GraphBuilder {
         self.class_latencies = self.class_names.iter().map(|name| of_class(name)).collect();
     }
 
+    /// Puts so many parallel links in place of each link between routers.
+    pub fn trunks(&mut self, width: &TrunkWidth) {
+        self.trunk_width = width.clone();
+    }
+
     /// Names the routers, for messages.
     pub(crate) fn name_routers(&mut self, names: Vec<String>) {
         self.router_names = Some(names);
@@ -62,7 +69,8 @@ impl GraphBuilder {
     }
 
     /// Checks the laws: at most [`MAX_RADIX`] ports per router; terminals 0..n each attached exactly once, on class 0;
-    /// the peer of a port's peer is the port, with the same class, on another router; all routers connected.
+    /// the peer of a port's peer is the port, with the same class, on another router; all routers connected. Trunks keep
+    /// these laws; those for which there are not enough ports are refused, too.
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {
@@ -76,6 +84,8 @@ impl GraphBuilder {
             port_base: self.port_base,
             ports: self.ports,
             terminal_at: vec![NOWHERE; terminals],
+            trunks: Vec::new(),
+            trunk_widths: vec![1; self.class_names.len()],
             class_names: self.class_names,
             class_latencies: self.class_latencies,
             router_names: self.router_names,
@@ -85,6 +95,9 @@ impl GraphBuilder {
         attach_terminals(&mut graph, path)?;
         check_symmetry(&graph, path)?;
         check_connected(&graph, path)?;
+        let path = format!("{path}.trunk_width");
+        let widths = self.trunk_width.of_classes(graph.class_names(), &path)?;
+        graph.widen(widths, &path)?;
         Ok(graph)
     }
 }

@@ -7,11 +7,13 @@ pub(crate) mod arrangement;
 mod builder;
 pub(crate) mod files;
 mod structure;
+mod trunks;
 
 pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
+pub use trunks::{Trunk, TrunkWidth};
 
 /// What a port is wired to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,10 @@ pub struct Graph {
     router_names: Option<Vec<String>>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
+    /// The trunk of each port; empty where every link stands alone.
+    trunks: Vec<Trunk>,
+    /// Parallel links of each class.
+    trunk_widths: Vec<u32>,
 }
 
 impl Graph {
@@ -130,6 +136,20 @@ impl Graph {
                 _ => None,
             })
         })
+    }
+    /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
+    /// built, it may have fallen apart, and its structure still says what it was.
+    pub fn without(&self, is_gone: impl Fn(u32, u32) -> bool) -> Self {
+        let mut left = self.clone();
+        for router in 0..self.routers() {
+            let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
+            for port in &mut left.ports[base..end] {
+                if matches!(port.peer, Peer::Router { router: far, .. } if is_gone(router, far)) {
+                    port.peer = Peer::Unused;
+                }
+            }
+        }
+        left
     }
     /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {

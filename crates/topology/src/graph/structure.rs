@@ -1,5 +1,6 @@
 //! What a topology says about the order in its wiring, so that a routing or a pattern can compute ports and distances
-//! instead of searching for them.
+//! instead of searching for them. Views know one link in each place; [`Graph::trunk`](crate::Graph::trunk) knows the links
+//! beside it.
 //!
 //! Every view is optional, and a network may offer several. A model asks for the view that it needs, and refuses a
 //! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
@@ -41,17 +42,15 @@ pub struct Dimension {
     pub line: Line,
     /// The same port on every router.
     pub first_port: u16,
-    /// Parallel links between neighbours: they are on consecutive ports at both ends, in the same order.
-    pub trunk: u32,
     pub class: u8,
 }
 
 /// How the routers of one line of a grid are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// Every two of them. The trunk to coordinate c is number c below the router's own coordinate, c - 1 above.
+    /// Every two of them. The port to coordinate c is number c below the router's own coordinate, c - 1 above.
     Complete,
-    /// Each to the next and the previous one, the ends too: trunk 0 leads up (+1), trunk 1 down.
+    /// Each to the next and the previous one, the ends too: port 0 leads up (+1), port 1 down.
     Ring,
     /// As [`Line::Ring`], but the ports that would join the two ends are unused.
     Row,
@@ -63,7 +62,7 @@ pub struct Groups {
     pub count: u32,
     /// For each router its group, and its index among the routers of the group in ascending order.
     pub places: Vec<(u32, u32)>,
-    /// Present if every two routers of a group are joined by one link.
+    /// Present if every two routers of a group are joined by one link, or trunk.
     pub complete: Option<CompleteGroups>,
     /// Present if the links between groups follow an arrangement.
     pub global: Option<GlobalLinks>,
@@ -136,18 +135,17 @@ impl Dimension {
     /// Ports of a router in this dimension.
     pub fn ports(&self) -> u32 {
         match self.line {
-            Line::Complete => (self.width - 1) * self.trunk,
-            Line::Ring | Line::Row => 2 * self.trunk,
+            Line::Complete => self.width - 1,
+            Line::Ring | Line::Row => 2,
         }
     }
 }
 
 impl Grid {
-    /// The line and the trunk that all dimensions share; complete lines without trunks where there is no dimension.
-    pub fn uniform(&self) -> Option<(Line, u32)> {
-        let Some(first) = self.dimensions.first() else { return Some((Line::Complete, 1)) };
-        let same = |other: &Dimension| (other.line, other.trunk) == (first.line, first.trunk);
-        self.dimensions.iter().all(same).then_some((first.line, first.trunk))
+    /// The line that all dimensions share; complete lines where there is no dimension.
+    pub fn uniform(&self) -> Option<Line> {
+        let Some(first) = self.dimensions.first() else { return Some(Line::Complete) };
+        self.dimensions.iter().all(|other| other.line == first.line).then_some(first.line)
     }
 
     /// The dimension along which a port leads; `None` for a port that leads out of the grid.

@@ -27,12 +27,13 @@ const SINGLE: &str = "one router";
 const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
 
 impl Graph {
-    /// The bisection, exact for single routers, grids of lines of one kind, and trees.
+    /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks are of one width: then
+    /// every cut has so many times the links that it has with single ones.
     pub fn bisection(&self) -> Bisection {
         let Structure { grid, levels, .. } = self.structure();
         let known = grid.as_ref().and_then(|grid| self.cut_of_grid(grid)).or_else(|| {
             let tree = levels.as_ref()?.tree.as_ref()?;
-            Some((self.cut_of_tree(tree), TREE))
+            Some((self.cut_of_tree(tree) * u64::from(self.only_trunk_width()?), TREE))
         });
         match known {
             Some((links, method)) => Bisection { links, exact: true, method },
@@ -42,12 +43,12 @@ impl Graph {
 
     fn cut_of_grid(&self, grid: &Grid) -> Option<(u64, &'static str)> {
         let widths: Vec<u32> = grid.dimensions.iter().map(|dimension| dimension.width).collect();
-        let (line, trunk) = grid.uniform()?;
+        let (line, trunk) = (grid.uniform()?, u64::from(self.only_trunk_width()?));
         Some(match line {
             Line::Complete if widths.is_empty() => (0, SINGLE),
             Line::Complete => (self.links_out_of_half(&widths), HAMMING),
-            Line::Ring => (2 * array_cut(&widths) * u64::from(trunk), ARRAYS),
-            Line::Row => (array_cut(&widths) * u64::from(trunk), ARRAYS),
+            Line::Ring => (2 * array_cut(&widths) * trunk, ARRAYS),
+            Line::Row => (array_cut(&widths) * trunk, ARRAYS),
         })
     }
 

@@ -8,11 +8,13 @@
 //! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro.
 //!
 //! # Parameters
-//! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`.
+//! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`,
+//! `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j):
-//! port j of index i is global port i*h + j of its group. Any g from 2 to a*h + 1: every two groups are joined by
+//! port j of index i is global port i*h + j of its group; then the other
+//! members of the trunks. Any g from 2 to a*h + 1: every two groups are joined by
 //! exactly L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no
 //! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
 //! and so is g - 1 where L > 1.
@@ -29,7 +31,7 @@
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
 use crate::graph::{check_positive, check_size};
-use crate::{Arrangement, CompleteGroups, GlobalLinks, Graph, GraphBuilder, Groups, Peer, Port, Structure};
+use crate::{Arrangement, CompleteGroups, GlobalLinks, Graph, GraphBuilder, Groups, Peer, Port, Structure, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -50,6 +52,9 @@ pub struct Dragonfly {
     /// Which global port leads to which group.
     #[serde(default)]
     pub arrangement: Arrangement,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for Dragonfly {
@@ -71,6 +76,7 @@ impl TopologyModel for Dragonfly {
             builder.router(terminals.chain(local).chain(global));
         }
         let complete = Some(CompleteGroups { first_port: p as u16, class: 1 });
+        builder.trunks(&self.trunk_width);
         let groups = Groups { complete, global: Some(links), ..Groups::in_a_row(g, a) };
         builder.build(Structure::of_groups(groups), path)
     }
@@ -83,6 +89,7 @@ impl TopologyModel for Dragonfly {
             terminals_per_router: p,
             global_links_per_router: h,
             arrangement,
+            trunk_width: TrunkWidth::default(),
         };
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
@@ -93,6 +100,8 @@ impl TopologyModel for Dragonfly {
         {
             examples.extend(arrangements.iter().map(|&arrangement| new([4, 2, 2], Some(groups), arrangement)));
         }
+        let mixed = TrunkWidth::ByClass([("local".to_owned(), 2), ("global".to_owned(), 3)].into());
+        examples.push(Self { trunk_width: mixed, ..new([2, 2, 2], None, PalmTree) });
         examples
     }
 }
@@ -119,7 +128,14 @@ mod tests {
     use super::*;
 
     fn dragonfly(a: u32, p: u32, h: u32, groups: Option<u32>, arrangement: Arrangement) -> Dragonfly {
-        Dragonfly { groups, routers_per_group: a, terminals_per_router: p, global_links_per_router: h, arrangement }
+        Dragonfly {
+            groups,
+            routers_per_group: a,
+            terminals_per_router: p,
+            global_links_per_router: h,
+            arrangement,
+            trunk_width: TrunkWidth::default(),
+        }
     }
 
     #[test]

@@ -7,19 +7,20 @@
 //!
 //! # Parameters
 //! `groups` g \[groups\], `leaves_per_group` \[routers\], `spines_per_group` \[routers\], `terminals_per_leaf` p
-//! \[terminals\], `global_links_per_spine` h \[links\], `arrangement`.
+//! \[terminals\], `global_links_per_spine` h \[links\], `arrangement`, `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! Router = group * (leaves + spines) + index, in each group first the leaves, then the spines. Every leaf has one link
 //! to every spine of its group. Ports of a leaf: p terminals, then p + s to spine s; of a spine: l to leaf l, then h
-//! global (leaves + j): port j of spine s is global port s*h + j of its group. Terminal id = leaf * p + port, where
+//! global (leaves + j): port j of spine s is global port s*h + j of its group; then the other members
+//! of the trunks. Terminal id = leaf * p + port, where
 //! leaves are counted without the spines between them. Any g from 2 to spines*h + 1: every two groups are joined by
 //! exactly floor(spines*h / (g - 1)) links, as [`GlobalLinks`] says. Leaves are 2 links apart in a group and 3 between
 //! groups; any two routers at most 5. Circulant: h is even, and so is g - 1 where pairs of groups have more than one
 //! link.
 //!
 //! # Not modelled
-//! Links between spines of a group, parallel links between a leaf and a spine, unequal groups.
+//! Links between spines of a group, unequal groups.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, groups, levels and global links against the wiring, distances against
@@ -30,7 +31,7 @@
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
 use crate::graph::{check_positive, check_size};
-use crate::{Arrangement, GlobalLinks, Graph, GraphBuilder, Groups, Layer, Levels, Peer, Port, Structure};
+use crate::{Arrangement, GlobalLinks, Graph, GraphBuilder, Groups, Layer, Levels, Peer, Port, Structure, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -53,6 +54,9 @@ pub struct DragonflyPlus {
     /// Which global port leads to which group.
     #[serde(default)]
     pub arrangement: Arrangement,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for DragonflyPlus {
@@ -72,6 +76,7 @@ impl TopologyModel for DragonflyPlus {
         for (name, routers, classes) in [("leaf", on(0), vec![0, 1]), ("spine", on(1), vec![1, 2])] {
             builder.layer(Layer { name, routers, classes, structure: Structure::default() });
         }
+        builder.trunks(&self.trunk_width);
         let groups = Groups { global: Some(links), ..Groups::in_a_row(g, size) };
         let levels = Levels { count: 2, of_router: (0..g * size).map(level).collect(), tree: None };
         builder.build(Structure { groups: Some(groups), levels: Some(levels), grid: None }, path)
@@ -86,7 +91,9 @@ impl TopologyModel for DragonflyPlus {
             terminals_per_leaf: p,
             global_links_per_spine: h,
             arrangement,
+            trunk_width: TrunkWidth::default(),
         };
+        let mixed = TrunkWidth::ByClass([("local".to_owned(), 3)].into());
         vec![
             new([1, 1, 1, 1], None, PalmTree),
             new([3, 2, 2, 2], None, PalmTree),
@@ -96,6 +103,7 @@ impl TopologyModel for DragonflyPlus {
             // 6 ports per group: 2 links per pair and 2 unused ports for 3 groups, 1 link and 2 unused ports for 5.
             new([2, 3, 2, 2], Some(3), PalmTree),
             new([3, 3, 1, 2], Some(5), Absolute),
+            Self { trunk_width: mixed, ..new([2, 2, 2, 1], None, PalmTree) },
         ]
     }
 }
@@ -156,6 +164,7 @@ mod tests {
             terminals_per_leaf: p,
             global_links_per_spine: h,
             arrangement,
+            trunk_width: TrunkWidth::default(),
         }
     }
 

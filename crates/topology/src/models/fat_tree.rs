@@ -4,7 +4,7 @@
 //! M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08.
 //!
 //! # Parameters
-//! `k` \[ports\].
+//! `k` \[ports\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! First the k * k/2 edge routers, pod by pod, then as many aggregation routers, then (k/2)^2 cores, index * k/2 + own:
@@ -22,7 +22,7 @@
 
 use super::TopologyModel;
 use crate::graph::check_size;
-use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree};
+use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -31,8 +31,11 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
-    /// k: ports of every router, an even number from 2 to 128; the tree has k pods and k^3/4 terminals.
+    /// k: ports of every router without trunks, an even number from 2 to 128; the tree has k pods and k^3/4 terminals.
     pub k: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for FatTree {
@@ -61,12 +64,14 @@ impl TopologyModel for FatTree {
             let (index, u) = (router / half, router % half);
             builder.router((0..k).map(|pod| link(aggregation + pod * half + index, half + u, 2)));
         }
+        builder.trunks(&self.trunk_width);
         let tree = Some(Tree { radix: half, top: k, digits: digits(half).collect() });
         builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&[edges, edges, cores]) }), path)
     }
 
     fn examples() -> Vec<Self> {
-        (1..=8).map(|half| Self { k: 2 * half }).collect()
+        let new = |k, trunk_width| Self { k, trunk_width: TrunkWidth::Same(trunk_width) };
+        (1..=8).map(|half| new(2 * half, 1)).chain([new(4, 2)]).collect()
     }
 }
 
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn four_pods_are_wired_as_in_the_paper() {
-        let graph = FatTree { k: 4 }.build("topology").unwrap();
+        let graph = FatTree { k: 4, trunk_width: TrunkWidth::default() }.build("topology").unwrap();
         // 8 edge routers 0..8, 8 aggregation routers 8..16, 4 cores 16..20.
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         let to = |router, port| Peer::Router { router, port };
@@ -99,7 +104,7 @@ mod tests {
 
     #[test]
     fn refuses_with_the_arithmetic() {
-        let refusal = |k| FatTree { k }.build("topology").unwrap_err();
+        let refusal = |k| FatTree { k, trunk_width: TrunkWidth::default() }.build("topology").unwrap_err();
         assert_eq!((refusal(0).path, refusal(0).help), ("topology.k".into(), "write 2".into()));
         assert_eq!(refusal(5).help, "write 6");
         assert!(refusal(u32::MAX).what.contains("not an even number"));

@@ -5,13 +5,13 @@
 //! dimension (J. H. Ahn et al., SC'09), so that whatever routes a HyperX routes it.
 //!
 //! # Parameters
-//! `routers` \[routers\], `terminals_per_router` \[terminals\].
+//! `routers` \[routers\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Numbering as in a `hyperx` of one dimension. Degree: routers - 1. Diameter 1.
+//! Numbering as in a `hyperx` of one dimension. Degree: (routers - 1) * trunk width. Diameter 1.
 //!
 //! # Not modelled
-//! Trunks, different numbers of terminals per router.
+//! Different numbers of terminals per router.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: the laws of a HyperX of one dimension, diameter and mean distance against search.
@@ -19,8 +19,8 @@
 //! `neighbor` is reached. No rows of a peer.
 
 use super::{TopologyModel, hyperx};
-use crate::Graph;
 use crate::graph::check_positive;
+use crate::{Graph, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -33,22 +33,29 @@ pub struct FullMesh {
     pub routers: u32,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for FullMesh {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        let Self { routers, terminals_per_router } = *self;
+        let Self { routers, terminals_per_router, .. } = *self;
         check_positive(&[("routers", routers)], path)?;
         if routers > 128 {
             let what = format!("{routers} routers need {} links each; a router has at most 128 ports", routers - 1);
             return Err(Refusal::new(format!("{path}.routers"), what, "take 128 routers at most, or a hyperx"));
         }
-        hyperx::build("full_mesh", &[routers], terminals_per_router, path)
+        hyperx::build("full_mesh", &[routers], terminals_per_router, &self.trunk_width, path)
     }
 
     fn examples() -> Vec<Self> {
-        let new = |(routers, terminals_per_router)| Self { routers, terminals_per_router };
-        [(1, 3), (2, 1), (5, 2), (64, 64), (128, 1)].map(new).into()
+        let new = |(routers, terminals_per_router, trunk_width)| Self {
+            routers,
+            terminals_per_router,
+            trunk_width: TrunkWidth::Same(trunk_width),
+        };
+        [(1, 3, 1), (2, 1, 1), (5, 2, 1), (64, 64, 1), (128, 1, 1), (4, 3, 2)].map(new).into()
     }
 }
 
@@ -59,7 +66,10 @@ mod tests {
     #[test]
     fn refuses_with_the_arithmetic() {
         let refusal = |routers, terminals_per_router| {
-            FullMesh { routers, terminals_per_router }.build("topology").expect_err("too large or too small")
+            let trunk_width = TrunkWidth::default();
+            FullMesh { routers, terminals_per_router, trunk_width }
+                .build("topology")
+                .expect_err("too large or too small")
         };
         assert_eq!(refusal(0, 1).path, "topology.routers");
         assert_eq!(refusal(129, 1).what, "129 routers need 128 links each; a router has at most 128 ports");

@@ -54,10 +54,10 @@ impl RouterGrid {
 
     /// The structure of the grid, with the ports of dimension 0 after the terminals, then those of dimension 1 and so
     /// on.
-    pub fn structure(&self, line: Line, trunk: u32) -> Structure {
+    pub fn structure(&self, line: Line) -> Structure {
         let mut port = self.terminals;
         let dimension = |(&width, class): (&u32, u8)| {
-            let dimension = Dimension { width, line, first_port: port as u16, trunk, class };
+            let dimension = Dimension { width, line, first_port: port as u16, class };
             port += dimension.ports();
             dimension
         };

@@ -6,15 +6,15 @@
 //! (J. Kim, W. J. Dally, D. Abts, ISCA'07).
 //!
 //! # Parameters
-//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then the ports of
-//! each dimension in turn, as [`Line::Complete`] says. Terminal id = router * terminals_per_router + port. Degree: sum
-//! of (width - 1) over the dimensions. Diameter: the number of dimensions with width > 1.
+//! each dimension in turn, as [`Line::Complete`] says, then the other members of the trunks. Terminal id = router * terminals_per_router + port. Degree: sum
+//! of (width - 1) * trunk width over the dimensions. Diameter: the number of dimensions with width > 1.
 //!
 //! # Not modelled
-//! Trunks (more than one link between two routers), different numbers of terminals per router.
+//! Different numbers of terminals per router.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, degrees, wiring and numbering, diameter and mean distance against search,
@@ -24,7 +24,7 @@
 
 use super::TopologyModel;
 use super::grid::RouterGrid;
-use crate::{Graph, GraphBuilder, Line, Peer, Port};
+use crate::{Graph, GraphBuilder, Line, Peer, Port, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -37,27 +37,45 @@ pub struct HyperX {
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for HyperX {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        build("hyperx", &self.widths, self.terminals_per_router, path)
+        build("hyperx", &self.widths, self.terminals_per_router, &self.trunk_width, path)
     }
 
     fn examples() -> Vec<Self> {
-        let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
-        vec![new(&[1], 1), new(&[4, 3], 2), new(&[8, 8], 8), new(&[3, 1, 4], 2), new(&[2; 8], 1)]
+        let new = |widths: &[u32], terminals_per_router, trunk_width| Self {
+            widths: widths.to_vec(),
+            terminals_per_router,
+            trunk_width,
+        };
+        let single = [(&[1][..], 1), (&[4, 3], 2), (&[8, 8], 8), (&[3, 1, 4], 2), (&[2; 8], 1)];
+        let single = single.map(|(widths, terminals)| new(widths, terminals, TrunkWidth::default()));
+        // one dimension with trunks, one without
+        let mixed = TrunkWidth::ByClass([("dim1".to_owned(), 3)].into());
+        single.into_iter().chain([new(&[3, 3], 2, mixed)]).collect()
     }
 }
 
 /// Builds a HyperX, or refuses at `path`.
-pub(crate) fn build(topology: &'static str, widths: &[u32], terminals: u32, path: &str) -> Result<Graph, Refusal> {
+pub(crate) fn build(
+    topology: &'static str,
+    widths: &[u32],
+    terminals: u32,
+    trunk_width: &TrunkWidth,
+    path: &str,
+) -> Result<Graph, Refusal> {
     let grid = RouterGrid::new(widths, terminals, 1, |width| width - 1, path)?;
     let mut builder = GraphBuilder::new(topology, grid.class_names());
     for router in 0..grid.routers() {
         builder.router(grid.terminal_ports(router).chain(row_ports(&grid, router)));
     }
-    builder.build(grid.structure(Line::Complete, 1), path)
+    builder.trunks(trunk_width);
+    builder.build(grid.structure(Line::Complete), path)
 }
 
 /// The ports of a router to the others of its rows, dimension by dimension.
@@ -80,7 +98,8 @@ mod tests {
     use super::*;
 
     fn build(widths: &[u32], terminals_per_router: u32) -> Result<Graph, Refusal> {
-        HyperX { widths: widths.to_vec(), terminals_per_router }.build("topology")
+        let trunk_width = TrunkWidth::default();
+        HyperX { widths: widths.to_vec(), terminals_per_router, trunk_width }.build("topology")
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! BookSim's `fattree` (which counts levels from the top).
 //!
 //! # Parameters
-//! `k` \[links\], `n` \[levels\].
+//! `k` \[links\], `n` \[levels\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! Router id = level * k^(n-1) + position; the digits of a position, base k, are those of [`Tree`], which says where
@@ -25,7 +25,7 @@
 
 use super::TopologyModel;
 use crate::graph::check_size;
-use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree};
+use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -41,12 +41,15 @@ pub struct KAryNTree {
     pub k: u32,
     /// n: levels of routers, 1 to 8; the tree has k^n terminals.
     pub n: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for KAryNTree {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         self.check(path)?;
-        let Self { k, n } = *self;
+        let Self { k, n, .. } = *self;
         let width = k.pow(n - 1);
         let mut builder = GraphBuilder::new("k_ary_n_tree", (1..n).map(|level| format!("level{level}")));
         for level in 0..n {
@@ -55,19 +58,25 @@ impl TopologyModel for KAryNTree {
             }
         }
         let digits = (0..n * width).map(|router| digits(router % width, k)).collect();
+        builder.trunks(&self.trunk_width);
         let tree = Some(Tree { radix: k, top: k, digits });
         builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&vec![width; n as usize]) }), path)
     }
 
     fn examples() -> Vec<Self> {
-        [(2, 1), (3, 3), (128, 1), (64, 2), (4, 3), (2, 8)].map(|(k, n)| Self { k, n }).into()
+        let new = |k, n, trunk_width| Self { k, n, trunk_width };
+        let single = [(2, 1), (3, 3), (128, 1), (64, 2), (4, 3), (2, 8)];
+        let single = single.map(|(k, n)| new(k, n, TrunkWidth::default()));
+        // more links near the top, as in a tree that gets fatter
+        let fatter = TrunkWidth::ByClass([("level2".to_owned(), 2)].into());
+        single.into_iter().chain([new(2, 3, fatter)]).collect()
     }
 }
 
 impl KAryNTree {
     /// Terminals of a leaf; else to each value of digit level-1 of the level below.
     fn down_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
-        let Self { k, n } = *self;
+        let Self { k, n, .. } = *self;
         (0..k).map(move |c| match level.checked_sub(1) {
             None => Port { peer: Peer::Terminal(position * k + c), class: 0 },
             Some(below) => {
@@ -79,7 +88,7 @@ impl KAryNTree {
 
     /// To each value of digit `level` of the level above; none at the top.
     fn up_ports(&self, level: u32, position: u32) -> impl Iterator<Item = Port> {
-        let Self { k, n } = *self;
+        let Self { k, n, .. } = *self;
         let ports = if level + 1 < n { k } else { 0 };
         (0..ports).map(move |u| {
             let (own, parent) = replace_digit(position, k, level, u);
@@ -88,7 +97,7 @@ impl KAryNTree {
     }
 
     fn check(&self, path: &str) -> Result<(), Refusal> {
-        let Self { k, n } = *self;
+        let Self { k, n, .. } = *self;
         if !(1..=MAX_LEVELS).contains(&n) {
             let what = format!("{n} levels, not 1 to {MAX_LEVELS}");
             return Err(Refusal::new(format!("{path}.n"), what, "write 2 or 3 for most machines"));
@@ -129,9 +138,13 @@ fn replace_digit(position: u32, k: u32, d: u32, digit: u32) -> (u32, u32) {
 mod tests {
     use super::*;
 
+    fn new(k: u32, n: u32) -> KAryNTree {
+        KAryNTree { k, n, trunk_width: TrunkWidth::default() }
+    }
+
     #[test]
     fn a_binary_tree_of_two_levels_is_wired_crosswise() {
-        let graph = KAryNTree { k: 2, n: 2 }.build("topology").unwrap();
+        let graph = new(2, 2).build("topology").unwrap();
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         // Leaves 0 and 1 hold terminals 2r, 2r + 1 and go up to both tops, 2 and 3, at the port of their own digit.
         assert_eq!(peers(1), [Peer::Terminal(2), Peer::Terminal(3), to(2, 1), to(3, 1)]);
@@ -141,14 +154,14 @@ mod tests {
 
     #[test]
     fn refuses_with_the_arithmetic() {
-        let refusal = |k, n| KAryNTree { k, n }.build("topology").unwrap_err();
+        let refusal = |k, n| new(k, n).build("topology").unwrap_err();
         assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), "9 levels, not 1 to 8".into()));
         assert_eq!(refusal(1, 3).what, "1 links down, not 2 or more: k^n = 1^3 = 1 terminals");
         assert_eq!(refusal(0, 3).path, "topology.k");
         let wide = "65 links down + 65 up gives 130 ports per router; a router has at most 128";
         assert_eq!((refusal(65, 2).path, refusal(65, 2).what), ("topology.k".into(), wide.into()));
         // One level is one router without links up.
-        assert!(KAryNTree { k: 128, n: 1 }.build("topology").is_ok());
+        assert!(new(128, 1).build("topology").is_ok());
         assert!(refusal(u32::MAX, 8).what.contains("ports per router"));
         // 8 * 64^7 routers: refused by arithmetic, not by running out of memory.
         assert!(refusal(64, 8).what.starts_with("35184372088832 routers of 128 ports"));

@@ -4,14 +4,14 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-meshes).
 //!
 //! # Parameters
-//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\].
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
-//! Numbering as in a `torus` with trunks of one link, but with [`Line::Row`]: routers at an edge keep the port that
+//! Numbering as in a `torus`, but with [`Line::Row`]: routers at an edge keep the port that
 //! would lead out, as [`Peer::Unused`](crate::Peer::Unused). Diameter: sum of (width - 1).
 //!
 //! # Not modelled
-//! Trunks, express links; terminals on edge ports.
+//! Express links; terminals on edge ports.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring and numbering, diameter and mean distance against search.
@@ -19,7 +19,7 @@
 //! `tests/data/golden/booksim.csv`.
 
 use super::{TopologyModel, torus};
-use crate::{Graph, GraphBuilder, Line};
+use crate::{Graph, Line, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -32,17 +32,23 @@ pub struct Mesh {
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for Mesh {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        let grid = torus::grid(&self.widths, self.terminals_per_router, 1, path)?;
-        torus::build(GraphBuilder::new("mesh", grid.class_names()), &grid, Line::Row, 1, path)
+        torus::build("mesh", &self.widths, self.terminals_per_router, (Line::Row, &self.trunk_width), path)
     }
 
     fn examples() -> Vec<Self> {
-        let new = |widths: &[u32], terminals_per_router| Self { widths: widths.to_vec(), terminals_per_router };
-        vec![new(&[2], 1), new(&[4, 3], 2), new(&[7, 3], 2), new(&[2, 5, 4], 1)]
+        let new = |widths: &[u32], terminals_per_router, trunk_width| Self {
+            widths: widths.to_vec(),
+            terminals_per_router,
+            trunk_width: TrunkWidth::Same(trunk_width),
+        };
+        vec![new(&[2], 1, 1), new(&[4, 3], 2, 1), new(&[7, 3], 2, 1), new(&[2, 5, 4], 1, 1), new(&[3, 3], 2, 2)]
     }
 }
 
@@ -53,7 +59,9 @@ mod tests {
 
     #[test]
     fn only_edge_ports_are_unused() {
-        let graph = Mesh { widths: vec![3, 2], terminals_per_router: 1 }.build("topology").unwrap();
+        let graph = Mesh { widths: vec![3, 2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap();
         let unused: Vec<_> = (0..6)
             .map(|router| {
                 let ports = graph.ports(router).iter().zip(0..);

@@ -4,16 +4,16 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 5 (k-ary n-cubes).
 //!
 //! # Parameters
-//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links\].
+//! `widths` \[routers per dimension\], `terminals_per_router` \[terminals\], `trunk_width` \[links, by link class\].
 //!
 //! # Guarantees
 //! Routers are numbered as [`Grid`](crate::Grid) says, dimension 0 fastest; ports are the terminals, then for each
-//! dimension the trunk up and the trunk down ([`Line::Ring`]): member m of one is wired to member m of the other.
-//! Terminal id = router * terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they
-//! join the same two routers, so that these have 2 * trunk_width parallel links. Diameter: sum of floor(width / 2).
+//! dimension the port up and the port down ([`Line::Ring`]), then the other members of the trunks. Terminal id = router *
+//! terminals_per_router + port. Two trunks per dimension, always: in a dimension of width 2 they join the same two routers,
+//! so that these have twice as many parallel links as a trunk. Diameter: sum of floor(width / 2).
 //!
 //! # Not modelled
-//! Twisted or express links, trunks of other widths per dimension.
+//! Twisted or express links.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring, trunks and numbering, diameter and mean distance against search.
@@ -22,8 +22,7 @@
 
 use super::TopologyModel;
 use super::grid::RouterGrid;
-use crate::graph::check_positive;
-use crate::{Graph, GraphBuilder, Line, Peer, Port};
+use crate::{Graph, GraphBuilder, Line, Peer, Port, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -36,71 +35,60 @@ pub struct Torus {
     pub widths: Vec<u32>,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
-    /// Parallel links between neighbouring routers, 1 or more.
-    #[serde(default = "single")]
-    pub trunk_width: u32,
-}
-
-fn single() -> u32 {
-    1
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
 }
 
 impl TopologyModel for Torus {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        check_positive(&[("trunk_width", self.trunk_width)], path)?;
-        let grid = grid(&self.widths, self.terminals_per_router, self.trunk_width, path)?;
-        build(GraphBuilder::new("torus", grid.class_names()), &grid, Line::Ring, self.trunk_width, path)
+        build("torus", &self.widths, self.terminals_per_router, (Line::Ring, &self.trunk_width), path)
     }
 
     fn examples() -> Vec<Self> {
         let new = |widths: &[u32], terminals_per_router, trunk_width| Self {
             widths: widths.to_vec(),
             terminals_per_router,
-            trunk_width,
+            trunk_width: TrunkWidth::Same(trunk_width),
         };
         let single = [new(&[2], 1, 1), new(&[5, 3], 2, 1), new(&[8, 8], 1, 1), new(&[5, 2, 4], 3, 1)];
         single.into_iter().chain([new(&[2], 5, 3), new(&[4, 3], 3, 2), new(&[4, 3, 2], 2, 4)]).collect()
     }
 }
 
-/// The checked grid of a torus or a mesh.
-pub(crate) fn grid(widths: &[u32], terminals: u32, trunk: u32, path: &str) -> Result<RouterGrid, Refusal> {
-    RouterGrid::new(widths, terminals, 2, |_| trunk.saturating_mul(2), path)
-}
-
-/// Adds the routers of a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have
-/// one numbering.
+/// Builds a torus (rings) or a mesh (rows): the mesh leaves the ports at its edges unused, so both have one numbering.
 pub(crate) fn build(
-    mut builder: GraphBuilder,
-    grid: &RouterGrid,
-    line: Line,
-    trunk: u32,
+    topology: &'static str,
+    widths: &[u32],
+    terminals: u32,
+    (line, trunk_width): (Line, &TrunkWidth),
     path: &str,
 ) -> Result<Graph, Refusal> {
+    let grid = RouterGrid::new(widths, terminals, 2, |_| 2, path)?;
+    let mut builder = GraphBuilder::new(topology, grid.class_names());
     for router in 0..grid.routers() {
-        builder.router(grid.terminal_ports(router).chain(neighbour_ports(grid, line == Line::Ring, trunk, router)));
+        builder.router(grid.terminal_ports(router).chain(neighbour_ports(&grid, line == Line::Ring, router)));
     }
-    builder.build(grid.structure(line, trunk), path)
+    builder.trunks(trunk_width);
+    builder.build(grid.structure(line), path)
 }
 
-/// For each dimension the ports up (+1), then the ports down (-1). A link leaves by one and arrives at the other.
-fn neighbour_ports(grid: &RouterGrid, wrap: bool, trunk: u32, router: u32) -> impl Iterator<Item = Port> {
+/// For each dimension the port up (+1), then the port down (-1). A link leaves by one and arrives at the other.
+fn neighbour_ports(grid: &RouterGrid, wrap: bool, router: u32) -> impl Iterator<Item = Port> {
     let terminals = grid.terminals;
     grid.axes(router).flat_map(move |(d, width, own, stride)| {
-        let up = terminals + 2 * trunk * d as u32;
-        let ports = move |edge: bool, coordinate: u32, first_far_port: u32| {
+        let up = terminals + 2 * d as u32;
+        let port = move |edge: bool, coordinate: u32, far_port: u32| {
             let far = router - own * stride + coordinate * stride;
-            (first_far_port..first_far_port + trunk).map(move |port| {
-                let peer = match edge && !wrap {
-                    true => Peer::Unused,
-                    false => Peer::Router { router: far, port: port as u16 },
-                };
-                Port { peer, class: 1 + d as u8 }
-            })
+            let peer = match edge && !wrap {
+                true => Peer::Unused,
+                false => Peer::Router { router: far, port: far_port as u16 },
+            };
+            Port { peer, class: 1 + d as u8 }
         };
         let (last, first) = (own == width - 1, own == 0);
         let (above, below) = (if last { 0 } else { own + 1 }, if first { width - 1 } else { own - 1 });
-        ports(last, above, up + trunk).chain(ports(first, below, up))
+        [port(last, above, up + 1), port(first, below, up)]
     })
 }
 
@@ -110,7 +98,9 @@ mod tests {
 
     #[test]
     fn width_two_has_two_parallel_links() {
-        let graph = Torus { widths: vec![2], terminals_per_router: 1, trunk_width: 1 }.build("topology").unwrap();
+        let graph = Torus { widths: vec![2], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap();
         let to = |router, port| Peer::Router { router, port };
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         // Up of one router (port 1) is down (port 2) of the other, both ways around.
@@ -121,8 +111,9 @@ mod tests {
 
     #[test]
     fn refuses_width_one() {
-        let refusal =
-            Torus { widths: vec![4, 1], terminals_per_router: 1, trunk_width: 1 }.build("topology").unwrap_err();
+        let refusal = Torus { widths: vec![4, 1], terminals_per_router: 1, trunk_width: TrunkWidth::default() }
+            .build("topology")
+            .unwrap_err();
         assert_eq!(
             (refusal.path.as_str(), refusal.what.as_str()),
             ("topology.widths", "dimension 1 has width 1, not 2 to 255")

@@ -240,7 +240,7 @@ function historyCharts(point) {
     name, mode: "lines", type: "scatter", line: { shape: "hv", color: legible(CLASS_COLOURS[number % CLASS_COLOURS.length]), dash: DASHES[number % DASHES.length] },
     hovertemplate: `${name}, from cycle %{x}: %{y:.4f}<extra></extra>`,
   }));
-  draw("chart-series", "Utilisation over time", "Time [cycles]", "Mean utilisation [flits/cycle]", lines.length ? [...lines, frame] : [], layout);
+  draw("chart-series", "Utilisation over time", "Time [cycles]", "Mean utilisation [share of bandwidth]", lines.length ? [...lines, frame] : [], layout);
   const late = (values, name, look) => ({ x: Array.from(decode(transient.from_cycle)), y: Array.from(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from cycle %{x} on: %{y:.5g} cycles<extra></extra>` });
   draw("chart-transient", "Latency by time of creation", "Time of creation [cycles]", "Packet latency [cycles]",
     transient ? [late(decode(transient.mean_cycles), "mean", { color: legible(BLUE) }), late(decode(transient.max_cycles), "longest", { color: legible("#D55E00"), dash: "dot" }), frame] : [], layout);
@@ -294,7 +294,7 @@ function channelChart(point) {
       traces.push({ y: values.map((value) => (log && !value ? null : value)), x: values.map((_, rank) => rank + 1), name: words, mode: "lines", type: "scatter", line: { shape: "hvh", width: 2, color: legible(CLASS_COLOURS[number % CLASS_COLOURS.length]), dash: DASHES[number % DASHES.length] }, showlegend: true, hovertemplate: `${name}, number %{x}: %{y:.4g}<extra></extra>` });
     });
   }
-  draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [flits/cycle]", traces, { yaxis: axis });
+  draw("chart-channels", "Utilisation of the channels between routers, sorted", "Channels, busiest first", "Utilisation [share of bandwidth]", traces, { yaxis: axis });
 }
 
 const BLUE = "#0072B2";
@@ -302,10 +302,11 @@ const WINDOW_PACKETS = "packets of the window";
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
-// Flits per cycle of the window of each channel of a point.
+// Share of its bandwidth that each channel of a point used in the window.
 function utilisations(point) {
   const cycles = valueOf("window_cycles", point);
-  return Float64Array.from(decode(report.channels[point].flits), (flits) => (cycles ? flits / cycles : 0));
+  const bandwidth = decode(report.channels[point].bandwidth);
+  return Float64Array.from(decode(report.channels[point].flits), (flits, channel) => (cycles ? flits / cycles / bandwidth[channel] : 0));
 }
 
 function channelPresence(network) {

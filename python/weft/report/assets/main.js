@@ -152,7 +152,7 @@ function busyTable(point) {
     return [view.channelNumber(channel), network.classes[classes[link]], ...ends, flits[channel], use[channel], decode(kept.transitions)[channel], decode(kept.energy_j)[channel]];
   });
   const top = ["channel", "class", "from router", "port", "to router", "port", "flits", "utilisation", "transitions", "energy"].map((label) => ({ label }));
-  top[7] = { ...top[7], unit: "flits/cycle", digits: 4 };
+  top[7] = { ...top[7], unit: "share of bandwidth", digits: 4 };
   top[9] = { ...top[9], unit: "J" };
   sortable(place, top, rows, { caption: "The busiest channels between routers", onRow: (row) => view.point_out(busiest[row] % network.links) });
 }

@@ -34,6 +34,7 @@ class NetworkView {
       this.canvas.show(network);
     }
     this.use = utilisations(point);
+    this.bandwidth = decode(report.channels[point].bandwidth);
     this.film = report.frames[point] ?? null;
     byId("network-words").textContent = words(network, this.film);
     this.offer();
@@ -66,14 +67,14 @@ class NetworkView {
     return Number(byId("network-slider").value);
   }
 
-  // Flits per cycle of each channel in what is shown; null where a film kept states only.
+  // Share of its bandwidth that each channel uses in what is shown; null where a film kept states only.
   shownUse() {
     if (!this.filming()) return this.use;
     if (!this.film.flits) return null;
     const channels = 2 * this.network.links;
     const begin = this.picture() * channels;
     const cycles = decode(this.film.cycles)[this.picture()];
-    return Float64Array.from(decode(this.film.flits).subarray(begin, begin + channels), (flits) => flits / cycles);
+    return Float64Array.from(decode(this.film.flits).subarray(begin, begin + channels), (flits, channel) => flits / cycles / this.bandwidth[channel]);
   }
 
   shownStates() {
@@ -103,7 +104,7 @@ class NetworkView {
     const share = (value) => (log ? 1 + Math.log(value / top) / -Math.log(LOG_SPAN) : value / top);
     this.paintShares(use, share);
     const least = log ? `${written(Number((LOG_SPAN * top).toPrecision(4)))} or less` : "0";
-    this.rampLegend("Utilisation", least, `${written(Number(top.toPrecision(4)))} flits/cycle`);
+    this.rampLegend("Utilisation", least, `${written(Number(top.toPrecision(4)))} of bandwidth`);
     this.legendOfIdle(use, "not used");
   }
 
@@ -168,14 +169,14 @@ class NetworkView {
   }
 
   // The same scale for all pictures of a film, so that they can be compared. In short intervals a channel may count more
-  // than a flit per cycle, since flits are counted ahead of the wire: that is no higher utilisation.
+  // than its bandwidth, since flits are counted ahead of the wire: that is no higher utilisation.
   top() {
     if (!this.filming()) return Math.max(...chunked(this.use, Math.max), 1e-9);
     if (!this.film.top) {
       const flits = decode(this.film.flits);
       const channels = 2 * this.network.links;
       const cycles = decode(this.film.cycles);
-      this.film.top = Math.max(1e-9, ...Array.from(cycles, (each, k) => Math.max(...chunked(flits.subarray(k * channels, (k + 1) * channels), Math.max)) / each));
+      this.film.top = Math.max(1e-9, ...Array.from(cycles, (each, k) => Math.max(...chunked(Float64Array.from(flits.subarray(k * channels, (k + 1) * channels), (sent, channel) => sent / this.bandwidth[channel]), Math.max)) / each));
       this.film.top = Math.min(this.film.top, 1);
     }
     return this.film.top;
@@ -264,11 +265,11 @@ class NetworkView {
     if (this.filming()) {
       const use = this.shownUse();
       const states = this.shownStates();
-      if (use) rows.push(each("utilisation now [flits/cycle]", (channel) => written(use[channel], 4)));
+      if (use) rows.push(each("utilisation now [share of bandwidth]", (channel) => written(use[channel], 4)));
       rows.push(each("power state now", (channel) => report.state_order[states[channel]]));
     }
     rows.push(each("flits in the window", (channel) => written(flits[channel])));
-    rows.push(each("utilisation [flits/cycle]", (channel) => written(this.use[channel], 4)));
+    rows.push(each("utilisation [share of bandwidth]", (channel) => written(this.use[channel], 4)));
     for (const [state, cycles] of Object.entries(this.cycles())) rows.push(each(`cycles ${state}`, (channel) => written(cycles[channel])));
     rows.push(each("transitions", (channel) => written(decode(this.kept.transitions)[channel])));
     rows.push(each("energy", (channel) => si(decode(this.kept.energy_j)[channel], "J", 4)));

@@ -2,6 +2,7 @@
 //! its coordinates, whatever path it takes. At best the channels over a cut share its load evenly.
 
 use crate::models::routing::on_grid::{Grid, Line};
+use crate::state::rate::Rate;
 use weft_topology::Graph;
 
 /// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.
@@ -10,6 +11,8 @@ pub(super) struct Cuts {
     grid: Grid,
     /// Class of the links of each dimension.
     classes: Vec<u8>,
+    /// Parallel links in place of each link, by class.
+    trunk_widths: Vec<u32>,
     /// For each cut (by [`index`]), the packets that must cross it.
     forced: Vec<f64>,
     /// For each cut, the packets half way round a ring that cross either this cut, upward, or the opposite one,
@@ -28,8 +31,10 @@ impl Cuts {
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = Grid::of(graph)?;
         let places = usize::from(grid.dims) << 16;
-        let classes = graph.structure().grid.iter().flat_map(|grid| &grid.dimensions).map(|d| d.class).collect();
-        Some(Self { grid, classes, forced: vec![0.0; places], either: vec![0.0; places] })
+        let classes: Vec<u8> =
+            graph.structure().grid.iter().flat_map(|grid| &grid.dimensions).map(|d| d.class).collect();
+        let trunk_widths = (0..graph.class_names().len()).map(|class| graph.trunk_width(class as u8)).collect();
+        Some(Self { grid, classes, trunk_widths, forced: vec![0.0; places], either: vec![0.0; places] })
     }
 
     /// Adds the traffic between two routers to the cuts. Calls `links` with the link class of each dimension and the
@@ -54,12 +59,14 @@ impl Cuts {
         }
     }
 
-    /// Load of the busiest channel if packets choose as well as possible.
-    pub fn busiest(&self) -> f64 {
+    /// Load of the busiest channel, as a share of its rate, if packets choose as well as possible. `rates`: by link class.
+    pub fn busiest(&self, rates: &[Rate]) -> f64 {
         let mut busiest: f64 = 0.0;
         for d in 0..usize::from(self.grid.dims) {
             let width = self.grid.widths[d];
-            let channels = f64::from(self.grid.routers / u32::from(width)) * f64::from(self.grid.trunk);
+            let class = usize::from(self.classes[d]);
+            let channels = f64::from(self.grid.routers / u32::from(width) * self.trunk_widths[class]);
+            let channels = channels * rates[class].per_cycle();
             let forced = &self.forced[index(d, 0, 0)..index(d + 1, 0, 0)];
             busiest = forced.iter().map(|load| load / channels).fold(busiest, f64::max);
             if self.grid.line == Line::Ring && width.is_multiple_of(2) {

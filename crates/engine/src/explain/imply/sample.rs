@@ -10,8 +10,10 @@
 //! in seven samples has, in the eighth, a load that is too low on average, since another channel may be busier still.
 //! The estimate is half way between the two, and its interval reaches beyond both.
 
-use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Walker, between_routers};
+use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::api::routing::Classes;
+use crate::explain::serial::NO_LINKS;
+use crate::state::rate::Rate;
 use rand_pcg::Pcg32;
 use weft_traffic::below;
 
@@ -104,6 +106,12 @@ impl Walker<'_> {
         }
         let (hops, hops_error) = mean_and_error(samples.iter().map(|sample| sample.means.hops));
         let (latency, latency_error) = mean_and_error(samples.iter().map(|sample| self.latency(sample.means)));
+        for sample in &mut samples {
+            self.swap(sample);
+            self.weigh_by_rates();
+            self.swap(sample);
+        }
+        self.weigh_by_rates();
         let (bound, interval) = self.bound(&samples);
         Implied {
             zero_load_latency: Some(latency),
@@ -228,7 +236,8 @@ impl Walker<'_> {
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
             for k in 0..count {
                 let start = starts[((k as f64 + begin) * starts.len() as f64 / count as f64) as usize];
-                let (hops, wire) = self.walk(vec![(from, start, rate / count as f64)]);
+                let (hops, wire) =
+                    self.walk(vec![Part { at: from, packet: start, rate: rate / count as f64, links: NO_LINKS }]);
                 mean = (mean.0 + hops / rate, mean.1 + wire / rate);
             }
             followed.starts += starts.len() as u64;
@@ -240,14 +249,15 @@ impl Walker<'_> {
     /// The bound and its interval: see the head of this file.
     fn bound(&self, samples: &[Sample]) -> (f64, (f64, f64)) {
         let (low, load, high) = if self.cuts.is_some() {
-            let busiest = samples.iter().map(|sample| sample.cuts.as_ref().map_or(0.0, Cuts::busiest));
+            let rates: &[Rate] = &self.net.common.rates;
+            let busiest = samples.iter().map(|sample| sample.cuts.as_ref().map_or(0.0, |cuts| cuts.busiest(rates)));
             let (mean, error) = mean_and_error(busiest);
             (mean - T95 * error, mean, mean + T95 * error)
         } else {
             busiest(samples)
         };
-        // an injection channel of the busiest terminal carries 1, and these channels were not sampled
-        let exact = self.load.iter().copied().fold(1.0, f64::max);
+        // these channels, and the injection channel of the busiest terminal, were not sampled
+        let exact = self.load.iter().copied().fold(self.of_source(), f64::max);
         let bound = |load: f64| 1.0 / load.max(exact);
         (bound(load), (bound(high), bound(low)))
     }

@@ -1,13 +1,16 @@
-//! On/off per direction: a channel that was idle for `idle` goes down, and a packet that wants it wakes it.
+//! Per direction: a channel that was idle for `idle` goes off, or to a lower rate, and a packet that wants it brings it back.
 //!
 //! # Source
-//! Zahn et al., HiPINEB 2019 (on/off policy); idle time `t_down = t_transition / rho`.
+//! Zahn et al., HiPINEB 2019 (on/off policy); idle time `t_down = t_transition / rho`. Lower rates: ours, as links do that
+//! keep some lanes.
 //! # Parameters
-//! idle [time]: how long the channel must have been idle; transition [time]: duration of going down and of waking.
+//! idle [time]: how long the channel must have been idle; transition [time]: duration of going off and of waking, or until a channel
+//! at a lower rate has its full one; to: the state of idle channels.
 //! # Guarantees
-//! Never drops a flit; no flit starts on a channel unless it is `on`; the first packet of a burst waits at most 2 transitions.
+//! Never drops a flit; no flit starts on a channel that is neither `on` nor at a lower rate. Off: the first packet of a
+//! burst waits at most 2 transitions. At a lower rate: it waits for nothing, and goes at that rate until the full one is back.
 //! # Not modelled
-//! Retraining errors; partial lane shutdown. Credits travel on a side channel that is never switched off nor billed.
+//! Retraining errors. Credits travel on a side channel that is never switched off nor billed.
 //! # Validation
 //! `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
@@ -23,14 +26,34 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// On/off per direction: a channel that was idle for `idle` goes down, and a packet that wants it wakes it.
+/// Per direction: a channel that was idle for `idle` goes off, or to a lower rate, and a packet that wants it brings it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
     /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
     pub idle: Time,
-    /// Duration of going down and of waking; the channel draws full power and carries nothing.
+    /// Duration of going off and of waking, in which the channel draws full power and carries nothing.
     pub transition: Time,
+    /// The state of idle channels. With `half` or `quarter` packets wait for nothing: the channel carries them at that rate,
+    /// and has its full rate again a `transition` after the first one asked for it.
+    #[serde(default, skip_serializing_if = "IdleState::is_off")]
+    pub to: IdleState,
+}
+
+/// The state of idle channels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleState {
+    #[default]
+    Off,
+    Half,
+    Quarter,
+}
+
+impl IdleState {
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 impl IdleTimeout {
@@ -43,19 +66,33 @@ impl IdleTimeout {
             let path = format!("{path}.{name}");
             Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
         };
-        Ok(Times { idle: cycles("idle", self.idle)?, transition: cycles("transition", self.transition)? })
+        let slow = match self.to {
+            IdleState::Off => None,
+            IdleState::Half => Some(LinkState::Half),
+            IdleState::Quarter => Some(LinkState::Quarter),
+        };
+        Ok(Times { idle: cycles("idle", self.idle)?, transition: cycles("transition", self.transition)?, slow })
     }
 }
 
 impl PolicyModel for IdleTimeout {
     fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+        match self.to {
+            IdleState::Off => &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking],
+            IdleState::Half => &[LinkState::On, LinkState::Half],
+            IdleState::Quarter => &[LinkState::On, LinkState::Quarter],
+        }
     }
 
     /// The time from the last flit until the channel is off, and until it is on again.
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
+    }
+
+    /// It must be off before it wakes.
+    fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
     }
 
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
@@ -83,7 +120,10 @@ impl PolicyModel for IdleTimeout {
     }
 
     fn examples() -> Vec<Self> {
-        written(&[r#"{"idle": "40ns", "transition": "25ns"}"#])
+        written(&[
+            r#"{"idle": "40ns", "transition": "25ns"}"#,
+            r#"{"idle": "40ns", "transition": "25ns", "to": "quarter"}"#,
+        ])
     }
 }
 
@@ -92,6 +132,8 @@ impl PolicyModel for IdleTimeout {
 struct Times {
     idle: u64,
     transition: u64,
+    /// The lower rate of idle channels; `None`: they go off.
+    slow: Option<LinkState>,
 }
 
 impl Policy for Times {
@@ -115,9 +157,17 @@ impl Agents for Watchers {
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
         // a channel on its way down must get there first; its timer wakes it then
-        if channels.state(o) == LinkState::Off {
-            channels.enter(o, LinkState::Waking);
-            channels.set_timer(o, channels.now() + self.times.transition);
+        match channels.state(o) {
+            LinkState::Off => {
+                channels.enter(o, LinkState::Waking);
+                channels.set_timer(o, channels.now() + self.times.transition);
+            }
+            LinkState::Half | LinkState::Quarter => {
+                channels.open(o);
+                channels.look_again(o);
+                channels.set_timer(o, channels.now() + self.times.transition);
+            }
+            LinkState::On | LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
         }
     }
 
@@ -138,6 +188,10 @@ impl Watchers {
                 if channels.is_wanted(o) {
                     self.wanted(o, channels);
                 }
+            }
+            LinkState::Half | LinkState::Quarter => {
+                channels.enter(o, LinkState::On);
+                channels.set_timer(o, channels.now() + self.times.idle);
             }
             LinkState::Waking => {
                 channels.enter(o, LinkState::On);
@@ -161,8 +215,10 @@ impl Watchers {
             channels.set_timer(o, now - free_for as u64 + idle);
         } else {
             channels.close(o);
-            channels.enter(o, LinkState::Draining);
-            channels.set_timer(o, now + self.times.transition);
+            channels.enter(o, self.times.slow.unwrap_or(LinkState::Draining));
+            if self.times.slow.is_none() {
+                channels.set_timer(o, now + self.times.transition);
+            }
         }
     }
 }

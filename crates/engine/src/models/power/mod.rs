@@ -8,7 +8,9 @@ weft_units::registry! {
     /// Every link power policy.
     pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
     "always_on" => always_on::AlwaysOn,
+    "elastic_tree" => elastic_tree::ElasticTree,
     "idle_timeout" => idle_timeout::IdleTimeout,
+    "rate_ladder" => rate_ladder::RateLadder,
     "slac" => slac::Slac,
     "static" => static_links::Static,
     "tcep" => tcep::Tcep,
@@ -16,6 +18,7 @@ weft_units::registry! {
 }
 
 use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
+pub use crate::api::policy::{OffTime, Schedule};
 use crate::api::subnetworks::Subnets;
 pub use crate::state::{Account, LinkState};
 use weft_topology::{Graph, TopologyConfig};
@@ -37,6 +40,11 @@ impl PolicyConfig {
     /// Cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
     pub fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         self.model().settling_period(graph, cycle_fs)
+    }
+
+    /// The longest that it lets a packet wait for one link that is off, if nothing else is in its way.
+    pub fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        self.model().longest_wait(cycle_fs)
     }
 
     /// What may go wrong with its parameters although nothing is refused.
@@ -67,7 +75,7 @@ impl PolicyConfig {
 }
 
 /// For messages: how a scenario leaves all links on.
-fn leave_links_on() -> String {
+pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
     format!("write policy: {}", names.join(" or "))
@@ -77,7 +85,12 @@ fn leave_links_on() -> String {
 fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
     let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
         let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
-        let able = TopologyConfig::names_with(|graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0));
+        let has_some = |graph: &Graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0);
+        if let Some(narrow) = site.graph.narrowed(has_some) {
+            let what = format!("{policy} manages single links between routers, and here trunks join them");
+            return Refusal::new(path, what, format!("{narrow}, at least for the classes of links that it manages"));
+        }
+        let able = TopologyConfig::names_with(has_some);
         Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
     })?;
     nets.check(policy, path)?;

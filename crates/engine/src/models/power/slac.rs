@@ -148,8 +148,8 @@ impl PolicyModel for Slac {
         Ok(Some(times.wake_per_link.saturating_mul(links).saturating_add(times.averaging.saturating_mul(2))))
     }
 
-    fn first_published(&self, graph: &Graph) -> Option<u32> {
-        Some(if self.initial == Initial::AllOn { rows_of(graph).into() } else { 1 })
+    fn first_published(&self, site: &Site) -> Option<u64> {
+        Some(if self.initial == Initial::AllOn { rows_of(site.graph).into() } else { 1 })
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
@@ -211,9 +211,11 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-/// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs.
+/// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs. The time in
+/// which a stage wakes counts one link for each pair.
 fn complete_dimensions(graph: &Graph) -> Option<usize> {
-    let complete = graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some((Line::Complete, 1)));
+    let complete =
+        graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());
     complete.map(|grid| grid.dimensions.len())
 }
 
@@ -221,10 +223,13 @@ fn check_shape(graph: &Graph) -> Result<(), Refusal> {
     let other = match complete_dimensions(graph) {
         Some(2) => return Ok(()),
         Some(dimensions) if dimensions > 0 => format!("a grid of {dimensions} dimensions"),
+        None if graph.has_trunks() => "a network of trunks".to_owned(),
         Some(_) | None => "another network".to_owned(),
     };
     let able = TopologyConfig::names_with(|graph| complete_dimensions(graph) == Some(2));
     let what = format!("slac switches rows and columns of routers that are all neighbours, but this is {other}");
-    let help = format!("choose another policy, or a topology with two such dimensions: {}", able.join(", "));
+    let help = graph.narrowed(|graph| complete_dimensions(graph) == Some(2)).unwrap_or_else(|| {
+        format!("choose another policy, or a topology with two such dimensions: {}", able.join(", "))
+    });
     Err(Refusal::new(PATH, what, help))
 }

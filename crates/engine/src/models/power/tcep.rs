@@ -243,7 +243,7 @@ const MAX_CYCLES: u64 = 1 << 30;
 
 impl PolicyModel for Tcep {
     fn modes(&self) -> &'static [LinkState] {
-        &LinkState::ALL
+        &[LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
     /// No time at all where links are on from the beginning and none is let go: there is nothing to decide.

@@ -25,7 +25,7 @@ mod tests;
 
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels};
 use crate::api::examples::written;
-use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::api::policy::{LinkKnowledge, OffTime, Offers, Policy, PolicyModel, Schedule, Site};
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,10 +116,22 @@ impl PolicyModel for Timetable {
         &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
-    /// One period; without one, until the last row is over.
+    /// One period. Rows that do not repeat are at set times: no warm-up could wait for them.
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
-        let times = self.times(cycle_fs)?;
-        Ok(times.period.or_else(|| times.rows.iter().map(|row| row.until).max()))
+        Ok(self.times(cycle_fs)?.period)
+    }
+
+    fn schedule(&self, cycle_fs: u128) -> Result<Schedule, Refusal> {
+        let Times { rows, period, .. } = self.times(cycle_fs)?;
+        let once =
+            |(k, row): (usize, &Span)| OffTime { path: format!("{PATH}.off.{k}"), from: row.from, until: row.until };
+        let once = if period.is_none() { rows.iter().enumerate().map(once).collect() } else { Vec::new() };
+        Ok(Schedule { period, once })
+    }
+
+    /// A packet that comes as the longest row begins waits until it is over.
+    fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(self.times(cycle_fs)?.rows.iter().map(|row| row.until - row.from).max().unwrap_or(0))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
@@ -205,7 +217,7 @@ impl Agents for Clerks {
                     channels.look_again(o);
                     self.await_row(o, row.until, channels);
                 }
-                LinkState::Shadow => {}
+                LinkState::Shadow | LinkState::Half | LinkState::Quarter => {}
             }
         }
     }

@@ -9,7 +9,8 @@
 //! Exact to the cycle, over the measured window; managed channels only.
 //! # Not modelled
 //! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy
-//! that a router would need to go to sleep and to wake.
+//! that a router would need to go to sleep and to wake. What a router costs while it sleeps is `power.router_price.asleep`,
+//! which waits for the channels that lead to it, too.
 //! # Validation
 //! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
 //! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
@@ -48,12 +49,12 @@ impl Recording for RouterSleep {
     fn part(&self, _: &NetworkSite, block: &RecorderSite, _: &str) -> Result<Routers, Refusal> {
         let router = |&id: &u32| Router { id, channels: 0, lit: 0, since: 0, asleep: 0 };
         let mut routers: Vec<_> = block.routers.iter().map(router).collect();
-        for channel in block.channels.iter().filter(|channel| channel.managed) {
-            let router = &mut routers[channel.router as usize];
+        let of = |channel: &Sender| channel.router.filter(|_| channel.managed);
+        for (channel, router) in block.channels.iter().filter_map(|channel| Some((channel, of(channel)?))) {
+            let router = &mut routers[router as usize];
             router.channels += 1;
             router.lit += u32::from(channel.state != LinkState::Off);
         }
-        let of = |channel: &Sender| channel.managed.then_some(channel.router);
         Ok(Routers { of: block.channels.iter().map(of).collect(), routers, over: false })
     }
 

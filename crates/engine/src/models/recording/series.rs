@@ -78,7 +78,7 @@ impl Recording for Series {
         };
         let samples = samples(all);
         let rows = Vec::with_capacity(samples * width);
-        let channels = linked().map(|(row, _)| row).collect();
+        let channels = linked().collect();
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
 
@@ -100,16 +100,23 @@ impl Recording for Series {
         let length = |row: usize| (begin(row) + every).min(end) - begin(row);
         let each = |of: &dyn Fn(usize) -> u64| Column::Counts((0..rows.len()).map(of).collect());
         let of_class = |class: usize| parts.iter().map(|part| part.channels_of[class]).sum::<u64>();
-        let (subject, channels) = match self.of {
+        let bandwidth = |class: usize| run.network.bandwidths[class];
+        let (subject, bandwidths) = match self.of {
             SeriesOf::Class => {
                 let name = |row: usize| run.network.classes[row % width].clone();
                 let names = Column::Texts((0..rows.len()).map(name).collect());
-                (("link_class", names), (0..width).map(of_class).collect())
+                (("link_class", names), (0..width).map(|class| of_class(class) as f64 * bandwidth(class)).collect())
             }
-            SeriesOf::Channel => (("channel", each(&|row| (row % width) as u64)), vec![1; width]),
+            SeriesOf::Channel => {
+                let mut of_channel = vec![0.0; width];
+                for &(row, class) in parts.iter().flat_map(|part| &part.channels) {
+                    of_channel[row as usize] = bandwidth(usize::from(class));
+                }
+                (("channel", each(&|row| (row % width) as u64)), of_channel)
+            }
         };
         let utilisation = |row: usize| {
-            let slots = length(row) as f64 * channels[row % width] as f64;
+            let slots = length(row) as f64 * bandwidths[row % width];
             if slots > 0.0 { rows[row].flits as f64 / slots } else { 0.0 }
         };
         let columns = [
@@ -144,7 +151,7 @@ fn headings() -> Vec<Heading> {
         Heading::new("link_class", Kind::Text, "", "what the row is about with `of: class`"),
         Heading::new("channel", Kind::Count, "", "what the row is about with `of: channel`: row of `channels.parquet`"),
         Heading::new("flits", Kind::Count, "flits", "sent in the sample"),
-        Heading::new("utilisation", Kind::Float, "flits/cycle", "mean of the channels"),
+        Heading::new("utilisation", Kind::Float, "", "mean share of the bandwidth of the channels"),
     ];
     all.extend(LinkState::ALL.map(LinkState::name).map(|state| {
         let meaning = format!("in the state `{state}` at the end of the sample");
@@ -178,8 +185,8 @@ pub struct Samples {
     rows: Vec<Sample>,
     /// Of every channel.
     places: Vec<Place>,
-    /// Rows of the channels of the block in the table of channels.
-    channels: Vec<u32>,
+    /// The channels of the block: row in the table of channels, and link class.
+    channels: Vec<(u32, u8)>,
     /// Channels of the block by link class.
     channels_of: Vec<u64>,
 }
@@ -250,7 +257,10 @@ fn by_channel(parts: &[Samples], channels: usize) -> Vec<Sample> {
     let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.taken) * channels];
     for part in parts {
         for (k, interval) in part.rows.chunks(part.width.max(1)).enumerate() {
-            part.channels.iter().zip(interval).for_each(|(&row, sample)| all[k * channels + row as usize] = *sample);
+            part.channels
+                .iter()
+                .zip(interval)
+                .for_each(|(&(row, _), sample)| all[k * channels + row as usize] = *sample);
         }
     }
     all

@@ -43,7 +43,9 @@ pub(crate) use crate::api::examples::{Accepts, Example};
 pub use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;
 use crate::api::routing::{About, AnyRoutingModel};
-pub(crate) use crate::api::routing::{AnyRouting, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh};
+pub(crate) use crate::api::routing::{
+    AnyRouting, AroundFaults, Decides, Hop, Needs, RingEntry, Routing, RoutingModel, draw, weigh,
+};
 pub use crate::api::sensor::Sensor;
 pub(crate) use crate::api::view::{Told, View};
 pub(crate) use crate::api::walk::{COPY, Cost, Draws, Ports, Proof, Step, TIE};
@@ -58,8 +60,8 @@ impl RoutingConfig {
         (self.declares().fits)(graph)
     }
 
-    /// What it must know of links that are off.
-    pub fn knowledge_of_links(&self) -> LinkKnowledge {
+    /// What it can go by of links that are off.
+    pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }
 
@@ -105,6 +107,10 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::ABOUT.iter().filter(|(_, about)| (about.fits)(graph));
     let fitting: Vec<&str> = fitting.map(|&(name, _)| name).collect();
+    if let Some(narrow) = graph.narrowed(fits) {
+        let what = format!("{name} routes {routes}, by one link between two routers, but the topology has trunks");
+        return Refusal::new(format!("routing.{name}"), what, format!("{narrow}, or choose {}", fitting.join(", ")));
+    }
     let routed = TopologyConfig::names_with(fits);
     Refusal::new(
         format!("routing.{name}"),

@@ -126,12 +126,12 @@ impl Distances {
     }
 
     /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the one with number
-    /// `draw(count)`.
+    /// `draw(count)`; `None` if no path leads there any more.
     #[inline(always)]
-    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> u8 {
+    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u8> {
         let ports = self.ports(at, dest);
         let count = ports.clone().count() as u32;
-        ports.clone().nth(draw(count) as usize).unwrap_or(0)
+        ports.clone().nth(draw(count) as usize)
     }
 
     /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: router, its port, ports of

@@ -34,8 +34,6 @@ pub struct Grid {
     /// First port of each dimension.
     pub ports: [u8; 8],
     pub line: Line,
-    /// Parallel links between neighbours. The first port of a trunk stands for all of its ports.
-    pub trunk: u8,
     pub routers: u32,
     pub coords: Vec<u64>,
 }
@@ -45,13 +43,12 @@ impl Grid {
     /// without dimensions.
     pub fn of(graph: &Graph) -> Option<Self> {
         let grid = graph.structure().grid.as_ref()?;
-        let (dimensions, (line, trunk)) = (&grid.dimensions, grid.uniform()?);
+        let (dimensions, line) = (&grid.dimensions, grid.uniform()?);
         let mut grid = Self {
             dims: dimensions.len() as u8,
             widths: [1; 8],
             ports: [0; 8],
             line,
-            trunk: trunk as u8,
             routers: graph.routers(),
             coords: coordinates::on_grid(graph)?,
         };
@@ -90,10 +87,10 @@ impl Grid {
         self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
     }
 
-    /// Torus or mesh: the first port of dimension `d` up or down.
+    /// Torus or mesh: the port of dimension `d` up or down.
     #[inline(always)]
     pub fn port_along(&self, d: usize, up: bool) -> u8 {
-        self.ports[d] + if up { 0 } else { self.trunk }
+        self.ports[d] + u8::from(!up)
     }
 
     /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Half way round a

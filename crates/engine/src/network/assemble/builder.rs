@@ -8,21 +8,24 @@ use crate::api::subnetworks::Views;
 use crate::api::workload::{JobSources, NOT_DUE, Place};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
+use crate::network::bundles::Members;
 use crate::network::recordings::Setting;
 use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::pace::{Paces, Rates};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
+use crate::state::rate::Pace;
 use crate::state::{
-    ChannelEnd, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
+    ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
 };
-use weft_topology::Peer;
+use weft_topology::{Peer, Trunk};
 
 /// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).
 pub(crate) fn blocks<const W: usize, const V: usize>(
@@ -34,8 +37,8 @@ pub(crate) fn blocks<const W: usize, const V: usize>(
 where
     Widths: ForPorts<V>,
 {
-    let recordings = &Setting::new(spec);
-    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, bounds, b }.build()).collect()
+    let (recordings, members) = (&Setting::new(spec), &Members::new(spec));
+    (0..bounds.len() - 1).map(|b| Builder { spec, net, policy, recordings, members, bounds, b }.build()).collect()
 }
 
 pub(crate) struct Builder<'a> {
@@ -43,6 +46,7 @@ pub(crate) struct Builder<'a> {
     pub net: &'a Net,
     pub policy: &'a dyn Policy,
     pub recordings: &'a Option<Setting>,
+    pub members: &'a Option<Members>,
     pub bounds: &'a [u32],
     pub b: usize,
 }
@@ -128,12 +132,13 @@ impl Builder<'_> {
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
         let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        let flit = net.common.rates.iter().map(|rate| rate.cycles_per_flit()).max().unwrap_or(1);
         Room {
             packets: (buffered + ins.len() + terminals + to_deliver).min((1 << 20) + 64 * terminals),
             to_deliver,
             flits: outs.iter().map(on_wire).sum(),
             credits: outs.iter().map(|o| on_wire(o) + per_channel(o.class).min(64)).sum(),
-            horizon: net.after_grant + 4 + control + longest,
+            horizon: net.after_grant + 4 + (control + longest) * flit,
         }
     }
 
@@ -165,6 +170,8 @@ impl Builder<'_> {
         let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
             .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
         let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
+        let mut power = Power::new(all_vcs);
+        power.is_managed = net.faults.any();
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
@@ -188,7 +195,8 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            power: Power::new(all_vcs),
+            paces: Paces::new(self.paces(&outs), routers.len(), horizon),
+            power,
             agents: None,
             control: Control::none(),
             recorders: Recorders::default(),
@@ -204,10 +212,27 @@ impl Builder<'_> {
             routers,
             ins,
             outs,
+            trunks: self.trunks(),
             terminals,
         };
         self.start(&mut block);
         block
+    }
+
+    /// The trunk of each output of a router.
+    fn trunks(&self) -> Vec<Trunk> {
+        let graph = &*self.spec.graph;
+        if !graph.has_trunks() {
+            return Vec::new();
+        }
+        let ports = |r: u32| (0..graph.ports(r).len()).map(move |port| graph.trunk(r, port as u8));
+        (self.bounds[self.b]..self.bounds[self.b + 1]).flat_map(ports).collect()
+    }
+
+    /// The pace of each output; none if no link is paced.
+    fn paces<const V: usize>(&self, outs: &[OutputUnit<V>]) -> Vec<Pace> {
+        let of = |rates: &Rates| outs.iter().map(|out| rates.pace(out.class)).collect();
+        self.net.rates.as_ref().map(of).unwrap_or_default()
     }
 
     /// Mail for every block, with memory for what one window can bring to it.
@@ -303,7 +328,7 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> 
         rr_in: 0,
         rr_vc: 0,
         kind: ChannelEnd::Local,
-        closed: false,
+        gate: Gate::Open,
     }
 }
 

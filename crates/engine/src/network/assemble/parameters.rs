@@ -5,8 +5,14 @@ use crate::api::routing::Needs;
 use crate::api::walk::Proof;
 use crate::network::bubbles;
 use crate::network::spec::{FlowControl, LinkClass, Spec};
+use crate::pipeline::pace::Rates;
 use crate::state::link_class::Link;
+use crate::state::rate::Rate;
 use weft_units::{Cycles, Refusal};
+
+/// Flits that may wait for a link that carries less than one flit per cycle: one can cross the switch while another one
+/// waits, so that the link is never idle for want of a grant.
+const STAGED: u32 = 2;
 
 /// Longest delay of a link or a router [cycles]: the wheels need a slot for every cycle that an event can lie ahead.
 const MAX_DELAY: Cycles = 1 << 20;
@@ -118,7 +124,53 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Ref
         entering: needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter),
         room_to_enter: bubbles::room_to_enter(spec) as u16,
         capacity: vcs * link.buffer,
+        paced: is_paced(spec, c),
     })
+}
+
+/// Whether flits of links of class `c` do not simply leave one per cycle, as many as there are credits.
+fn is_paced(spec: &Spec, c: usize) -> bool {
+    let slows = spec.managed[c] && spec.policy.states().iter().any(|state| state.slowdown() > 1);
+    spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
+}
+
+/// The rates of the links, if one is paced. Refuses those that routers and terminals can't feed.
+pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
+    if !(0..spec.links.len()).any(|c| is_paced(spec, c)) {
+        return Ok(None);
+    }
+    for (class, link) in spec.links.iter().enumerate() {
+        check_rate(spec, link, class)?;
+    }
+    let staged = |(c, link): (usize, &LinkClass)| match spec.router.output_buffer {
+        Some(flits) => flits,
+        None if is_paced(spec, c) && !link.rate.is_above(1) => STAGED,
+        None => u32::MAX,
+    };
+    let staged = spec.links.iter().enumerate().map(staged).collect();
+    let of = spec.links.iter().map(|link| link.rate).collect();
+    Ok(Some(Rates::new(of, staged)))
+}
+
+/// Refuses a rate that is more than a terminal or a crossbar can feed.
+fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal> {
+    let path = format!("links.{}.bandwidth", spec.graph.class_names()[class]);
+    let speedup = u32::from(spec.router.speedup);
+    let (most, feeder) = match class {
+        0 => (1, "a terminal sends and receives at most 1 flit per cycle".to_owned()),
+        _ => (speedup, format!("the crossbar feeds an output at most {speedup} flits per cycle (router.speedup)")),
+    };
+    if !link.rate.is_above(most) {
+        return Ok(());
+    }
+    let help = match class {
+        0 => "write at most 1flit/cycle, or a shorter cycle".to_owned(),
+        _ => {
+            let needed = link.rate.per_cycle().ceil();
+            format!("write at most {most}flits/cycle, or router.speedup: {needed} or more, or a shorter cycle")
+        }
+    };
+    Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
 }
 
 /// Refuses too few VCs for the classes of the routing, and a buffer into which no packet fits.

@@ -350,6 +350,21 @@ fn escapes_are_checked_where_a_proof_relies_on_them() {
 }
 
 #[test]
+fn members_of_a_trunk_are_one_channel_whichever_a_routing_names() {
+    // up a ring of four; packets past the end are told to take the other link, as if that kept them apart
+    let next: fn(u64, &mut Packet) -> Option<Hop> = |at, packet| {
+        packet.lane |= u8::from(at == 3);
+        let port = if packet.lane == 0 { 1 } else { 3 };
+        Some(if at == packet.dest { Hop::to_terminal(packet) } else { Hop { port, class: 0 } })
+    };
+    let toy = Toy { next, ..direct() };
+    let ring = graph(r#"{"torus": {"widths": [4], "terminals_per_router": 1, "trunk_width": 2}}"#);
+    assert!(ring.trunk(0, 1).members().eq([1, 3]));
+    let refusal = refuse_cycle(&ring, &toy, &toy.needs.classes, "toy").unwrap_err();
+    assert!(refusal.what.contains("a cycle of 4 channels"), "{refusal}");
+}
+
+#[test]
 fn what_the_loop_would_not_call_is_refused() {
     let writes: fn(&mut Packet) = |packet| packet.lane = 1;
     refused(&Toy { taken: writes, ..direct() }, "`Needs::remembers` is off");
@@ -409,7 +424,7 @@ fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
         let side = |router, number| port(Peer::Router { router, port: number }, 1);
         builder.router([port(Peer::Terminal(r), 0), side(r ^ 1, 1), side(r ^ 2, 2)]);
     }
-    let dimension = |first_port| Dimension { width: 2, line: Line::Complete, first_port, trunk: 1, class: 1 };
+    let dimension = |first_port| Dimension { width: 2, line: Line::Complete, first_port, class: 1 };
     let graph = builder.build(Structure::of_grid(vec![dimension(1), dimension(2)]), "square").unwrap();
     let config: RoutingConfig = serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap();
     let routing = config.build(&graph).unwrap();

@@ -48,6 +48,13 @@ impl Agents for Gauge {
         }
     }
 
+    fn discard(&mut self, now: u64, input: usize, flits: u16, packet: Option<&Packet>) {
+        (0..flits).for_each(|_| self.leave(input, now));
+        if let Some(packet) = packet {
+            self.deliver(packet.lane);
+        }
+    }
+
     fn routed(&mut self, packet: &Packet) {
         self.pin(packet.lane);
     }

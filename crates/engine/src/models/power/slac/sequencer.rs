@@ -90,7 +90,7 @@ impl Sequencer {
     fn settle(&mut self, network: &mut dyn Network, now: u64) {
         self.change = None;
         self.rests_until = now + self.policy.times.averaging;
-        network.publish(self.asked.len() as u32 + 1);
+        network.publish(self.asked.len() as u64 + 1);
     }
 
     /// Fills in the utilisation of every router in the window that ends.
@@ -121,7 +121,7 @@ impl Sequencer {
             self.enter(network, self.asked.len(), LinkState::Draining, now);
             self.asked.pop();
             self.change = Some(Change::Draining);
-            network.publish(self.asked.len() as u32 + 1);
+            network.publish(self.asked.len() as u64 + 1);
         }
     }
 
@@ -133,6 +133,7 @@ impl Sequencer {
                 LinkState::On => network.open(channel),
                 LinkState::Off => network.close(channel),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
+                LinkState::Half | LinkState::Quarter => unreachable!("stages have no rates"),
             }
             network.enter(channel, state, now);
         }

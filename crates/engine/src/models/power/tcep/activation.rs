@@ -130,7 +130,7 @@ impl Team {
     /// Whether the link is active, and one of its directions is above the high-water mark with more than half of its
     /// flits on detours.
     fn is_crowded_by_detours(&self, channels: &dyn Channels, o: usize) -> bool {
-        let mark = self.mark();
+        let mark = self.mark(channels, o);
         let gained = self.counts(channels, o).since(self.links[o].short);
         let crowded = |all: u32, around: u32| f64::from(all) > mark && around > all / 2;
         self.links[o].end.state == LinkState::On

@@ -203,9 +203,9 @@ impl Team {
         self.meters.counts(o, channels.flits(o))
     }
 
-    /// Flits of an activation epoch above which a channel is above the high-water mark.
-    pub(super) fn mark(&self) -> f64 {
-        self.rules.config.high_water * self.rules.epoch as f64
+    /// Flits of an activation epoch above which channel `o` is above the high-water mark.
+    pub(super) fn mark(&self, channels: &dyn Channels, o: usize) -> f64 {
+        self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
     }
 
     /// Whether the link of output `o` is off and could be activated: it has not failed, and was not asked for yet.

@@ -46,6 +46,7 @@ impl Team {
                 self.routers[r].moved = true;
                 channels.set_timer(o, now + 1);
             }
+            LinkState::Half | LinkState::Quarter => unreachable!("links have no other rates"),
             LinkState::Off => channels.close(o),
             LinkState::Waking => {
                 self.routers[r].moved = true;

@@ -30,10 +30,10 @@ impl Team {
     /// The next epoch begins: notes where the counters stand, and which links were above the high-water mark. `long`: a
     /// deactivation epoch begins, too.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
-        let (rules, mark) = (self.rules.clone(), self.mark());
+        let rules = self.rules.clone();
         for &d in &rules.managed {
             for o in self.outputs(r, d) {
-                let counts = self.counts(channels, o);
+                let (counts, mark) = (self.counts(channels, o), self.mark(channels, o));
                 let link = &mut self.links[o];
                 link.was_crowded = f64::from(counts.since(link.short).sent) > mark;
                 (link.short, link.virtually, link.around) = (counts, 0, 0);

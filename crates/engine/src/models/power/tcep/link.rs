@@ -184,7 +184,7 @@ impl End {
         match self.state {
             LinkState::On | LinkState::Shadow => true,
             LinkState::Draining => !self.ready,
-            LinkState::Off | LinkState::Waking => false,
+            LinkState::Off | LinkState::Waking | LinkState::Half | LinkState::Quarter => false,
         }
     }
 
@@ -194,7 +194,7 @@ impl End {
         match self.state {
             LinkState::On | LinkState::Shadow | LinkState::Draining => true,
             LinkState::Waking => self.ready,
-            LinkState::Off => false,
+            LinkState::Off | LinkState::Half | LinkState::Quarter => false,
         }
     }
 }

@@ -60,7 +60,9 @@ impl Team {
     /// For each active link of a subnetwork, by rank, the flits that other links would have to carry if it went; `None`
     /// if it must stay.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
-        let (config, length) = (&self.rules.config, self.long_epoch());
+        let config = &self.rules.config;
+        // flits that a link of this subnetwork can carry in the epoch
+        let length = self.long_epoch() * self.bandwidth(channels, r, d);
         let utilisation: Vec<f64> = links.iter().map(|link| f64::from(link.flits) / length).collect();
         let boundary = config.algorithm.boundary(&utilisation, config.high_water);
         let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
@@ -83,7 +85,12 @@ impl Team {
         (self.rules.epoch * self.rules.ratio) as f64
     }
 
-    /// Flits per cycle that router `r` itself sends to another member of a subnetwork, on average: directly over the
+    /// Flits per cycle that a link of subnetwork `d` of router `r` can carry.
+    fn bandwidth(&self, channels: &dyn Channels, r: usize, d: usize) -> f64 {
+        self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
+    }
+
+    /// What router `r` itself sends to another member of a subnetwork, on average, as a share of a link: directly over the
     /// deactivation epoch, or by a detour over the last activation epoch.
     fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {
@@ -92,6 +99,7 @@ impl Team {
         });
         let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));
         let sent = direct.sum::<f64>() / self.long_epoch() + around.sum::<f64>() / self.rules.epoch as f64;
+        let sent = sent / self.bandwidth(channels, r, d);
         sent / (f64::from(self.rules.nets.widths[d]) - 1.0).max(1.0)
     }
 }

@@ -1,3 +1,4 @@
+use crate::api::policy::Schedule;
 use crate::models::power::PolicyConfig;
 use crate::network::spec::{Execution, LoadPhase, Spec};
 use crate::state::LinkState;
@@ -73,7 +74,7 @@ fn idle_channels_are_in_each_state_for_the_cycles_of_the_timetable() {
                 let due = expected(rows, period, warmup..warmup + 1000);
                 for c in &run_in(&spec, 2).channels {
                     let named = c.class > 0 && [0, c.class].contains(&class);
-                    let due = if named { due } else { [1000, 0, 0, 0, 0] };
+                    let due = if named { due } else { [1000, 0, 0, 0, 0, 0, 0] };
                     assert_eq!(c.cycles, due, "{rows:?} every {period:?} for {name:?} from {warmup}: {c:?}");
                 }
             }
@@ -112,7 +113,7 @@ fn classes_have_their_own_rows() {
 fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; LinkState::COUNT])> {
     let between = out.channels.iter().filter(|c| c.class > 0);
     let kept = between.map(|c| {
-        assert_eq!((c.transitions % 4, &c.flits[1..]), (0, &[0; 4][..]), "{c:?}");
+        assert_eq!((c.transitions % 4, &c.flits[1..]), (0, &[0; LinkState::COUNT - 1][..]), "{c:?}");
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
         (c.transitions / 4, c.cycles)
     });
@@ -125,7 +126,7 @@ fn rows_kept(out: &Outcome) -> Vec<(u64, [u64; LinkState::COUNT])> {
 fn packets_of_one_flit_wait_until_a_row_ends() {
     for load in [0.02, 0.3, 1.0] {
         let out = run_in(&network(table(TABLES[0].0, TABLES[0].1, None), load), 1);
-        for (kept, [on, shadow, draining, off, waking]) in rows_kept(&out) {
+        for (kept, [on, shadow, draining, off, waking, ..]) in rows_kept(&out) {
             assert_eq!((on, shadow, waking), (1000 - 40 * kept, 0, 5 * kept));
             assert!(draining >= 5 * kept && draining + off == 35 * kept);
             assert!(kept == 10 || load == 1.0 && kept >= 5, "{kept} at {load}");
@@ -140,7 +141,7 @@ fn packets_of_5_flits_may_keep_a_channel_on() {
     for load in [0.02, 0.3, 1.0] {
         let mut spec = network(table(TABLES[0].0, TABLES[0].1, None), load);
         spec.set_packet(5);
-        for (kept, [on, _, draining, off, waking]) in rows_kept(&run_in(&spec, 1)) {
+        for (kept, [on, _, draining, off, waking, ..]) in rows_kept(&run_in(&spec, 1)) {
             assert!(kept == 10 || load == 1.0 && (5..=10).contains(&kept), "{kept} at {load}");
             assert!(on >= 1000 - 40 * kept && waking == 5 * kept, "{on} {kept}");
             assert!(draining >= 5 * kept && off >= kept, "{draining} {off} {kept}");
@@ -228,7 +229,7 @@ fn what_is_no_timetable_is_refused() {
     let named = |name: &str| table(&[(20, 60)], None, Some(name));
     refused(named("dim9"), "off.0.classes", "no link class `dim9`", "write one of: dim0");
     refused(named("dim1"), "off.0.classes", "does not manage dim1", "add dim1 to power.manages");
-    refused(named("terminal"), "off.0.classes", "terminal links always stay on", "write one of: dim0");
+    refused(named("terminal"), "off.0.classes", "does not manage terminal", "add terminal to power.manages");
     let none = json!([{"classes": [], "from": "20ns", "until": "60ns"}]);
     refused(json!({"off": none, "transition": "5ns"}), "off.0.classes", "no class", "dim0");
     // no panic on the longest times
@@ -238,10 +239,16 @@ fn what_is_no_timetable_is_refused() {
 }
 
 #[test]
-fn a_timetable_settles_in_a_period_or_when_its_last_row_is_over() {
-    for (period, settles) in [(Some(100), 100), (None, 70)] {
-        let spec = network(table(&[(20, 30 + 40), (0, 15)], period, None), 0.0);
+fn a_timetable_settles_in_a_period_or_has_nothing_to_settle() {
+    for period in [Some(100), None] {
+        let mut spec = network(table(&[(20, 30 + 40), (0, 15)], period, None), 0.0);
         let policy: &PolicyConfig = &spec.policy;
-        assert_eq!(policy.settling_period(&spec.graph, spec.cycle_fs).unwrap(), Some(settles));
+        assert_eq!(policy.settling_period(&spec.graph, spec.cycle_fs).unwrap(), period);
+        assert_eq!(policy.longest_wait(spec.cycle_fs).unwrap(), 50);
+        let planned = spec.schedule().unwrap();
+        let once: Vec<(u64, u64)> = planned.once.iter().map(|row| (row.from, row.until)).collect();
+        assert_eq!((planned.period, once), (period, if period.is_some() { vec![] } else { vec![(20, 70), (0, 15)] }));
+        spec.managed.fill(false);
+        assert_eq!(spec.schedule().unwrap(), Schedule::default(), "no link is ever off");
     }
 }

@@ -8,6 +8,9 @@
 //! Minimal; all packets of a flow take one path, which the seed decides. `hop_index`: as many VC classes as links on the
 //! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
 //! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB.
+//! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
+//! at a broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
+//! become longer than there are classes.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.
 //! # Validation
@@ -20,7 +23,8 @@ use super::shortest_path::hop_classes;
 use crate::api::coordinates;
 use crate::models::routing::on_graph::{self, Distances};
 use crate::models::routing::{
-    Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
+    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash,
+    same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -103,11 +107,24 @@ impl Routing for Runtime {
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
         // each router has a hash of its own: if all routers chose alike, some links would never be used
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
-        Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count)), class })
+        let port = self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count))?;
+        Some(Hop { port, class })
     }
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
+    }
+
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::Rebuilds
+    }
+
+    fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        Ok(Box::new(Ecmp { classes: self.rule }.build(left)?))
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
     /// There are too many flows to follow each: the check takes all shortest paths together.

@@ -9,6 +9,9 @@
 //! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
 //! terminals, at most 1 GiB.
+//! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
+//! at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
+//! there are classes.
 //! # Not modelled
 //! A choice by congestion; weights of links.
 //! # Validation
@@ -20,7 +23,8 @@
 use crate::api::coordinates;
 use crate::models::routing::on_graph::{self, Distances};
 use crate::models::routing::{
-    Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw,
+    same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -118,7 +122,8 @@ impl Routing for Runtime {
             Among::First => 0,
             Among::Random => below(draw(seed, packet, 0x3d + u64::from(class)), count),
         };
-        Some(Hop { port: self.distances.pick(at as u32, packet.dest as u32, number), class })
+        let port = self.distances.pick(at as u32, packet.dest as u32, number)?;
+        Some(Hop { port, class })
     }
 
     /// A hop on every port that begins a shortest path, or to the terminal.
@@ -130,6 +135,18 @@ impl Routing for Runtime {
         let most = if self.choice == Among::First { 1 } else { usize::MAX };
         let ports = self.distances.ports(at as u32, packet.dest as u32).take(most);
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
+    }
+
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::Rebuilds
+    }
+
+    fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        Ok(Box::new(ShortestPath { choice: self.choice }.build(left)?))
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        packet.lane -= 1;
     }
 
     fn proof(&self) -> Proof<'_> {

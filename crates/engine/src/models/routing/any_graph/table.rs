@@ -10,6 +10,9 @@
 //! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the
 //! path: pairs of routers with terminals between which the table has a hole or a loop. The check of dependencies finds
 //! deadlocks. Two bytes of table per router and router with terminals, at most 1 GiB.
+//! Under faults: after `fault_model.rebuild_delay` all routers whose path is broken send to the nearest router that still
+//! has one, on the class of their old entry; until then heads at a broken link wait. Packets to routers that are cut off are
+//! discarded. The check of dependencies looks at the table of every state, not at packets of two tables together.
 //! # Not modelled
 //! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.
 //! # Validation
@@ -20,7 +23,9 @@
 
 use crate::api::coordinates;
 use crate::models::routing::on_graph::{self, Wiring};
-use crate::models::routing::{Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
+use crate::models::routing::{
+    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes,
+};
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -288,6 +293,19 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::Rebuilds
+    }
+
+    /// The same table where its paths are whole. A router whose path is broken sends to the nearest one that still has a
+    /// path, on the class that its entry has.
+    fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        let wiring = Wiring::of(left);
+        let mut hops = vec![None; self.hops.len()];
+        wiring.hosts().for_each(|dest| self.mend_paths(&wiring, dest, &mut hops));
+        Ok(Box::new(Self { classes: self.classes.clone(), wiring, hops: hops.into() }))
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::Turns(Box::new(|turn| self.every_turn(turn)))
     }
@@ -298,6 +316,42 @@ impl Runtime {
     fn step(&self, router: u32, dest: u32) -> Option<(Hop, u32)> {
         let hop = self.hops[self.wiring.place(router, dest)].map(Entry::hop)?;
         self.wiring.peers(router)[hop.port as usize].map(|next| (hop, next))
+    }
+
+    /// Enters the hops of all routers toward `dest` into `hops`, where `wiring` is what is left of the network.
+    fn mend_paths(&self, wiring: &Wiring, dest: u32, hops: &mut [Option<Entry>]) {
+        let old = |router: u32| self.hops[self.wiring.place(router, dest)];
+        let mut senders: Vec<Vec<u32>> = vec![Vec::new(); wiring.routers() as usize];
+        for router in 0..wiring.routers() {
+            if let Some(next) = old(router).and_then(|entry| wiring.peers(router)[usize::from(entry.hop().port)]) {
+                senders[next as usize].push(router);
+            }
+        }
+        // all from which the path is whole, in the order of their distance on it
+        let mut reached = vec![false; wiring.routers() as usize];
+        reached[dest as usize] = true;
+        let mut open = vec![dest];
+        for k in 0.. {
+            let Some(&router) = open.get(k) else { break };
+            for &sender in senders[router as usize].iter().filter(|&&sender| sender != dest) {
+                hops[wiring.place(sender, dest)] = old(sender);
+                reached[sender as usize] = true;
+                open.push(sender);
+            }
+        }
+        // the others, from near to far
+        for k in 0.. {
+            let Some(&near) = open.get(k) else { break };
+            for &router in wiring.peers(near).iter().flatten() {
+                if std::mem::replace(&mut reached[router as usize], true) {
+                    continue;
+                }
+                let port = wiring.peers(router).iter().position(|&peer| peer == Some(near)).unwrap_or(0);
+                let class = old(router).map_or(0, |entry| entry.hop().class);
+                hops[wiring.place(router, dest)] = Entry::new(Hop { port: port as u8, class });
+                open.push(router);
+            }
+        }
     }
 
     /// Follows the path between every two routers with terminals.

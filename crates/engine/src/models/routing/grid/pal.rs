@@ -62,7 +62,7 @@ pub struct Runtime {
 impl RoutingModel for Pal {
     type Routing = Runtime;
     const ROUTES: &'static str = "lines or groups of routers that are all neighbours";
-    const LINKS: LinkKnowledge = LinkKnowledge::Subnetworks;
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks];
 
     fn fits(graph: &Graph) -> bool {
         Subnets::of(graph).is_some()

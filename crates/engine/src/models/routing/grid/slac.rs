@@ -76,7 +76,7 @@ pub struct Runtime {
 impl RoutingModel for Slac {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of two dimensions with a link between every two routers of a line";
-    const LINKS: LinkKnowledge = LinkKnowledge::Stages;
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Stages];
 
     fn fits(graph: &Graph) -> bool {
         Grid::complete(graph).is_some_and(|grid| grid.dims == 2)
@@ -182,7 +182,7 @@ impl Routing for Runtime {
     }
 
     /// The overseer says how many stages are on from now on.
-    fn hear(&self, stages: u32) {
+    fn hear(&self, stages: u64) {
         self.stages.store(stages as u8, Relaxed);
     }
 
@@ -222,7 +222,7 @@ impl Routing for Runtime {
         "the way over the stages that are on"
     }
 
-    fn begin_with(&mut self, stages: u32) {
+    fn begin_with(&mut self, stages: u64) {
         self.switched = true;
         self.hear(stages);
     }

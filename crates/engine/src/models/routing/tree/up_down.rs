@@ -9,13 +9,15 @@
 //! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
 //! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
 //! a random one on. sensor: what is read as congestion (`adaptive` only).
+//! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
+//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number.
 //! # Guarantees
 //! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
 //! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
 //! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
 //! acyclic.
 //! # Not modelled
-//! Tapered trees; links up that are chosen again while the packet waits.
+//! Tapered trees; links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -24,13 +26,15 @@
 //! `tests/data/golden/booksim.csv` (`random`).
 
 use crate::api::coordinates::{self, DIGITS, LEVEL, digits};
+use crate::api::widths::{Widths, note_choice};
 use crate::models::routing::{
-    Accepts, Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below,
-    draw, same_classes, weigh,
+    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step,
+    View, below, draw, same_classes, weigh,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
@@ -61,11 +65,16 @@ pub enum Ascent {
     Adaptive,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Runtime {
     classes: Classes,
     ascent: Ascent,
     sensor: Sensor,
+    /// Links up are chosen by each router for the head of a VC, not when the packet is made.
+    at_head: bool,
+    /// The links up that each level uses, if a policy switches them. Its overseer changes them between two cycles, when no
+    /// router runs.
+    widths: Option<AtomicU64>,
     /// Links up of a router, and down of a router below the top.
     k: u32,
     /// Levels.
@@ -78,6 +87,7 @@ pub struct Runtime {
 impl RoutingModel for UpDown {
     type Routing = Runtime;
     const ROUTES: &'static str = "fat trees of equal routers";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Widths, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
         links_of(graph).is_some()
@@ -86,7 +96,8 @@ impl RoutingModel for UpDown {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let (k, n, top) = links_of(graph).expect("a graph that fits");
         let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
-        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, k, n, top, coords })
+        let at_head = self.ascent == Ascent::Adaptive;
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, widths: None, k, n, top, coords })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -132,20 +143,55 @@ fn meeting_level(a: u64, b: u64) -> u32 {
 }
 
 impl Runtime {
+    /// The hop over link up `up`.
+    #[inline(always)]
+    fn up(&self, up: u32) -> Hop {
+        Hop { port: (self.k + up) as u8, class: 0 }
+    }
+
     /// Links below a router change only the digits below its level, so the other digits say which leaves are under it.
     #[inline(always)]
     fn is_above(at: u64, dest: u64) -> bool {
         ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
     }
 
-    /// Whether the packet has still to choose a link up by the queues.
+    /// Whether the packet has still to choose a link up at this router.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
-        self.ascent == Ascent::Adaptive && !Self::is_above(at, packet.dest)
+        self.at_head && !Self::is_above(at, packet.dest)
+    }
+
+    /// The links up of a router of `level` that packets may take, from the first on.
+    #[inline(always)]
+    fn width(&self, level: u32) -> u32 {
+        self.widths.as_ref().map_or(self.k, |widths| Widths(widths.load(Relaxed)).of(level as usize))
+    }
+
+    /// The link up from `level` that a packet takes if it has not to read queues, of the first `width`.
+    #[inline(always)]
+    fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
+        // digit i of the terminal in byte i
+        let terminal = || (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
+        match self.ascent {
+            // of an adaptive ascent this is the first link to be compared
+            Ascent::Random | Ascent::Adaptive => below(draw(seed, packet, 0xa7 + u64::from(level)), width),
+            Ascent::DModK => u32::from(digit(terminal(), level)) % width,
+            Ascent::DModKHighFirst => u32::from(digit(terminal(), self.n - 1 - level)) % width,
+        }
+    }
+
+    /// The packet takes link up `up` of a router of `level`: where links are switched it keeps its choices, so that the
+    /// policy knows which links it needs.
+    #[inline(always)]
+    fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
+        if self.widths.is_some() {
+            note_choice(packet, level, up);
+        }
     }
 
     /// The same tree under a routing that takes the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
-        Self { ascent: Ascent::Random, ..self.clone() }
+        let (classes, coords) = (self.classes.clone(), self.coords.clone());
+        Self { ascent: Ascent::Random, at_head: false, widths: None, classes, coords, ..*self }
     }
 
     /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
@@ -182,12 +228,11 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        let adaptive = self.ascent == Ascent::Adaptive;
         Needs {
             classes: self.classes.clone(),
-            decides: if adaptive { Decides::AtHead } else { Decides::Ahead },
-            sensor: adaptive.then_some(self.sensor),
-            draws_path: !adaptive,
+            decides: if self.at_head { Decides::AtHead } else { Decides::Ahead },
+            sensor: (self.ascent == Ascent::Adaptive).then_some(self.sensor),
+            draws_path: !self.at_head,
             sees_terminals: self.ascent == Ascent::DModK,
             ..Needs::default()
         }
@@ -199,19 +244,11 @@ impl Routing for Runtime {
 
     /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
     fn inject(&self, packet: &mut Packet, seed: u64) {
-        if self.ascent == Ascent::Adaptive {
-            return; // each router chooses by its queues
+        if self.at_head {
+            return; // each router chooses
         }
         let stages = 0..self.n - 1;
-        // digit i of the terminal in byte i
-        let terminal = (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
-        let link = |i: u32| match self.ascent {
-            Ascent::Random => below(draw(seed, packet, 0xa7 + u64::from(i)), self.k),
-            Ascent::DModK => u32::from(digit(terminal, i)),
-            Ascent::DModKHighFirst => u32::from(digit(terminal, self.n - 1 - i)) % self.k,
-            Ascent::Adaptive => 0,
-        };
-        packet.target = stages.map(|i| u64::from(link(i)) << (8 * i)).sum();
+        packet.target = stages.map(|i| u64::from(self.link(i, self.k, packet, seed)) << (8 * i)).sum();
     }
 
     #[inline(always)]
@@ -219,7 +256,7 @@ impl Routing for Runtime {
         let level = (at >> LEVEL) as u32;
         let port = match level.checked_sub(1) {
             _ if !Self::is_above(at, packet.dest) => {
-                if self.ascent == Ascent::Adaptive {
+                if self.at_head {
                     return None;
                 }
                 self.k as u8 + digit(packet.target, level)
@@ -230,25 +267,40 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// The least congested link up; the comparison begins at a random one.
+    /// The link up by the rule of the ascent. An adaptive one takes the least congested; the comparison begins at a random one.
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        let first = below(draw(seed, packet, 0xa7 + (at >> LEVEL)), self.k);
-        let ports = (first..first + self.k).map(|u| (self.k + u % self.k) as u8);
-        let cost = |&port: &u8| weigh(here, at, Hop { port, class: 0 }, 1, 0);
-        let port = ports.min_by_key(cost).unwrap_or(self.k as u8);
-        Hop { port, class: 0 }
+        let level = (at >> LEVEL) as u32;
+        let width = self.width(level);
+        let mut up = self.link(level, width, packet, seed);
+        if self.ascent == Ascent::Adaptive {
+            let cost = |&u: &u32| weigh(here, at, self.up(u), 1, 0);
+            up = (up..up + width).map(|u| u % width).min_by_key(cost).unwrap_or(up);
+        }
+        self.keep(packet, level, up);
+        self.up(up)
     }
 
-    /// Every link up.
+    /// Every link up that the ascent may choose.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
         }
-        let choice = |port: u8| {
-            let cost = Some(Cost { at, port, hops: 1, bias: 0 });
-            Step { hop: Hop { port, class: 0 }, after: *packet, cost }
+        let level = (at >> LEVEL) as u32;
+        let width = self.width(level);
+        let choices = match self.ascent {
+            Ascent::Random | Ascent::Adaptive => 0..width,
+            Ascent::DModK | Ascent::DModKHighFirst => {
+                let up = self.link(level, width, packet, seed);
+                up..up + 1
+            }
         };
-        (self.k..2 * self.k).map(|port| choice(port as u8)).collect()
+        let choice = |up: u32| {
+            let (hop, mut after) = (self.up(up), *packet);
+            self.keep(&mut after, level, up);
+            let compared = self.ascent == Ascent::Adaptive;
+            Step { hop, after, cost: compared.then_some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
+        };
+        choices.map(choice).collect()
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -262,11 +314,31 @@ impl Routing for Runtime {
     /// One packet per nearest common ancestor that it may draw.
     fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         let k = self.k;
-        let drawn = self.ascent == Ascent::Random;
+        let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
         self.inject(&mut fixed, 0);
         let ancestors = if drawn { k.pow(meeting_level(at, packet.dest)) } else { 1 };
         Box::new((0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed }))
+    }
+
+    fn rule_without_queues(&self) -> &'static str {
+        "a link up that its level uses, drawn or by a digit of the destination"
+    }
+
+    /// The overseer says how many links up each level uses from now on.
+    fn hear(&self, widths: u64) {
+        if let Some(used) = &self.widths {
+            used.store(widths, Relaxed);
+        }
+    }
+
+    fn begin_with(&mut self, widths: u64) {
+        (self.at_head, self.widths) = (true, Some(AtomicU64::new(widths)));
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.hear(Widths::equal(self.n as usize - 1, self.k).0);
+        self.widths.is_some()
     }
 }
 
@@ -277,10 +349,11 @@ mod tests {
     use crate::network::spec::Execution;
     use crate::{Spec, imply};
     use std::collections::BTreeSet;
-    use weft_topology::{Peer, TopologyConfig, fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+    use weft_topology::{Peer, TopologyConfig, TrunkWidth};
+    use weft_topology::{fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
 
     fn spec(k: u32, n: u32) -> Spec {
-        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n });
+        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n, trunk_width: TrunkWidth::default() });
         Spec::new(&topology, RoutingConfig::UpDown(UpDown::default())).unwrap()
     }
 
@@ -306,7 +379,9 @@ mod tests {
             check_turns(&spec(k, n).graph);
         }
         for k in [2, 4, 6, 8] {
-            check_turns(&TopologyConfig::FatTree(FatTree { k }).build("topology").unwrap());
+            check_turns(
+                &TopologyConfig::FatTree(FatTree { k, trunk_width: TrunkWidth::default() }).build("topology").unwrap(),
+            );
         }
     }
 
@@ -381,7 +456,11 @@ mod tests {
 
     #[test]
     fn other_shapes_and_patterns_of_other_shapes_are_refused() {
-        let hyperx = TopologyConfig::HyperX(HyperX { widths: vec![4], terminals_per_router: 1 });
+        let hyperx = TopologyConfig::HyperX(HyperX {
+            widths: vec![4],
+            terminals_per_router: 1,
+            trunk_width: TrunkWidth::default(),
+        });
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
         assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");

@@ -1,0 +1,130 @@
+//! The accounts of bundles: for each, the cycles of the window in which all its channels were off at once.
+//!
+//! A bundle sleeps while every block's part of it is dark. The blocks note when their parts change, and between two
+//! advances, when all blocks have come to the same cycle, the notes are joined in the order of time. Notes of one cycle
+//! may come in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do
+//! not depend on the blocks.
+
+use crate::network::rows;
+use crate::network::simulation::Simulation;
+use crate::network::spec::Spec;
+use crate::pipeline::block::Block;
+use crate::pipeline::bundles::{Bundles, Note};
+use crate::state::LinkState;
+
+/// Where the channels of all bundles are.
+pub(crate) struct Members {
+    first_links: Vec<u32>,
+    /// For each row of the table of channels, where its bundles begin in `of`, and last where they end.
+    first: Vec<u32>,
+    of: Vec<u32>,
+}
+
+impl Members {
+    /// `None` if nothing is counted.
+    pub fn new(spec: &Spec) -> Option<Self> {
+        if spec.bundles.is_empty() {
+            return None;
+        }
+        let first_links = rows::first_links(&spec.graph);
+        let channels = (first_links[first_links.len() - 1] + spec.graph.terminals()) as usize;
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (bundle, rows) in spec.bundles.iter().enumerate() {
+            pairs.extend(rows.iter().map(|&row| (row, bundle as u32)));
+        }
+        pairs.sort_unstable();
+        let mut first = vec![0; channels + 1];
+        pairs.iter().for_each(|&(row, _)| first[row as usize + 1] += 1);
+        (1..first.len()).for_each(|row| first[row] += first[row - 1]);
+        Some(Self { first_links, first, of: pairs.into_iter().map(|(_, bundle)| bundle).collect() })
+    }
+
+    /// The parts that lie in a block, whose channels must be in their states of cycle 0.
+    pub fn of_block<const W: usize, const V: usize>(&self, block: &Block<W, V>) -> Bundles {
+        let of = |row: Option<u32>| {
+            let place = |row: u32| self.first[row as usize] as usize;
+            row.map_or(&[][..], |row| &self.of[place(row)..place(row + 1)])
+        };
+        let rows = rows::of_block(block, &self.first_links);
+        Bundles::new(block.outs.iter().zip(rows).map(|(out, row)| (LinkState::of(out.state), of(row))))
+    }
+}
+
+/// The accounts of all bundles; none if nothing is counted.
+#[derive(Debug, Default)]
+pub(crate) struct SleepAccounts {
+    accounts: Vec<SleepAccount>,
+    /// Scratch: notes of all blocks.
+    notes: Vec<Note>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SleepAccount {
+    /// Parts that are not dark.
+    lit: u32,
+    /// Since when none is, or since the begin of the window.
+    since: u64,
+    /// Cycles asleep before `since`.
+    asleep: u64,
+}
+
+impl SleepAccounts {
+    /// A bundle without channels never sleeps.
+    pub fn new(spec: &Spec) -> Self {
+        let account = |rows: &Vec<u32>| SleepAccount { lit: u32::from(rows.is_empty()), since: 0, asleep: 0 };
+        Self { accounts: spec.bundles.iter().map(account).collect(), notes: Vec::new() }
+    }
+
+    /// Cycles of the window that each bundle has slept before cycle `now`.
+    pub fn at(&self, now: u64) -> Vec<u64> {
+        let asleep = |account: &SleepAccount| match account.lit {
+            0 => account.asleep + now - account.since,
+            _ => account.asleep,
+        };
+        self.accounts.iter().map(asleep).collect()
+    }
+
+    fn enter(&mut self, note: Note) {
+        let account = &mut self.accounts[note.bundle as usize];
+        if note.lit {
+            account.asleep += if account.lit == 0 { note.cycle - account.since } else { 0 };
+            account.lit += 1;
+        } else {
+            account.lit -= 1;
+            account.since = note.cycle;
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// The window begins with this cycle.
+    pub(crate) fn open_bundles(&mut self) {
+        self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
+        for bundles in self.blocks.iter_mut().map(|block| &mut block.power.bundles) {
+            bundles.notes_taken = true;
+            for part in bundles.parts.iter().filter(|part| part.lit > 0) {
+                self.bundles.accounts[part.bundle as usize].lit += 1;
+            }
+        }
+    }
+
+    /// Brings the accounts up to this cycle.
+    pub(crate) fn settle_bundles(&mut self) {
+        if self.bundles.accounts.is_empty() {
+            return;
+        }
+        let mut notes = std::mem::take(&mut self.bundles.notes);
+        self.blocks.iter_mut().for_each(|block| notes.append(&mut block.power.bundles.notes));
+        // stable: what a block notes within a cycle stays in its order
+        notes.sort_by_key(|note| note.cycle);
+        notes.drain(..).for_each(|note| self.bundles.enter(note));
+        self.bundles.notes = notes;
+    }
+
+    /// The window ends before this cycle. Returns what each bundle has slept in it.
+    pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
+        self.settle_bundles();
+        self.blocks.iter_mut().for_each(|block| block.power.bundles.notes_taken = false);
+        self.bundles.at(self.now)
+    }
+}

@@ -1,0 +1,114 @@
+//! Routings that compute the paths of what is left of the network when links and routers fail and return
+//! ([`AroundFaults::Rebuilds`]): one routing for each state of the network, from which cycle on it holds, and what is known
+//! of deadlock in these states.
+
+use crate::api::routing::{AnyRouting, AroundFaults, Classes};
+use crate::api::walk::Proof;
+use crate::network::dependency;
+use crate::network::pairs;
+use crate::network::spec::Spec;
+use crate::pipeline::net::{Repair, Tables};
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
+
+/// Most states of the network in which the dependencies of channels are checked.
+const MOST_CHECKED: usize = 64;
+/// Most bytes of the tables of all states.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The cycles in which something fails or returns, in order.
+fn changes(spec: &Spec) -> Vec<Cycles> {
+    let mut cycles: Vec<Cycles> =
+        spec.faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().collect();
+    cycles.sort_unstable();
+    cycles.dedup();
+    cycles
+}
+
+/// What is left of the network in a cycle.
+fn left(spec: &Spec, cycle: Cycles) -> Graph {
+    let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
+    spec.graph.without(|a, b| broken.iter().any(|fault| fault.is_between(a, b)))
+}
+
+/// The routings of all states after the first, if this one rebuilds; the earliest first.
+pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables>, Refusal> {
+    if pairs::repair(spec, routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
+        return Ok(Vec::new());
+    }
+    let (cycles, bytes) = (changes(spec), spec.routing.table_bytes(&spec.graph));
+    if bytes * cycles.len() as u64 > MAX_BYTES {
+        let what = format!(
+            "links and routers fail and return at {} times, with a table of {bytes} bytes for each: {} bytes, and {MAX_BYTES} \
+             is the limit",
+            cycles.len(),
+            bytes * cycles.len() as u64
+        );
+        return Err(Refusal::new("faults", what, "let fewer fail, or take a routing without tables"));
+    }
+    let tables = |cycle: Cycles| {
+        let routing = routing.rebuild(&left(spec, cycle)).map_err(|refusal| in_state(refusal, cycle))?;
+        Ok(Tables { at: cycle.saturating_add(spec.fault_times.rebuild_delay), routing: routing.into() })
+    };
+    cycles.into_iter().map(tables).collect()
+}
+
+fn in_state(refusal: Refusal, cycle: Cycles) -> Refusal {
+    let what = format!("after what fails or returns in cycle {cycle}: {}", refusal.what);
+    Refusal::new("faults", what, format!("leave that fault out, or: {}", refusal.help))
+}
+
+/// The most VC classes that any of them needs, for each class of links.
+pub(crate) fn widest(classes: Classes, tables: &[Tables]) -> Classes {
+    tables.iter().fold(classes, |most, state| {
+        most.into_iter().zip(state.routing.needs().classes).map(|(a, b)| a.max(b)).collect()
+    })
+}
+
+/// A refusal of links that says that paths grow longer by faults, if they need more VC classes then (`widest`) than before.
+pub(crate) fn explained(refusal: Refusal, classes: &Classes, widest: &Classes) -> Refusal {
+    let most = |classes: &Classes| classes.iter().copied().max().unwrap_or(1);
+    let (before, then) = (most(classes), most(widest));
+    if then == before {
+        return refusal;
+    }
+    let what = format!("{} ({before} without faults; once some links have failed, paths need {then})", refusal.what);
+    Refusal::new(refusal.path, what, format!("{}, or leave faults out", refusal.help))
+}
+
+/// Refuses tables of some state with which packets can deadlock. (If the class rises with each hop, it does in every network.)
+pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -> Result<(), Refusal> {
+    for (cycle, state) in changes(spec).into_iter().zip(tables).take(MOST_CHECKED) {
+        if !matches!(state.routing.proof(), Proof::Rises { .. }) {
+            dependency::refuse_cycle(&left(spec, cycle), &*state.routing, classes, spec.routing.name())
+                .map_err(|refusal| in_state(refusal, cycle))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is not proven: a remark on a run that can begin.
+pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
+    if spec.faults.is_empty() {
+        return Ok(None);
+    }
+    let routing = spec.routing.build(&spec.graph)?;
+    let rebuilds = pairs::repair(spec, &*routing) == Repair::ByRouting(AroundFaults::Rebuilds);
+    if !rebuilds || matches!(routing.proof(), Proof::Rises { .. }) {
+        return Ok(None);
+    }
+    let states = changes(spec).len();
+    let unchecked = states.saturating_sub(MOST_CHECKED);
+    let rest = if unchecked > 0 {
+        format!(", and of {states} states of the network {unchecked} are not checked")
+    } else {
+        String::new()
+    };
+    let what = format!(
+        "it is not proven that packets can't deadlock after a fault: those that go by the tables from before and from after a \
+         change may wait for each other{rest}"
+    );
+    let help =
+        "where it matters take a routing whose VC class rises with each hop; a deadlock would be found and explained";
+    Ok(Some(Refusal::new("faults", what, help)))
+}

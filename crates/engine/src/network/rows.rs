@@ -1,0 +1,54 @@
+//! The order of channels in the table of results: by sending router and port, then the injection channels by terminal.
+
+use crate::pipeline::block::Block;
+use crate::state::{ChannelEnd, OutputUnit};
+use weft_topology::{Graph, Peer};
+
+/// The routers at the ends of a channel; `None` where the end is a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelEnds {
+    pub from: Option<u32>,
+    pub to: Option<u32>,
+    pub class: u8,
+}
+
+/// The ends of all channels, in the order of [`crate::run::outcome::Outcome::channels`].
+pub fn channel_ends(graph: &Graph) -> Vec<ChannelEnds> {
+    let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().map(move |port| (router, port)));
+    let leaving = ports.filter_map(|(router, port)| {
+        let ends = |to| ChannelEnds { from: Some(router), to, class: port.class };
+        match port.peer {
+            Peer::Unused => None,
+            Peer::Terminal(_) => Some(ends(None)),
+            Peer::Router { router, .. } => Some(ends(Some(router))),
+        }
+    });
+    let injection = |t| ChannelEnds { from: None, to: Some(graph.terminal_at(t).0), class: 0 };
+    leaving.chain((0..graph.terminals()).map(injection)).collect()
+}
+
+/// For each router, the row of its first link; last, the number of all such rows. The rows of the injection channels
+/// follow, by terminal.
+pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
+    let mut first = vec![0];
+    for r in 0..graph.routers() {
+        let links = graph.ports(r).iter().filter(|port| !matches!(port.peer, Peer::Unused)).count() as u32;
+        first.push(first[r as usize] + links);
+    }
+    first
+}
+
+/// The row of each channel of a block; `None` for a port without a link. `first_links`: of the network.
+pub(super) fn of_block<const W: usize, const V: usize>(block: &Block<W, V>, first_links: &[u32]) -> Vec<Option<u32>> {
+    let links = first_links[first_links.len() - 1];
+    let mut next = block.routers.first().map_or(0, |router| first_links[router.id as usize]);
+    let row = |out: &OutputUnit<V>| match out.kind {
+        ChannelEnd::Unused => None,
+        ChannelEnd::Injection => Some(links + block.terminals[out.router as usize].id),
+        ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
+            next += 1;
+            Some(next - 1)
+        }
+    };
+    block.outs.iter().map(row).collect()
+}

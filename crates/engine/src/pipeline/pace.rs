@@ -1,0 +1,198 @@
+//! Channels whose rate is not one flit per cycle, or at which only so many flits may wait for the link (`state/rate.rs`).
+//!
+//! What only paced channels need is marked cold, so that the compiler keeps the common path short.
+//!
+//! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
+
+use crate::base::bits::Bits;
+use crate::base::unchecked::Hot;
+use crate::base::wheel::Wheel;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::rate::{Fine, Pace, Rate};
+use crate::state::{ChannelEnd, Flit};
+
+/// Rates of the link classes.
+#[derive(Debug)]
+pub struct Rates {
+    /// By link class.
+    pub of: Vec<Rate>,
+    /// By class of the link over which a flit came, times the number of classes, plus class of the next link
+    /// ([`Pace::delay_after`]).
+    delays: Vec<Fine>,
+    /// At the injection channels, before which nothing delays a flit.
+    at_source: Fine,
+    /// Most flits that may wait for a link, by class.
+    staged: Vec<u32>,
+}
+
+impl Rates {
+    pub fn new(of: Vec<Rate>, staged: Vec<u32>) -> Self {
+        let delay = |&before: &Rate, &next: &Rate| Pace::new(next, 0).delay_after(before);
+        let delays = of.iter().flat_map(|before| of.iter().map(move |next| delay(before, next))).collect();
+        let at_source = Pace::new(of[0], 0).own_delay();
+        Self { delays, at_source, staged, of }
+    }
+
+    /// The pace of a channel of this class.
+    pub fn pace(&self, class: u8) -> Pace {
+        Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
+    }
+
+    /// When a channel of class `next`, at this pace, has all of a flit that came over a channel of class `before`, if it
+    /// could leave at `earliest`. (At what rate it came is not known here: its channel counts as one at full rate.)
+    pub fn ready(&self, before: u8, (next, pace): (u8, &Pace), earliest: u64) -> Fine {
+        let (cycles, part) = if pace.rate() == *self.of.hot(usize::from(next)) {
+            *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
+        } else {
+            pace.delay_after(*self.of.hot(usize::from(before)))
+        };
+        (earliest + cycles, part)
+    }
+
+    /// When the injection channel has all of a flit that its terminal sends at `now`.
+    pub fn ready_at_source(&self, now: u64) -> Fine {
+        (now + self.at_source.0, self.at_source.1)
+    }
+}
+
+/// The paces of the channels of a block; empty if all channels carry one flit per cycle, and any number may wait.
+#[derive(Debug)]
+pub struct Paces<const W: usize> {
+    /// By output.
+    pub of: Vec<Pace>,
+    /// By router: outputs at which no more flits may wait for the link.
+    pub full: Vec<Bits<W>>,
+    /// Scratch: the flits of a cycle, the last one first.
+    pub arriving: Vec<Flit>,
+    /// Full outputs, and injection channels whose terminal waits, in the cycle in which they can take a flit.
+    opening: Wheel<u32, 32>,
+}
+
+impl<const W: usize> Paces<W> {
+    pub fn new(of: Vec<Pace>, routers: usize, horizon: u64) -> Self {
+        let channels = of.len();
+        let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
+        Self { full, arriving: Vec::new(), opening: Wheel::new(if of.is_empty() { 2 } else { horizon }, channels), of }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.opening.is_empty_at(now)
+    }
+}
+
+/// The 64-bit cycle near `now` whose low 32 bits are these.
+#[inline(always)]
+pub fn cycle_near(now: u64, low: u32) -> u64 {
+    now.wrapping_add_signed(i64::from(low.wrapping_sub(now as u32) as i32))
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`.
+    pub(crate) fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> u64 {
+        let (out, before) = (self.outs.hot(o), self.ins.hot(i).class);
+        let next_free = cycle_near(earliest, out.next_free);
+        match &net.rates {
+            Some(rates) if net.links.hot(usize::from(out.class)).paced => {
+                let pace = self.paces.of.hot(o);
+                pace.complete(next_free, rates.ready(before, (out.class, pace), earliest))
+            }
+            _ => earliest.max(next_free),
+        }
+    }
+
+    /// As `departure`, and takes the time of the link.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn depart_paced(&mut self, net: &Net, i: usize, o: usize, earliest: u64) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let out = self.outs.hot_mut(o);
+        let pace = self.paces.of.hot_mut(o);
+        let ready = rates.ready(self.ins.hot(i).class, (out.class, pace), earliest);
+        let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
+        out.next_free = next_free as u32;
+        let opens = pace.open_from(next_free, net.after_grant);
+        if opens > self.now {
+            let r = out.router as usize;
+            let port = o - self.routers.hot(r).base as usize;
+            self.paces.full.hot_mut(r).set(port);
+            self.paces.opening.push(self.now, opens, o as u32);
+        }
+        depart
+    }
+
+    /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn is_open_to_terminal(&mut self, t: usize) -> bool {
+        let o = self.terminals.hot(t).out as usize;
+        let next_free = cycle_near(self.now, self.outs.hot(o).next_free);
+        let opens = self.paces.of.hot(o).open_from(next_free, 0);
+        if opens > self.now {
+            self.paces.opening.push(self.now, opens, o as u32);
+        }
+        opens <= self.now
+    }
+
+    /// The cycle in which a flit that terminal `t` sends now is on its injection channel.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn inject_paced(&mut self, net: &Net, t: usize) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let o = self.terminals.hot(t).out as usize;
+        let out = self.outs.hot_mut(o);
+        let ready = rates.ready_at_source(self.now);
+        let (depart, next_free) = self.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
+        out.next_free = next_free as u32;
+        depart
+    }
+
+    /// Channel `o`, whose links are paced, carries flits at its bandwidth divided by `slowdown` from now on.
+    pub(crate) fn change_pace(&mut self, net: &Net, o: usize, slowdown: u32) {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let (out, now) = (&mut self.outs[o], self.now);
+        let rate = rates.of[usize::from(out.class)].slower(slowdown);
+        let pace = &mut self.paces.of[o];
+        if pace.rate() != rate {
+            out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
+        }
+    }
+
+    /// Opens the outputs that can take a flit from this cycle on, and wakes the terminals that have waited for their
+    /// link.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn open_outputs(&mut self) {
+        while let Some((first, len)) = self.paces.opening.due(self.now) {
+            for k in 0..len {
+                let o = self.paces.opening.item(first, k) as usize;
+                let out = self.outs.hot(o);
+                let r = out.router as usize;
+                if out.kind == ChannelEnd::Injection {
+                    let terminal = self.terminals.hot_mut(r);
+                    if std::mem::take(&mut terminal.waiting) {
+                        self.busy.set(r);
+                    }
+                } else {
+                    self.paces.full.hot_mut(r).clear(o - self.routers.hot(r).base as usize);
+                    self.active.set(r);
+                }
+            }
+            self.paces.opening.release(self.now);
+        }
+    }
+
+    /// Whether all that router `r` has to do waits for full outputs.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn waits_for_links(&self, net: &Net, r: usize) -> bool {
+        if net.rates.is_none() {
+            return false;
+        }
+        let router = self.routers.hot(r);
+        // heads may take VCs of full outputs where that is a stage of its own
+        let asked = if net.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
+        let heads_wait = !net.vc_realloc || router.vc_requests.is_empty();
+        heads_wait && asked.without(self.paces.full.hot(r)).is_empty()
+    }
+}

@@ -1,0 +1,162 @@
+//! Counts taken while a window lasts, where the middle of it is not known beforehand, because it ends with the last batch,
+//! and where only whole periods are judged, because the policy repeats itself.
+//!
+//! Marks lie at equal distances. When there are many, every second one is dropped.
+
+use crate::network::load_readings::Carried;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Spec, Stop};
+use crate::run::measure::Watch;
+use crate::run::outcome::{Ending, Saturation};
+
+/// Most distances between marks.
+const MOST: usize = 64;
+/// Cycles between two marks at first, under a policy that does not repeat itself.
+const APART: u64 = 64;
+
+/// What had been carried at some cycles of the window.
+#[derive(Debug, Clone)]
+pub(crate) struct Marks {
+    start: u64,
+    /// Cycles between two marks: whole periods, if there is one.
+    apart: u64,
+    landing: u64,
+    period: Option<u64>,
+    /// At the start of the window, and after each distance.
+    kept: Vec<Carried>,
+}
+
+/// A span to be judged, with the counts at its ends; `to` is none if it lasts until now.
+#[derive(Debug, PartialEq)]
+struct Judged {
+    cycles: u64,
+    from: Carried,
+    to: Option<Carried>,
+}
+
+impl Marks {
+    fn new(start: u64, period: Option<u64>, landing: u64) -> Self {
+        // a mark counts what lands before its cycle, so it is taken a landing time earlier
+        let apart = period.map_or(APART.max(landing + 1), |period| period * (landing / period + 1));
+        Self { start, apart, landing, period, kept: vec![Carried::default()] }
+    }
+
+    /// The cycle in which the next mark is taken.
+    fn due(&self) -> u64 {
+        self.start + self.kept.len() as u64 * self.apart - self.landing
+    }
+
+    fn keep(&mut self, carried: Carried) {
+        self.kept.push(carried);
+        if self.kept.len() > MOST {
+            self.kept = self.kept.iter().copied().step_by(2).collect();
+            self.apart *= 2;
+        }
+    }
+
+    /// The later half of the distances of the window until `now`, at least one. `None` if it holds no whole period.
+    fn judged(&self, now: u64) -> Option<Judged> {
+        // a mark that is taken early may lie behind the end
+        let last = (self.kept.len() - 1).min(((now - self.start) / self.apart) as usize);
+        if last == 0 {
+            let whole = Judged { cycles: now - self.start, from: self.kept[0], to: None };
+            return self.period.is_none().then_some(whole);
+        }
+        let cycles = (last - last / 2) as u64 * self.apart;
+        Some(Judged { cycles, from: self.kept[last / 2], to: Some(self.kept[last]) })
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// The marks of a window that begins now; `None` if its second half is judged, or no job has a rate.
+    pub(crate) fn marks(&self, spec: &Spec) -> Option<Marks> {
+        let period = self.net.policy_repeats;
+        let is_marked = period.is_some() || spec.phases.stop == Stop::Complete;
+        let has_rate = self.net.jobs.iter().any(|job| job.workload.dispersion(0).is_some());
+        (is_marked && has_rate && self.net.changes.is_empty()).then(|| Marks::new(self.now, period, self.net.landing))
+    }
+
+    /// Advances to cycle `until`, and takes the marks that are due on the way.
+    pub(crate) fn advance_marking(
+        &mut self,
+        until: u64,
+        look: u64,
+        watch: &mut Watch,
+        marks: &mut Option<Marks>,
+    ) -> Option<Ending> {
+        while let Some(marks) = marks.as_mut().filter(|marks| marks.due() <= until) {
+            if let Some(ending) = self.advance_watched(marks.due(), look, watch) {
+                return Some(ending);
+            }
+            marks.keep(self.carried());
+        }
+        self.advance_watched(until, look, watch)
+    }
+
+    /// Judges the window until now by its marks.
+    pub(crate) fn judge_marks(&self, spec: &Spec, marks: &Marks) -> Saturation {
+        let (judged, lasted) = (marks.judged(self.now), self.now - marks.start);
+        let verdict = match (judged, marks.period) {
+            (Some(Judged { cycles, from, to }), _) => {
+                self.judge(spec, 0, cycles, (from, to.unwrap_or_else(|| self.carried())))
+            }
+            (None, Some(period)) => self.unjudged(spec, 0, lasted, period),
+            (None, None) => None,
+        };
+        verdict.unwrap_or(Saturation::No)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carried(flits: u64) -> Carried {
+        Carried { offered: flits, accepted: flits }
+    }
+
+    /// Marks as they are after so many cycles of a window that begins in cycle 1000, with a flit accepted in each cycle.
+    fn after(cycles: u64, period: Option<u64>) -> Marks {
+        let mut marks = Marks::new(1000, period, 20);
+        while marks.due() <= 1000 + cycles {
+            marks.keep(carried(marks.due() + 20 - 1000));
+        }
+        marks
+    }
+
+    #[test]
+    fn whole_periods_are_judged_wherever_the_window_ends() {
+        for (cycles, judged) in [(99, None), (100, Some((0, 100))), (250, Some((100, 200))), (300, Some((100, 300)))] {
+            let found = after(cycles, Some(100)).judged(1000 + cycles);
+            let due = judged.map(|(from, to)| Judged { cycles: to - from, from: carried(from), to: Some(carried(to)) });
+            assert_eq!(found, due, "{cycles} cycles");
+        }
+        // a period that is shorter than a landing
+        assert_eq!(after(28, Some(7)).judged(1028).map(|judged| judged.cycles), Some(21));
+    }
+
+    #[test]
+    fn many_marks_are_thinned_and_their_distance_stays_whole_periods() {
+        for cycles in [6400, 6500, 100_000] {
+            let marks = after(cycles, Some(100));
+            assert!(marks.kept.len() <= MOST && marks.apart.is_multiple_of(100));
+            let Judged { cycles: span, from, to } = marks.judged(1000 + cycles).expect("whole periods");
+            let to = to.expect("a mark").accepted;
+            assert_eq!(to - from.accepted, span);
+            assert!(to + marks.apart > cycles && 3 * marks.apart + 2 * span >= cycles, "{marks:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_period_the_second_half_is_judged() {
+        let short = after(10, None).judged(1010);
+        assert_eq!(short, Some(Judged { cycles: 10, from: carried(0), to: None }), "all of it");
+        for cycles in [128, 1000, 1_000_000] {
+            let Judged { cycles: span, from, to } = after(cycles, None).judged(1000 + cycles).expect("a span");
+            let to = to.expect("a mark").accepted;
+            assert_eq!(to - from.accepted, span);
+            let coarse = (cycles / 16).max(64);
+            assert!(to + coarse > cycles && span.abs_diff(cycles / 2) <= coarse, "{from:?} to {to} of {cycles}");
+        }
+    }
+}

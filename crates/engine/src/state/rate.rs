@@ -1,0 +1,179 @@
+//! The speed of a channel, and the cycles in which it carries its flits.
+//!
+//! All times are those of a flit's last part. A router passes a flit on while it still arrives (cut-through), and a
+//! link, once it has begun a flit, never waits for the rest of it. So a flit takes longer than the latency of a link only
+//! where the link before was faster, and a path adds to the latency of a packet what its slowest link needs, as if a
+//! flit on a link of rate 1/2 were two flits of half its size.
+
+use weft_units::Refusal;
+
+/// Flits per cycle, as a fraction in lowest terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rate {
+    flits: u32,
+    cycles: u32,
+}
+
+/// Longest period of a rate [cycles], and most flits in it.
+pub const MAX_PERIOD: u128 = 1 << 16;
+
+impl Rate {
+    /// One flit per cycle.
+    pub const ONE: Self = Self { flits: 1, cycles: 1 };
+
+    /// `flits` flits in `cycles` cycles. Refuses, at `path`, a rate of 0 and one whose period is too long.
+    pub fn new(flits: u128, cycles: u128, path: &str) -> Result<Self, Refusal> {
+        if flits == 0 || cycles == 0 {
+            let what = "a rate of 0 flits per cycle: the link would never carry anything";
+            return Err(Refusal::new(path, what, "write a rate above 0, such as 0.5flits/cycle"));
+        }
+        let common = gcd(flits, cycles);
+        let (flits, cycles) = (flits / common, cycles / common);
+        if flits > MAX_PERIOD || cycles > MAX_PERIOD {
+            let near = near(flits, cycles);
+            let what = format!(
+                "{flits} flits in {cycles} cycles: the pattern of flits repeats only after {cycles} cycles, and the \
+                 longest period is {MAX_PERIOD}"
+            );
+            return Err(Refusal::new(path, what, format!("write a rounder rate, such as {near}flits/cycle")));
+        }
+        Ok(Self { flits: flits as u32, cycles: cycles as u32 })
+    }
+
+    /// This rate divided by `slowdown`. It may have a longer period than a scenario can ask for.
+    #[must_use]
+    pub fn slower(self, slowdown: u32) -> Self {
+        let common = gcd(u128::from(self.flits), u128::from(slowdown)) as u32;
+        Self { flits: self.flits / common, cycles: self.cycles * (slowdown / common) }
+    }
+
+    /// So many flits in [`Rate::cycles`] cycles.
+    pub fn flits(self) -> u32 {
+        self.flits
+    }
+
+    pub fn cycles(self) -> u32 {
+        self.cycles
+    }
+
+    /// Flits per cycle.
+    pub fn per_cycle(self) -> f64 {
+        f64::from(self.flits) / f64::from(self.cycles)
+    }
+
+    /// Cycles per flit, rounded up.
+    pub fn cycles_per_flit(self) -> u64 {
+        u64::from(self.cycles.div_ceil(self.flits))
+    }
+
+    /// As `flits_in`, for long times.
+    pub fn most_flits_in(self, cycles: u64) -> u64 {
+        (u128::from(cycles) * u128::from(self.flits)).div_ceil(u128::from(self.cycles)) as u64
+    }
+
+    /// Flits that the link carries in so many cycles, rounded up.
+    #[inline(always)]
+    pub fn flits_in(self, cycles: i32) -> i32 {
+        if self == Self::ONE {
+            return cycles;
+        }
+        (u64::from(cycles.max(0).unsigned_abs()) * u64::from(self.flits)).div_ceil(u64::from(self.cycles)) as i32
+    }
+
+    /// Whether it is less than one flit per cycle.
+    pub fn is_slow(self) -> bool {
+        self.flits < self.cycles
+    }
+
+    /// Whether it is more than `flits` flits per cycle.
+    pub fn is_above(self, flits: u32) -> bool {
+        u64::from(self.flits) > u64::from(flits) * u64::from(self.cycles)
+    }
+}
+
+/// A rate close to this one, to three digits.
+fn near(flits: u128, cycles: u128) -> f64 {
+    let exact = flits as f64 / cycles as f64;
+    let scale = 10f64.powi(2 - exact.log10().floor() as i32);
+    let most = MAX_PERIOD as f64;
+    ((exact * scale).round() / scale).clamp(1.0 / most, most)
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// When a channel of some rate carries its flits. A channel of rate 1 without a limit of staged flits needs none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    rate: Rate,
+    /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`.
+    rest: u32,
+    /// Most flits that may wait for the link.
+    staged: u32,
+}
+
+/// A point in time as a cycle and a part of one, in units of 1 / `Rate::flits`.
+pub type Fine = (u64, u32);
+
+impl Pace {
+    pub fn new(rate: Rate, staged: u32) -> Self {
+        Self { rate, rest: 0, staged }
+    }
+
+    /// What the channel carries at present.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The channel carries flits at another rate from now on. A flit that it was about to complete takes until the end
+    /// of the cycle; `next_free`: as in `OutputUnit`. Returns the new one.
+    pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
+        let next_free = next_free + u64::from(self.rest > 0);
+        (self.rate, self.rest) = (rate, 0);
+        next_free
+    }
+
+    /// By how much later a flit is complete on this channel than its first part could leave, if it came over a channel
+    /// of rate `before`. A flit crosses the switch in a cycle, so that above one flit per cycle it gains no time.
+    pub fn delay_after(&self, before: Rate) -> Fine {
+        let Rate { flits, cycles } = self.rate;
+        let before = if before.is_slow() { before } else { Rate::ONE };
+        let (own, other) = (u64::from(cycles) * u64::from(before.flits), u64::from(before.cycles) * u64::from(flits));
+        let units = own.saturating_sub(other).div_ceil(u64::from(before.flits));
+        (units / u64::from(flits), (units % u64::from(flits)) as u32)
+    }
+
+    /// By how much later a flit is complete than it begins, less the cycle that a flit at rate 1 takes.
+    pub fn own_delay(&self) -> Fine {
+        self.delay_after(Rate::ONE)
+    }
+
+    /// The cycle in which the next flit is complete, if the channel has all of it at `ready`. The channel is free for
+    /// another one from `next_free` on, as far as whole cycles go.
+    pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
+        let (cycle, part) = ready.max((next_free, self.rest));
+        cycle + u64::from(part > 0)
+    }
+
+    /// Takes the next flit; returns the cycle in which it is complete, and the new `next_free`.
+    #[inline]
+    pub fn take(&mut self, next_free: u64, ready: Fine) -> (u64, u64) {
+        let Rate { flits, cycles } = self.rate;
+        let (cycle, part) = ready.max((next_free, self.rest));
+        let units = part + cycles;
+        self.rest = units % flits;
+        (cycle + u64::from(part > 0), cycle + u64::from(units / flits))
+    }
+
+    /// The first cycle in which the switch may give the channel another flit, which reaches the link `after_grant` cycles
+    /// later: then no more flits wait for the link than may.
+    pub fn open_from(&self, next_free: u64, after_grant: u64) -> u64 {
+        let Rate { flits, cycles } = self.rate;
+        let (flits, cycles) = (i128::from(flits), i128::from(cycles));
+        // when the link could begin the next flit, counted in units
+        let start = i128::from(next_free) * flits + i128::from(self.rest) - cycles + flits;
+        let latest = start - i128::from(self.staged) * cycles;
+        (latest.div_euclid(flits) - i128::from(after_grant)).max(0) as u64
+    }
+}

@@ -1,0 +1,139 @@
+//! Links and routers that fail under every registered routing and policy, in networks with tiny buffers: every packet is
+//! delivered or counted as discarded, all credits come home, accounts close, broken links are off, and blocks change nothing.
+
+use super::*;
+use weft_engine::Simulation;
+use weft_engine::power::LinkState;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::{Fault, FaultTimes, Part};
+use weft_engine::{Outcome, power::PolicyConfig};
+
+/// The fault of a link that returns, of one that does not, and of a router that returns, at places that differ with `turn`.
+fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
+    // some policies replace only links that they manage
+    let managed = spec.graph.links().filter(|link| spec.managed[usize::from(link.class)]);
+    let links: Vec<[u32; 2]> = managed.map(|link| link.ends.map(|(router, _)| router)).collect();
+    let routers = spec.graph.routers();
+    let router = Fault { what: Part::Router(turn as u32 % routers), at: 600, until: Some(900) };
+    let link = |k: usize, at, until| {
+        let ends = *links.get(k % links.len().max(1))?;
+        Some(Fault { what: Part::Link(ends), at, until })
+    };
+    let faults = [link(turn, 200, Some(800)), link(3 * turn + 1, 400, None), Some(router)];
+    let mut spec = spec.clone();
+    spec.faults.clear();
+    // what a scenario may not say is left out, such as one link twice
+    for fault in faults.into_iter().flatten() {
+        spec.faults.push(fault);
+        if spec.check_faults().is_err() {
+            spec.faults.pop();
+        }
+    }
+    spec.faults
+}
+
+/// Whether the fault breaks the link between two routers.
+fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
+    match fault.what {
+        Part::Link(ends) => ends == [from, to] || ends == [to, from],
+        Part::Router(router) => router == from || router == to,
+    }
+}
+
+/// Under faults, until all of them are over and nothing is left: all that was created is delivered or discarded.
+fn check_run(spec: &Spec, what: &str) -> Outcome {
+    let mut whole = spec.clone();
+    phases(&mut whole, 0, 1_000_000);
+    let mut sim = Simulation::<1, 8>::new(&whole, ONE).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    sim.advance(1200);
+    sim.stop_sources();
+    drain(&mut sim, 60_000, what);
+    phases(&mut whole, 0, sim.now());
+    let out = sim.run(&whole, &());
+    assert_eq!(out.missing_packets, 0, "{what}");
+    assert_eq!(out.sums.flits + out.dropped_flits, out.offered_flits, "{what}");
+    let created = out.jobs[0].offered_flits / u64::from(spec.traffic.longest());
+    assert_eq!(out.sums.packets + out.dropped_packets, created, "{what}");
+    check_accounts(spec, &run(spec), what);
+    out
+}
+
+/// Broken links are off as soon as they have carried what they had to, and nothing is on them then.
+fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
+        assert_eq!(c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize], 0, "{what}: {c:?}");
+        let (Some(from), Some(to)) = (c.from, c.to) else { continue };
+        let whole = |cycle| {
+            !spec
+                .faults
+                .iter()
+                .any(|f| breaks(f, from, to) && f.at <= cycle && f.until.is_none_or(|until| cycle < until))
+        };
+        // what holds a VC and what is on the wire still crosses, in few round trips through buffers of one packet
+        let broken = (0..out.window).filter(|&cycle| !whole(cycle)).count() as u64;
+        let off = c.cycles[LinkState::Off as usize];
+        assert!(off + 400 >= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
+        if spec.policy == PolicyConfig::default() {
+            assert!(off <= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
+            assert_eq!(c.transitions, 0, "{what}: a fault is no transition of the policy");
+        }
+    }
+}
+
+/// An example with packets of 1 or 5 flits, in buffers that just hold one. `None` if faults are refused there: then the
+/// message names what the policy does not offer.
+fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
+    packets(&mut spec, [1, 5][turn % 2], VirtualCutThrough, 1);
+    spec.set_load(0.1);
+    phases(&mut spec, 0, 1200);
+    spec.faults = faults_of(&spec, turn);
+    if spec.faults.is_empty() {
+        spec.faults = vec![Fault { what: Part::Router(0), at: 600, until: Some(900) }];
+        let refusal = spec.check_faults().expect_err(what);
+        assert!(refusal.what.contains("does not replace links that fail"), "{what}: {refusal}");
+        return None;
+    }
+    // quick, so that several tables are in force within the run
+    spec.fault_times = FaultTimes { patience: 40, rebuild_delay: 90 };
+    if weft_engine::check(&spec).is_err_and(|refusal| refusal.what.contains("once some links have failed")) {
+        spec.links.iter_mut().for_each(|link| link.vcs = 8); // paths grow longer
+    }
+    // the dependency check looks at the tables of every state
+    let deadlock = "after what fails or returns in cycle";
+    let deadlocks = weft_engine::check(&spec).is_err_and(|refusal| refusal.what.starts_with(deadlock));
+    (!deadlocks).then_some(spec)
+}
+
+#[test]
+fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
+    let mut run = 0;
+    for (turn, pair) in PAIRS.iter().enumerate() {
+        let what = format!("{pair}");
+        let Some(spec) = example(pair.spec(), turn, &what) else { continue };
+        assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
+        check_blocks(&spec, &what);
+        run += 1;
+    }
+    assert!(4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
+}
+
+#[test]
+fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
+    let (mut run, mut refused) = (Vec::new(), Vec::new());
+    for (turn, e) in POLICIES.iter().enumerate() {
+        let mut spec = e.pair.spec();
+        (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
+        let what = format!("{e}");
+        let Some(spec) = example(spec, turn, &what) else {
+            refused.push(e.policy.name());
+            continue;
+        };
+        check_run(&spec, &what);
+        check_blocks(&spec, &what);
+        run.push(e.policy.name());
+    }
+    assert!(run.len() > refused.len());
+    run.extend(refused);
+    assert_complete(PolicyConfig::NAMES, &run);
+}

@@ -1,0 +1,163 @@
+//! What a scenario says of faults beside the list of them: random ones, and how fast something is done about any.
+
+use crate::assemble::Clock;
+use crate::events;
+use crate::warnings::long;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_engine::Spec;
+use weft_engine::spec::{Fault, FaultTimes, Part};
+use weft_traffic::{GapTable, stream};
+use weft_units::{Refusal, Time};
+
+/// How links and routers fail at random, and how fast something is done about faults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultModel {
+    /// Links or routers that fail at random, beside those that `faults` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random: Option<RandomFaults>,
+    /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all routers;
+    /// heads at a broken link wait for them [time].
+    #[serde(default = "ten_microseconds")]
+    pub rebuild_delay: Time,
+    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time].
+    #[serde(default = "one_microsecond")]
+    pub patience: Time,
+}
+
+impl Default for FaultModel {
+    fn default() -> Self {
+        Self { random: None, rebuild_delay: ten_microseconds(), patience: one_microsecond() }
+    }
+}
+
+fn ten_microseconds() -> Time {
+    Time::Femtoseconds(10_000_000_000)
+}
+
+fn one_microsecond() -> Time {
+    Time::Femtoseconds(1_000_000_000)
+}
+
+/// Links or routers that fail at random, and return. The times between are exponentially distributed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomFaults {
+    /// What fails.
+    pub of: Parts,
+    /// Mean time from the begin of the run, or a return, to the next fault of each [time].
+    pub mtbf: Time,
+    /// Mean time from a fault to the return [time].
+    pub mttr: Time,
+    /// Seed of these faults; default: that of the scenario. Each link or router has a random stream of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Parts {
+    /// Links between routers; parallel ones together.
+    Links,
+    /// Routers with all their links.
+    Routers,
+}
+
+/// Most random faults of a run.
+const MOST: f64 = 5000.0;
+/// Purpose of the random streams.
+const FAILURES: u64 = 0x6661_696c;
+
+impl FaultModel {
+    pub(crate) fn times(&self, clock: &Clock) -> Result<FaultTimes, Refusal> {
+        let cycles = |time: Time, key: &str| clock.cycles(time, &format!("fault_model.{key}"));
+        Ok(FaultTimes {
+            patience: cycles(self.patience, "patience")?,
+            rebuild_delay: cycles(self.rebuild_delay, "rebuild_delay")?,
+        })
+    }
+}
+
+impl RandomFaults {
+    /// The faults until the window ends. What `faults` names fails only as it is written there.
+    pub(crate) fn draw(&self, spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
+        let [up, down] = self.means(clock)?;
+        let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).collect();
+        let end = events::window_end(spec);
+        let expected = parts.len() as f64 * end as f64 / (up as f64 + down as f64);
+        if expected > MOST {
+            let what = format!(
+                "about {expected:.0} faults: {} parts, each once in {} + {} cycles, in a run of {}; {MOST} is the limit",
+                parts.len(),
+                up,
+                down,
+                long(end, spec)
+            );
+            let least = (parts.len() as f64 * end as f64 / MOST).ceil();
+            return Err(Refusal::new("fault_model.random.mtbf", what, format!("write {least}cycles or more")));
+        }
+        let (failure, repair) = (GapTable::new(1.0 / up as f64), GapTable::new(1.0 / down as f64));
+        let seed = self.seed.unwrap_or(spec.seed);
+        let mut faults = Vec::new();
+        for (number, what) in (0..).zip(parts) {
+            let mut random = stream(seed, number, FAILURES);
+            let mut at = failure.draw(&mut random);
+            while at < end {
+                let until = at + repair.draw(&mut random);
+                faults.push(Fault { what, at, until: Some(until) });
+                at = until + failure.draw(&mut random);
+            }
+        }
+        faults.sort_by_key(|fault| fault.at);
+        Ok(faults)
+    }
+
+    /// Mean times to a fault and to a return, in cycles.
+    fn means(&self, clock: &Clock) -> Result<[u64; 2], Refusal> {
+        let cycles = |time: Time, key: &str| {
+            let path = format!("fault_model.random.{key}");
+            match clock.cycles(time, &path)? {
+                0 => Err(Refusal::new(path, "0 cycles", "write 1cycle or more")),
+                cycles => Ok(cycles),
+            }
+        };
+        let (up, down) = (cycles(self.mtbf, "mtbf")?, cycles(self.mttr, "mttr")?);
+        if up > down {
+            return Ok([up, down]);
+        }
+        let share = 100.0 * down as f64 / (up as f64 + down as f64);
+        let what = format!(
+            "{up} cycles, not more than mttr of {down} cycles: each part would be broken for {down} / ({up} + {down}) = \
+             {share:.0} % of the time"
+        );
+        Err(Refusal::new("fault_model.random.mtbf", what, format!("write more than {down}cycles, or a shorter mttr")))
+    }
+
+    /// Everything that may fail, each once.
+    fn parts(&self, spec: &Spec) -> Vec<Part> {
+        match self.of {
+            Parts::Routers => (0..spec.graph.routers()).map(Part::Router).collect(),
+            Parts::Links => {
+                let ends = |link: weft_topology::Link| link.ends.map(|(router, _)| router);
+                let mut links: Vec<[u32; 2]> = spec.graph.links().map(ends).collect();
+                links.sort_unstable();
+                links.dedup();
+                links.into_iter().map(Part::Link).collect()
+            }
+        }
+    }
+}
+
+/// Whether `faults` names the part, or something that it touches.
+fn is_named(spec: &Spec, part: Part) -> bool {
+    let routers = |part: Part| match part {
+        Part::Link(ends) => ends.to_vec(),
+        Part::Router(router) => vec![router],
+    };
+    spec.faults.iter().any(|fault| match (fault.what, part) {
+        (Part::Link(a), Part::Link(b)) => a == b || a == [b[1], b[0]],
+        (named, part) => routers(named).iter().any(|router| routers(part).contains(router)),
+    })
+}

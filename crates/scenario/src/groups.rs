@@ -1,0 +1,335 @@
+//! Accounts of groups: trunks, routers or cabinets, each with the channels and routers that are billed to it. A channel is
+//! billed once, where it begins, and a router once, so that the groups and what is in none of them add up to the bill of
+//! the run, to the femtojoule.
+
+use crate::channels::{Channel, Channels};
+use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
+use crate::name::check_line;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use weft_engine::Spec;
+use weft_engine::outcome::ChannelCount;
+use weft_engine::power::LinkState;
+use weft_engine::recording::{Column, Table};
+use weft_engine::spec::{ChannelEnds, channel_ends};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The row of what no group has.
+const NO_GROUP: &str = "(in no group)";
+const PATH: &str = "power.groups";
+
+/// Parts of the network that have an account each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Groups {
+    /// What a group is.
+    pub by: By,
+    /// With `by: cabinet`: routers of a cabinet. The first has routers 0 to N - 1, and so on; the last may have fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub routers_per_cabinet: Option<u32>,
+    /// With `by: cabinet`: cabinets by name, each with the ranges of its routers: [first, last], both included. Routers that
+    /// no cabinet names are in no group.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cabinets: BTreeMap<String, Vec<[u32; 2]>>,
+}
+
+/// What a group is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// All links between two routers, both directions; routers and terminal links are in no group.
+    Trunk,
+    /// A router, with the channels that it and its terminals send on.
+    Router,
+    /// The routers of a cabinet, with the channels that they and their terminals send on.
+    Cabinet,
+}
+
+/// The groups of a network.
+pub(crate) struct Grouping {
+    names: Vec<Arc<str>>,
+    /// Group of each channel, in the order of the table of channels, and of each router.
+    channels: Vec<Option<usize>>,
+    routers: Vec<Option<usize>>,
+}
+
+impl Groups {
+    /// The groups of this network. Refuses groups that do not go with it.
+    pub(crate) fn on(&self, graph: &Graph) -> Result<Grouping, Refusal> {
+        let named = !self.cabinets.is_empty();
+        let key = if named { "cabinets" } else { "routers_per_cabinet" };
+        let refuse = |what: &str, help: String| Err(Refusal::new(format!("{PATH}.{key}"), what, help));
+        match (self.by, self.routers_per_cabinet, named) {
+            (By::Trunk | By::Router, Some(_), _) | (By::Trunk | By::Router, _, true) => refuse(
+                "cabinets are named, and the groups are others",
+                "write `by: cabinet`, or leave it out".to_owned(),
+            ),
+            (By::Trunk, None, false) => trunks(graph),
+            (By::Router, None, false) => {
+                Ok(cabinets((0..graph.routers()).map(|r| (r.to_string(), vec![[r, r]])), graph))
+            }
+            (By::Cabinet, None, false) => {
+                let what = "the groups are cabinets, and nothing says which routers are in one";
+                let help = "write `routers_per_cabinet: 8`, or `cabinets: {A: [[0, 7]]}`: names with ranges of routers";
+                Err(Refusal::new(PATH, what, help))
+            }
+            (By::Cabinet, Some(_), true) => refuse(
+                "cabinets are given by name and by size",
+                "leave `routers_per_cabinet` or `cabinets` out".to_owned(),
+            ),
+            (By::Cabinet, Some(0), false) => {
+                refuse("a cabinet of 0 routers has no channels", format!("write 1 to {}", graph.routers()))
+            }
+            (By::Cabinet, Some(size), false) => {
+                let firsts = (0..graph.routers()).step_by(size as usize);
+                let range = |first: u32| [first, first.saturating_add(size - 1).min(graph.routers() - 1)];
+                let named = |[first, last]: [u32; 2]| (format!("{first}-{last}"), vec![[first, last]]);
+                Ok(cabinets(firsts.map(range).map(named), graph))
+            }
+            (By::Cabinet, None, true) => {
+                check_cabinets(&self.cabinets, graph)?;
+                Ok(cabinets(self.cabinets.clone().into_iter(), graph))
+            }
+        }
+    }
+}
+
+/// A group for each two routers that are neighbours.
+fn trunks(graph: &Graph) -> Result<Grouping, Refusal> {
+    let ends = channel_ends(graph);
+    let pair = |ends: &ChannelEnds| ends.from.zip(ends.to).map(|(from, to)| (from.min(to), from.max(to)));
+    let mut pairs: Vec<_> = ends.iter().filter_map(pair).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.is_empty() {
+        let what = "the network has no link between two routers, so there is no trunk";
+        return Err(Refusal::new(PATH, what, "write `by: router`, or leave `groups` out"));
+    }
+    Ok(Grouping {
+        channels: ends.iter().map(|ends| pair(ends).and_then(|pair| pairs.binary_search(&pair).ok())).collect(),
+        routers: vec![None; graph.routers() as usize],
+        names: pairs.into_iter().map(|(a, b)| format!("{a}-{b}").into()).collect(),
+    })
+}
+
+/// Groups of routers, by name and ranges that have been checked.
+fn cabinets(named: impl Iterator<Item = (String, Vec<[u32; 2]>)>, graph: &Graph) -> Grouping {
+    let mut routers = vec![None; graph.routers() as usize];
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for (group, (name, ranges)) in named.enumerate() {
+        names.push(name.into());
+        let own = ranges.into_iter().flat_map(|[first, last]| first..=last);
+        own.for_each(|router| routers[router as usize] = Some(group));
+    }
+    // an injection channel belongs to the router of its terminal
+    let of = |ends: ChannelEnds| ends.from.or(ends.to).and_then(|router| routers[router as usize]);
+    Grouping { channels: channel_ends(graph).into_iter().map(of).collect(), routers, names }
+}
+
+/// Refuses cabinets without routers, with routers that there are not, and those that share one.
+fn check_cabinets(named: &BTreeMap<String, Vec<[u32; 2]>>, graph: &Graph) -> Result<(), Refusal> {
+    let path = format!("{PATH}.cabinets");
+    let most = graph.routers() - 1;
+    let mut owners: Vec<Option<&str>> = vec![None; graph.routers() as usize];
+    for (name, ranges) in named {
+        check_line(&path, name)?;
+        let path = format!("{path}.{name}");
+        if name == NO_GROUP {
+            return Err(Refusal::new(path, "the table has a row of this name for the rest", "write another name"));
+        }
+        if ranges.is_empty() {
+            let what = format!("the cabinet `{name}` has no routers, so it has no channels");
+            return Err(Refusal::new(
+                path,
+                what,
+                format!("write ranges of routers, such as [[0, {most}]], or leave it out"),
+            ));
+        }
+        for (place, &[first, last]) in ranges.iter().enumerate() {
+            let path = format!("{path}.{place}");
+            if first > last || last > most {
+                let what = format!("no range of the {} routers: {first} to {last}", graph.routers());
+                return Err(Refusal::new(path, what, format!("write [first, last] within 0 to {most}")));
+            }
+            for router in first..=last {
+                if let Some(other) = owners[router as usize].replace(name) {
+                    let what = match other == name {
+                        true => format!("the cabinet `{name}` names router {router} twice"),
+                        false => format!("router {router} is in the cabinets `{other}` and `{name}`"),
+                    };
+                    return Err(Refusal::new(path, what, "name each router once, in one cabinet"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sets of channels whose common sleep a run counts: those of each router (all channels that leave it or reach it),
+/// then those of each group (its channels, and all that leave or reach its routers). None if nobody asks for them.
+pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>> {
+    if grouping.is_none() && !routers_sleep(spec) {
+        return Vec::new();
+    }
+    let (routers, groups) = (spec.graph.routers() as usize, grouping.map_or(0, Grouping::len));
+    let mut bundles = vec![Vec::new(); routers + groups];
+    for (row, ends) in channel_ends(&spec.graph).into_iter().enumerate() {
+        let at = [ends.from, ends.to].map(|router| router.map(|router| router as usize));
+        let of_routers = at.into_iter().flatten();
+        let of_groups = grouping.into_iter().flat_map(|grouping| {
+            let touched = at.map(|router| router.map(|router| grouping.router(router)));
+            [Some(grouping.channel(row)), touched[0], touched[1]].into_iter().flatten()
+        });
+        let mut all: Vec<usize> = of_routers.chain(of_groups.map(|group| routers + group)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().for_each(|bundle| bundles[bundle].push(row as u32));
+    }
+    bundles
+}
+
+/// Whether routers that sleep have a price of their own.
+fn routers_sleep(spec: &Spec) -> bool {
+    spec.router_price.is_some_and(|price| price.asleep_fj_per_cycle.is_some())
+}
+
+/// Cycles that each router has slept, out of those of all bundles; none if that was not counted.
+pub(crate) fn of_routers<'a>(asleep: &'a [u64], spec: &Spec) -> &'a [u64] {
+    asleep.get(..spec.graph.routers() as usize).unwrap_or_default()
+}
+
+/// Cycles that routers have slept, added over them.
+pub(crate) fn routers_asleep(asleep: &[u64], spec: &Spec) -> u128 {
+    of_routers(asleep, spec).iter().copied().map(u128::from).sum()
+}
+
+/// The account of a group.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    channels: u64,
+    routers: u64,
+    flits: u64,
+    transitions: u64,
+    off: u64,
+    asleep: u64,
+    routers_asleep: u64,
+    of_channels: Energy,
+    of_routers: Energy,
+}
+
+impl Grouping {
+    /// Groups, and the rest.
+    fn len(&self) -> usize {
+        self.names.len() + 1
+    }
+
+    /// The group of a channel; the last one is the rest.
+    fn channel(&self, row: usize) -> usize {
+        self.channels[row].unwrap_or(self.names.len())
+    }
+
+    fn router(&self, router: usize) -> usize {
+        self.routers[router].unwrap_or(self.names.len())
+    }
+
+    /// The table of groups: a row each, and last one of what is in no group, if anything is. `asleep`: of all bundles.
+    pub fn table(&self, channels: &Channels, asleep: &[u64], spec: &Spec) -> Table {
+        let window = channels.window;
+        let accounts = self.accounts(channels, asleep, spec);
+        let rest: Arc<str> = NO_GROUP.into();
+        let names = self.names.iter().chain([&rest]);
+        let (names, accounts): (Vec<_>, Vec<_>) =
+            names.zip(accounts).filter(|(_, account)| account.channels + account.routers > 0).unzip();
+        let counts = |of: fn(&Account) -> u64| Column::Counts(accounts.iter().map(of).collect());
+        let energy = |of: fn(&Account) -> u128| {
+            // a scenario whose groups could use more is refused
+            Column::Counts(accounts.iter().map(|account| of(account).try_into().unwrap_or(u64::MAX)).collect())
+        };
+        let seconds = (spec.cycle_fs * u128::from(window.max(1))) as f64 / 1e15;
+        let share = |account: &Account| account.asleep as f64 / window.max(1) as f64;
+        let watts = |account: &Account| account.energy().total_fj() as f64 * 1e-15 / seconds;
+        Table::whole([
+            ("group", Column::Texts(names.into_iter().cloned().collect())),
+            ("channels", counts(|account| account.channels)),
+            ("routers", counts(|account| account.routers)),
+            ("flits", counts(|account| account.flits)),
+            ("transitions", counts(|account| account.transitions)),
+            ("asleep_cycles", counts(|account| account.asleep)),
+            ("asleep_share", Column::Floats(accounts.iter().map(share).collect())),
+            ("channels_off_cycles", counts(|account| account.off)),
+            ("routers_asleep_cycles", counts(|account| account.routers_asleep)),
+            ("energy_channels_fj", energy(|account| account.of_channels.total_fj())),
+            ("energy_routers_fj", energy(|account| account.of_routers.total_fj())),
+            ("energy_static_fj", energy(|account| account.energy().standing_fj)),
+            ("energy_dynamic_fj", energy(|account| account.energy().dynamic_fj)),
+            ("energy_fj", energy(|account| account.energy().total_fj())),
+            ("power_mean_w", Column::Floats(accounts.iter().map(watts).collect())),
+        ])
+    }
+
+    fn accounts(&self, channels: &Channels, asleep: &[u64], spec: &Spec) -> Vec<Account> {
+        let mut accounts = vec![Account::default(); self.len()];
+        let mut leaving: Vec<Vec<&ChannelCount>> = vec![Vec::new(); self.len()];
+        for (row, Channel { count, energy, .. }) in channels.rows.iter().enumerate() {
+            let account = &mut accounts[self.channel(row)];
+            account.channels += 1;
+            account.flits += count.flits.iter().sum::<u64>();
+            account.transitions += count.transitions;
+            account.off += count.cycles[LinkState::Off as usize];
+            account.of_channels = account.of_channels + *energy;
+            if let Some(router) = count.from {
+                leaving[self.router(router as usize)].push(count);
+            }
+        }
+        for (router, cycles) in of_routers(asleep, spec).iter().enumerate() {
+            let account = &mut accounts[self.router(router)];
+            account.routers += 1;
+            account.routers_asleep += cycles;
+        }
+        let of_groups = asleep.get(spec.graph.routers() as usize..).unwrap_or_default();
+        for ((account, asleep), leaving) in accounts.iter_mut().zip(of_groups).zip(leaving) {
+            account.asleep = *asleep;
+            if let Some(price) = &spec.router_price {
+                let all = u128::from(account.routers) * u128::from(channels.window);
+                let cycles = RouterCycles { all, asleep: account.routers_asleep.into() };
+                account.of_routers = RouterEnergy::of(leaving.into_iter(), cycles, price, on_cycles).into();
+            }
+        }
+        accounts
+    }
+
+    /// The energy of a group is a 64-bit integer in its table. `most_fj`: by link class, what a channel can cost per cycle.
+    pub fn check_energy(&self, most_fj: &[u128], window: u64, spec: &Spec) -> Result<(), Refusal> {
+        let mut most = vec![0u128; self.len()];
+        let price = spec.router_price.unwrap_or_default();
+        for (row, ends) in channel_ends(&spec.graph).into_iter().enumerate() {
+            let flits = spec.links[usize::from(ends.class)].rate.per_cycle().ceil() as u128;
+            most[self.channel(row)] += most_fj[usize::from(ends.class)];
+            if let Some(router) = ends.from {
+                most[self.router(router as usize)] +=
+                    u128::from(price.port_fj_per_cycle) + flits * u128::from(price.flit_fj);
+            }
+        }
+        let standing = price.static_fj_per_cycle.max(price.asleep_fj_per_cycle.unwrap_or(0));
+        (0..self.routers.len()).for_each(|router| most[self.router(router)] += u128::from(standing));
+        let (group, most) = most.into_iter().enumerate().max_by_key(|(_, most)| *most).unwrap_or_default();
+        if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
+            return Ok(());
+        }
+        let name = self.names.get(group).map_or(NO_GROUP, |name| name);
+        let what = format!(
+            "a window of {window} cycles at up to {most} fJ per cycle is more than 2^63 fJ in the group `{name}`"
+        );
+        Err(Refusal::new(PATH, what, "write a shorter window, smaller groups or lower prices, or leave `groups` out"))
+    }
+}
+
+impl Account {
+    fn energy(&self) -> Energy {
+        self.of_channels + self.of_routers
+    }
+}

@@ -1,0 +1,268 @@
+//! Routers that sleep and accounts of groups: known by hand on idle trees, closed to the femtojoule under load.
+
+use crate::refusal::refused_in;
+use serde_json::Value;
+use weft_engine::recording::{Column, Table};
+use weft_engine::spec::Execution;
+use weft_scenario::{Finished, Point, expand};
+
+/// Leaves 0 and 1 with two terminals each, spines 2 and 3; 4 links between them. A flit has 10 bits, a cycle lasts 1 ns, so
+/// that a microwatt is a femtojoule per cycle.
+const TREE: &str = "\
+flit: 10b
+topology: {k_ary_n_tree: {k: 2, n: 2}}
+routing: up_down
+traffic: {pattern: uniform, load: 0.01}
+power:
+  policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}
+  prices:
+    on: {static: 7uW, per_bit: 1fJ/bit}
+    draining: {static: 7uW, per_bit: 0fJ/bit}
+    waking: {static: 7uW, per_bit: 0fJ/bit}
+    off: {static: 1uW, per_bit: 0fJ/bit}
+  router_price: {static: 1mW, asleep: 100uW, per_port: 30uW, per_bit: 2fJ/bit}
+measure: {warmup: 10cycles, window: 2000cycles}
+";
+const IDLE: (&str, &str) = ("traffic.load", "0");
+const CABINETS: &str = "{by: cabinet, cabinets: {left: [[0, 0], [2, 2]], top: [[3, 3]]}}";
+
+fn point(sets: &[(&str, &str)]) -> Point {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand("groups.yaml", TREE, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+fn run_in(blocks: usize, sets: &[(&str, &str)]) -> Finished {
+    point(sets).run(Execution { threads: 1, blocks }, &()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fj(summary: &Value, key: &str) -> u128 {
+    summary[key].as_str().unwrap_or_else(|| panic!("no {key}")).parse().expect("a whole number")
+}
+
+fn groups(finished: &Finished) -> &Table {
+    &finished.recorded.iter().find(|(name, _)| *name == "groups").expect("groups were asked for").1
+}
+
+fn counts<'a>(table: &'a Table, name: &str) -> &'a [u64] {
+    let Some(Column::Counts(cells)) = table.column(name) else { panic!("no counts in {name}") };
+    cells
+}
+
+fn names(table: &Table) -> Vec<&str> {
+    let Some(Column::Texts(cells)) = table.column("group") else { panic!("no names") };
+    cells.iter().map(|name| &**name).collect()
+}
+
+#[test]
+fn routers_of_an_idle_tree_pay_for_sleep_from_the_cycle_in_which_their_links_are_off() {
+    let s = run_in(0, &[IDLE]).summary;
+    // cycles 10 to 2010; idle for 20 cycles and down after 10 more: the spines sleep from cycle 30 on, 1980 cycles each;
+    // the terminals keep the leaves awake
+    assert_eq!(fj(&s, "energy_routers_static_fj"), 2 * 2000 * 1000 + 2 * (20 * 1000 + 1980 * 100));
+    assert_eq!(s["routers_asleep_share"].as_f64(), Some(2.0 * 1980.0 / (4.0 * 2000.0)));
+    // 4 ports to terminals are always on, 8 to routers for 20 cycles
+    assert_eq!(fj(&s, "energy_routers_ports_fj"), (4 * 2000 + 8 * 20) * 30);
+    let parts = ["static", "ports", "dynamic"].map(|part| fj(&s, &format!("energy_routers_{part}_fj")));
+    assert_eq!(fj(&s, "energy_routers_fj"), parts.iter().sum::<u128>());
+    // always on: awake in every cycle; ideal: without flits all are asleep
+    let links = |key: &str| fj(&s, key) - fj(&run_in(0, &[IDLE, ("power.router_price", "null")]).summary, key);
+    assert_eq!(links("energy_always_on_fj"), 4 * 2000 * 1000 + 12 * 2000 * 30);
+    assert_eq!(links("energy_ideal_fj"), 4 * 2000 * 100);
+}
+
+#[test]
+fn without_a_price_of_sleep_nothing_changes() {
+    let awake = ("power.router_price", "{static: 1mW, per_port: 30uW, per_bit: 2fJ/bit}");
+    let same = ("power.router_price", "{static: 1mW, asleep: 1mW, per_port: 30uW, per_bit: 2fJ/bit}");
+    let (awake, same) = (run_in(0, &[awake]).summary, run_in(0, &[same]).summary);
+    assert_eq!(awake.get("routers_asleep_share"), None);
+    for (key, value) in awake.as_object().expect("a mapping").iter().filter(|(key, _)| *key != "hash") {
+        assert_eq!(&same[key], value, "{key}");
+    }
+    assert!(!point(&[]).resolved_yaml().contains("groups"));
+}
+
+#[test]
+fn the_power_of_phases_knows_the_sleep_of_routers() {
+    let s = run_in(0, &[("traffic.phases", "[{from: 1010cycles, load: 0.05}]")]).summary;
+    let watts = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    for key in ["power_mean_w", "power_always_on_mean_w"] {
+        let halves = [watts(&s["phases"][0], key), watts(&s["phases"][1], key)];
+        assert!(((halves[0] + halves[1]) / 2.0 / watts(&s, key) - 1.0).abs() < 1e-12, "{key}: {halves:?}");
+    }
+    assert!(s["routers_asleep_share"].as_f64().is_some_and(|share| share > 0.0));
+}
+
+#[test]
+fn the_accounts_of_groups_add_up_to_the_bill_in_any_number_of_blocks() {
+    for by in ["{by: trunk}", "{by: router}", "{by: cabinet, routers_per_cabinet: 3}", CABINETS] {
+        let sets = [("power.groups", by)];
+        let finished = run_in(1, &sets);
+        let (table, s) = (groups(&finished), &finished.summary);
+        let sum = |name: &str| counts(table, name).iter().copied().map(u128::from).sum::<u128>();
+        assert_eq!((sum("channels"), sum("routers")), (16, 4), "{by}");
+        for (column, key) in [
+            ("energy_fj", "energy_total_fj"),
+            ("energy_static_fj", "energy_static_fj"),
+            ("energy_dynamic_fj", "energy_dynamic_fj"),
+            ("energy_routers_fj", "energy_routers_fj"),
+        ] {
+            assert_eq!(sum(column), fj(s, key), "{by}: {column}");
+        }
+        assert_eq!(sum("energy_channels_fj") + sum("energy_routers_fj"), sum("energy_fj"));
+        let rows = &finished.channels.rows;
+        assert_eq!(sum("flits"), rows.iter().map(|row| u128::from(row.count.flits.iter().sum::<u64>())).sum());
+        assert!(sum("flits") > 0);
+        // a router draws 900 fJ less in each cycle of sleep
+        let saved = 4 * 2000 * 1000 - fj(s, "energy_routers_static_fj");
+        assert_eq!(saved, 900 * sum("routers_asleep_cycles"), "{by}");
+        for blocks in [2, 4] {
+            assert_eq!(groups(&run_in(blocks, &sets)), table, "{by} in {blocks} blocks");
+        }
+        let plain = run_in(1, &[]).summary;
+        let numbers =
+            |s: &Value| s.as_object().cloned().into_iter().flatten().filter(|(k, _)| k != "hash").collect::<Vec<_>>();
+        assert_eq!(numbers(&plain), numbers(s), "groups change no number of the summary");
+    }
+}
+
+#[test]
+fn a_group_sleeps_while_all_that_leaves_or_reaches_it_is_off() {
+    let table = |by: &str| run_in(0, &[IDLE, ("power.groups", by)]);
+    let told = |finished: &Finished, column: &str| counts(groups(finished), column).to_vec();
+    // by hand: links are off from cycle 30 to 2010, 1980 cycles; terminals never
+    let trunks = table("{by: trunk}");
+    assert_eq!(names(groups(&trunks)), ["0-2", "0-3", "1-2", "1-3", "(in no group)"]);
+    assert_eq!(told(&trunks, "channels"), [2, 2, 2, 2, 8]);
+    assert_eq!(told(&trunks, "asleep_cycles"), [1980, 1980, 1980, 1980, 0]);
+    assert_eq!(told(&trunks, "channels_off_cycles"), [3960, 3960, 3960, 3960, 0]);
+    assert_eq!(told(&trunks, "routers_asleep_cycles"), [0, 0, 0, 0, 3960]);
+    assert_eq!(told(&trunks, "energy_fj")[0], 2 * (20 * 7 + 1980));
+    let routers = table("{by: router}");
+    assert_eq!(names(groups(&routers)), ["0", "1", "2", "3"]);
+    // a leaf sends on 4 channels, and its two terminals on one each
+    assert_eq!(told(&routers, "channels"), [6, 6, 2, 2]);
+    assert_eq!(told(&routers, "asleep_cycles"), [0, 0, 1980, 1980]);
+    assert_eq!(told(&routers, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
+    let cabinets = table(CABINETS);
+    assert_eq!(names(groups(&cabinets)), ["left", "top", "(in no group)"]);
+    assert_eq!(told(&cabinets, "routers"), [2, 1, 1]);
+    assert_eq!(told(&cabinets, "asleep_cycles"), [0, 1980, 0]);
+    assert_eq!(told(&cabinets, "routers_asleep_cycles"), [1980, 1980, 0]);
+    let Some(Column::Floats(shares)) = groups(&cabinets).column("asleep_share") else { panic!("no shares") };
+    assert_eq!(shares, &[0.0, 0.99, 0.0]);
+    let sizes = run_in(0, &[IDLE, ("power.groups", "{by: cabinet, routers_per_cabinet: 3}")]);
+    assert_eq!(names(groups(&sizes)), ["0-2", "3-3"]);
+    // without a price of routers their sleep is counted all the same
+    let free = run_in(0, &[IDLE, ("power.groups", "{by: router}"), ("power.router_price", "null")]);
+    assert_eq!(told(&free, "routers_asleep_cycles"), [0, 0, 1980, 1980]);
+    assert_eq!(told(&free, "energy_routers_fj"), [0; 4]);
+}
+
+#[test]
+fn groups_that_do_not_go_with_the_network_are_refused_and_the_remedies_work() {
+    for (by, place, words, help) in [
+        (
+            "{by: cabinet, routers_per_cabinet: 0}",
+            "power.groups.routers_per_cabinet:",
+            "0 routers has no channels",
+            "write 1 to 4",
+        ),
+        ("{by: cabinet}", "power.groups:", "nothing says which routers", "`cabinets: {A: [[0, 7]]}`"),
+        (
+            "{by: cabinet, cabinets: {A: []}}",
+            "power.groups.cabinets.A:",
+            "`A` has no routers, so it has no channels",
+            "[[0, 3]]",
+        ),
+        (
+            "{by: cabinet, cabinets: {A: [[0, 4]]}}",
+            "power.groups.cabinets.A.0:",
+            "no range of the 4 routers: 0 to 4",
+            "write [first, last] within 0 to 3",
+        ),
+        ("{by: cabinet, cabinets: {A: [[2, 1]]}}", "power.groups.cabinets.A.0:", "2 to 1", "within 0 to 3"),
+        (
+            "{by: cabinet, cabinets: {A: [[0, 1]], B: [[3, 3], [1, 2]]}}",
+            "power.groups.cabinets.B.1:",
+            "router 1 is in the cabinets `A` and `B`",
+            "name each router once",
+        ),
+        (
+            "{by: cabinet, cabinets: {A: [[0, 1], [1, 2]]}}",
+            "power.groups.cabinets.A.1:",
+            "`A` names router 1 twice",
+            "once",
+        ),
+        ("{by: cabinet, cabinets: {(in no group): [[0, 1]]}}", "power.groups.cabinets", "for the rest", "another name"),
+        ("{by: rack}", "power.groups.by:", "rack", "cabinet"),
+        (
+            "{by: router, routers_per_cabinet: 2}",
+            "power.groups.routers_per_cabinet:",
+            "the groups are others",
+            "`by: cabinet`",
+        ),
+        ("{by: trunk, cabinets: {A: [[0, 1]]}}", "power.groups.cabinets:", "the groups are others", "`by: cabinet`"),
+        (
+            "{by: cabinet, routers_per_cabinet: 2, cabinets: {A: [[0, 1]]}}",
+            "power.groups.cabinets:",
+            "by name and by size",
+            "leave `routers_per_cabinet` or `cabinets` out",
+        ),
+    ] {
+        let message = refused_in("groups.yaml", TREE, &[("power.groups", by)]);
+        for part in [place, words, help] {
+            assert!(message.contains(part), "{by} is said to be\n{message}");
+        }
+    }
+    let lone = ("topology", "{single_router: {terminals: 4}}");
+    let sets = [lone, ("routing", "minimal"), ("power.groups", "{by: trunk}")];
+    let message = refused_in("groups.yaml", TREE, &sets);
+    assert!(message.contains("no link between two routers") && message.contains("write `by: router`"), "{message}");
+    // the remedies
+    point(&[lone, ("routing", "minimal"), ("power.groups", "{by: router}")]);
+    for by in [
+        "{by: cabinet, routers_per_cabinet: 4}",
+        "{by: cabinet, cabinets: {A: [[0, 3]]}}",
+        "{by: cabinet, cabinets: {A: [[0, 1]], B: [[3, 3], [2, 2]]}}",
+    ] {
+        point(&[("power.groups", by)]);
+    }
+}
+
+#[test]
+fn a_group_whose_energy_has_no_room_in_the_table_is_refused() {
+    // 4 routers of 1 GW, 10^15 fJ per cycle, and 3000 cycles: 1.2 * 10^19 > 2^63
+    let dear = ("power.router_price.static", "1000000000W");
+    let sets = |by| [dear, ("measure.window", "3000cycles"), ("power.groups", by)];
+    let message = refused_in("groups.yaml", TREE, &sets("{by: cabinet, routers_per_cabinet: 4}"));
+    for part in ["power.groups:", "a window of 3000 cycles", "more than 2^63 fJ in the group `0-3`", "smaller groups"] {
+        assert!(message.contains(part), "{message}");
+    }
+    point(&sets("{by: router}"));
+}
+
+#[test]
+fn a_price_of_sleep_that_saves_nothing_is_told() {
+    let told = |sets: &[(&str, &str)]| {
+        let warnings = point(sets).warnings;
+        let own = warnings.into_iter().filter(|warning| warning.path == "power.router_price.asleep");
+        own.map(|warning| format!("{} {}", warning.what, warning.help)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&[]), [""; 0]);
+    assert_eq!(told(&[("power.router_price.asleep", "1mW")]), [""; 0]);
+    let dear = told(&[("power.router_price.asleep", "2mW")]).concat();
+    assert!(dear.contains("costs 2000 fJ per cycle") && dear.contains("awake, 1000 fJ"), "{dear}");
+    // nothing goes off, or not to `off`, or every router has terminals
+    let quarter = "{idle_timeout: {idle: 20cycles, transition: 10cycles, to: quarter}}";
+    let prices = ("power.prices", "null");
+    for (sets, class) in [
+        (&[("power.policy", "always_on")][..], "`terminal` or `level1`"),
+        (&[("power.policy", quarter), prices], "`terminal` or `level1`"),
+        (&[("topology", "{hyperx: {widths: [3], terminals_per_router: 1}}"), ("routing", "minimal")], "`terminal`"),
+    ] {
+        let never = told(sets).concat();
+        assert!(never.contains("no router ever sleeps") && never.contains(class), "{never}");
+        assert!(never.contains("leave `asleep` out") && never.contains("of a tree above its leaves"), "{never}");
+    }
+}

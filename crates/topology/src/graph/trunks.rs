@@ -1,0 +1,319 @@
+//! Trunks: parallel links between two routers that stand for each other. A topology wires one link in each place, and
+//! says how many there are for each link class; the builder then adds the others.
+//!
+//! The added ports follow all ports that the topology has wired. So a view of the structure, a pattern or a routing that
+//! computes ports knows nothing of trunks: it names the first link, and whoever wants to know asks [`Graph::trunk`] for
+//! the others.
+
+use super::builder::{MAX_PORTS, MAX_RADIX};
+use super::{Graph, Peer, Port};
+use schemars::JsonSchema;
+use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Formatter;
+use weft_units::Refusal;
+
+/// Parallel links in place of each link between routers, 1 or more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TrunkWidth {
+    /// The same for all classes of links between routers.
+    Same(u32),
+    /// For each link class that is named; 1 for the others.
+    ByClass(BTreeMap<String, u32>),
+}
+
+impl Default for TrunkWidth {
+    fn default() -> Self {
+        Self::Same(1)
+    }
+}
+
+impl JsonSchema for TrunkWidth {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TrunkWidth".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["integer", "object"],
+            "minimum": 1,
+            "additionalProperties": { "type": "integer", "minimum": 1 },
+            "examples": [2, { "local": 2, "global": 4 }]
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for TrunkWidth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Widths;
+        impl<'de> Visitor<'de> for Widths {
+            type Value = TrunkWidth;
+            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+                f.write_str("a number of parallel links, or one for each link class, such as {local: 2, global: 4}")
+            }
+            fn visit_u64<E: serde::de::Error>(self, width: u64) -> Result<TrunkWidth, E> {
+                Ok(TrunkWidth::Same(width.try_into().unwrap_or(u32::MAX)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, widths: A) -> Result<TrunkWidth, A::Error> {
+                BTreeMap::deserialize(MapAccessDeserializer::new(widths)).map(TrunkWidth::ByClass)
+            }
+        }
+        deserializer.deserialize_any(Widths)
+    }
+}
+
+impl TrunkWidth {
+    /// The width of each class, by the names of the classes of which the first is that of terminals. Refuses, at `path`,
+    /// names of others and widths that no router has ports for.
+    pub(super) fn of_classes(&self, names: &[String], path: &str) -> Result<Vec<u32>, Refusal> {
+        match self {
+            Self::Same(width) => {
+                check(*width, path)?;
+                Ok((0..names.len()).map(|class| if class == 0 { 1 } else { *width }).collect())
+            }
+            Self::ByClass(by_name) => {
+                let mut widths = vec![1; names.len()];
+                for (name, &width) in by_name {
+                    let path = format!("{path}.{name}");
+                    let class = names.iter().skip(1).position(|other| other == name);
+                    let Some(class) = class else { return Err(unknown(name, &names[1..], path)) };
+                    check(width, &path)?;
+                    widths[class + 1] = width;
+                }
+                Ok(widths)
+            }
+        }
+    }
+}
+
+fn check(width: u32, path: &str) -> Result<(), Refusal> {
+    match width {
+        0 => Err(Refusal::new(path, "0 is too few", "write 1 or more")),
+        1..=MAX_RADIX => Ok(()),
+        _ => {
+            let what = format!("{width} parallel links; a router has at most {MAX_RADIX} ports");
+            Err(Refusal::new(path, what, "write a smaller number"))
+        }
+    }
+}
+
+fn unknown(name: &str, others: &[String], path: String) -> Refusal {
+    let what = match name {
+        "terminal" => "a terminal has one link".to_owned(),
+        _ => format!("the topology has no class `{name}` of links between routers"),
+    };
+    let help = match others {
+        [] => "leave trunk_width out: there are no links between routers".to_owned(),
+        names => format!("name one of: {}", names.join(", ")),
+    };
+    Refusal::new(path, what, help)
+}
+
+/// The trunk that a port belongs to: ports of one router that lead to the same neighbour and stand for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trunk {
+    /// The port that the views of the structure know.
+    pub first: u8,
+    /// The others follow each other from this port on.
+    others: u8,
+    pub width: u8,
+}
+
+impl Trunk {
+    /// The trunk of `port`, which has this place in `trunks`; these are none where every link stands alone.
+    pub fn at(trunks: &[Self], place: usize, port: u8) -> Self {
+        trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
+    }
+
+    /// Port of member `number`, which is below the width.
+    #[inline(always)]
+    pub fn member(self, number: u8) -> u8 {
+        if number == 0 { self.first } else { self.others + (number - 1) }
+    }
+
+    /// Ports of all members.
+    #[inline(always)]
+    pub fn members(self) -> impl Iterator<Item = u8> + Clone {
+        (0..self.width).map(move |number| self.member(number))
+    }
+}
+
+impl Graph {
+    /// Whether there are trunks of two links or more.
+    pub fn has_trunks(&self) -> bool {
+        !self.trunks.is_empty()
+    }
+
+    /// The trunk that a port of a router belongs to.
+    pub fn trunk(&self, router: u32, port: u8) -> Trunk {
+        Trunk::at(&self.trunks, self.port_base(router) as usize + usize::from(port), port)
+    }
+
+    /// Parallel links in place of each link of a class.
+    pub fn trunk_width(&self, class: u8) -> u32 {
+        self.trunk_widths[usize::from(class)]
+    }
+
+    /// Parallel links in place of each link between routers, where this is the same number everywhere.
+    pub fn only_trunk_width(&self) -> Option<u32> {
+        let mut widths = self.links().map(|link| self.trunk_width(link.class));
+        let first = widths.next().unwrap_or(1);
+        widths.all(|width| width == first).then_some(first)
+    }
+
+    /// The same network with one link in place of each trunk.
+    pub fn without_trunks(&self) -> Self {
+        let mut narrow = Self { port_base: vec![0], ports: Vec::new(), trunks: Vec::new(), ..self.clone() };
+        narrow.trunk_widths.fill(1);
+        for router in 0..self.routers() {
+            // the first members come before all others, so that they keep their numbers
+            let firsts = self.ports(router).iter().zip(0u8..);
+            let firsts = firsts.filter(|&(_, number)| self.trunk(router, number).first == number);
+            narrow.ports.extend(firsts.map(|(port, _)| *port));
+            narrow.port_base.push(narrow.ports.len() as u32);
+        }
+        narrow
+    }
+
+    /// For messages: what to write if this network is refused for its trunks alone, since `fits` is true without them.
+    pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
+        let trunks = self.has_trunks() && fits(&self.without_trunks());
+        trunks.then(|| format!("write topology.{}.trunk_width: 1", self.topology))
+    }
+
+    /// Puts so many links of each class in place of each one that the topology has wired.
+    pub(super) fn widen(&mut self, widths: Vec<u32>, path: &str) -> Result<(), Refusal> {
+        let has_links = |class: usize| self.links().any(|link| usize::from(link.class) == class);
+        if (0..widths.len()).all(|class| widths[class] == 1 || !has_links(class)) {
+            return Ok(());
+        }
+        self.check_widths(&widths, path)?;
+        let width = |port: &Port| widths[usize::from(port.class)] as u8;
+        let mut others = Vec::with_capacity(self.ports.len());
+        for router in 0..self.routers() {
+            let mut next = self.ports(router).len() as u8;
+            for port in self.ports(router) {
+                others.push(next);
+                next += width(port) - 1;
+            }
+        }
+        let (mut port_base, mut ports, mut trunks) = (vec![0], Vec::new(), Vec::new());
+        for router in 0..self.routers() {
+            let base = self.port_base(router) as usize;
+            let trunk = |(number, port): (u8, &Port)| {
+                let others = others[base + usize::from(number)];
+                Trunk { first: number, others, width: width(port) }
+            };
+            let own: Vec<Trunk> = (0..).zip(self.ports(router)).map(trunk).collect();
+            ports.extend_from_slice(self.ports(router));
+            trunks.extend_from_slice(&own);
+            for (port, trunk) in self.ports(router).iter().zip(own) {
+                ports.extend((0..trunk.width - 1).map(|other| self.beside(port, other, &others)));
+                trunks.extend((1..trunk.width).map(|_| trunk));
+            }
+            port_base.push(ports.len() as u32);
+        }
+        (self.port_base, self.ports, self.trunks, self.trunk_widths) = (port_base, ports, trunks, widths);
+        Ok(())
+    }
+
+    /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first port of
+    /// those beside it.
+    fn beside(&self, port: &Port, other: u8, others: &[u8]) -> Port {
+        let peer = match port.peer {
+            Peer::Router { router, port } => {
+                let place = self.port_base(router) as usize + usize::from(port);
+                Peer::Router { router, port: u16::from(others[place] + other) }
+            }
+            Peer::Unused => Peer::Unused,
+            Peer::Terminal(_) => unreachable!("a terminal has one link"),
+        };
+        Port { peer, ..*port }
+    }
+
+    /// Refuses trunks for which a router or the graph has not enough ports, before any memory is claimed.
+    fn check_widths(&self, widths: &[u32], path: &str) -> Result<(), Refusal> {
+        let counts = |router: u32| {
+            let mut counts = vec![0; widths.len()];
+            self.ports(router).iter().for_each(|port| counts[usize::from(port.class)] += 1);
+            counts
+        };
+        let ports = |counts: &[u32]| counts.iter().zip(widths).map(|(ports, width)| ports * width).sum::<u32>();
+        let radices = || (0..self.routers()).map(|router| ports(&counts(router)));
+        let widest = (0..self.routers()).max_by_key(|&router| ports(&counts(router))).expect("a router");
+        let (widest, total) = (counts(widest), radices().map(u64::from).sum::<u64>());
+        let help = "write smaller numbers, or take fewer terminals or links per router";
+        if ports(&widest) > MAX_RADIX {
+            let of_class = |(class, &ports): (usize, &u32)| match (class, ports) {
+                (_, 0) => None,
+                (0, terminals) => Some(format!("{terminals} terminals")),
+                (class, ports) => Some(format!("{ports} {} links x {}", self.class_names[class], widths[class])),
+            };
+            let sum: Vec<String> = widest.iter().enumerate().filter_map(of_class).collect();
+            let (sum, radix) = (sum.join(" + "), ports(&widest));
+            let what = format!("{sum} gives {radix} ports per router; a router has at most {MAX_RADIX}");
+            return Err(Refusal::new(path, what, help));
+        }
+        if total > MAX_PORTS {
+            let what = format!("{total} ports with all parallel links; a graph has at most {MAX_PORTS}");
+            return Err(Refusal::new(path, what, help));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Graph, TopologyConfig};
+    use weft_units::Refusal;
+
+    fn build(json: &str) -> Result<Graph, Refusal> {
+        serde_json::from_str::<TopologyConfig>(json).expect("a topology").build("topology")
+    }
+
+    fn hyperx(trunk_width: &str) -> Result<Graph, Refusal> {
+        let sizes = r#""widths": [8, 8], "terminals_per_router": 8"#;
+        build(&format!(r#"{{"hyperx": {{{sizes}, "trunk_width": {trunk_width}}}}}"#))
+    }
+
+    #[test]
+    fn refuses_with_the_arithmetic() {
+        let refused = |width: &str, path: &str, what: &str, help: &str| {
+            let refusal = hyperx(width).expect_err("too wide, or no class");
+            assert_eq!((refusal.path.as_str(), refusal.what.as_str()), (path, what));
+            assert!(refusal.help.contains(help), "{refusal}");
+        };
+        refused("0", "topology.trunk_width", "0 is too few", "write 1 or more");
+        refused(r#"{"dim1": 0}"#, "topology.trunk_width.dim1", "0 is too few", "write 1 or more");
+        let wide =
+            "8 terminals + 7 dim0 links x 9 + 7 dim1 links x 9 gives 134 ports per router; a router has at most 128";
+        refused("9", "topology.trunk_width", wide, "write smaller numbers");
+        assert!(hyperx("8").is_ok(), "the remedy: 8 + 14 * 8 = 120 ports");
+        let wide = "4000000000 parallel links; a router has at most 128 ports";
+        refused("4000000000", "topology.trunk_width", wide, "write a smaller number");
+        let unknown = "the topology has no class `global` of links between routers";
+        refused(r#"{"global": 2}"#, "topology.trunk_width.global", unknown, "name one of: dim0, dim1");
+        let terminal = "a terminal has one link";
+        refused(r#"{"terminal": 2}"#, "topology.trunk_width.terminal", terminal, "name one of: dim0, dim1");
+    }
+
+    #[test]
+    fn the_ports_of_the_topology_keep_their_numbers() {
+        let (narrow, wide) = (hyperx("1").expect("a graph"), hyperx(r#"{"dim0": 1, "dim1": 3}"#).expect("a graph"));
+        assert!(!narrow.has_trunks() && wide.has_trunks());
+        assert!(wide.without_trunks() == narrow);
+        for router in 0..narrow.routers() {
+            assert_eq!(wide.ports(router)[..narrow.radix() as usize], *narrow.ports(router));
+        }
+        // 8 terminals, 7 + 7 first links, then two more for each port of dim1
+        assert_eq!((wide.radix(), wide.trunk_width(1), wide.trunk_width(2)), (22 + 14, 1, 3));
+        assert!(wide.trunk(5, 15).members().eq([15, 22, 23]) && wide.trunk(5, 35) == wide.trunk(5, 21));
+        assert_eq!((wide.only_trunk_width(), hyperx("2").expect("a graph").only_trunk_width()), (None, Some(2)));
+        // 64 routers x 7 / 2 links in each dimension
+        assert_eq!(wide.links_by_class()[1..], [("dim0".into(), 224), ("dim1".into(), 672)]);
+    }
+}

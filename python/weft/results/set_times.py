@@ -1,0 +1,69 @@
+"""What a scenario changes at set times: its load, what fails, what a power policy switches by the clock.
+
+Such a change is no chance, so the scatter of numbers around it says nothing on how sure they are; and what has failed
+is dark, but does not sleep.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+from weft.results.choose import POLICY
+from weft.text.labels import at, label
+
+if TYPE_CHECKING:
+    from weft.results.result_set import ResultSet
+
+FAULTS = "faults"
+# Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
+_ROW, _PERIOD = {"from", "until"}, "period"
+
+
+def faults(results: ResultSet) -> list[str]:
+    """For each point what fails during its run, in words; empty where nothing does."""
+    return [label(failing, FAULTS) if failing else "" for failing in _values(results, FAULTS)]
+
+
+def changes(results: ResultSet) -> list[str]:
+    """For each point what changes in it at set times, in words; empty where nothing does."""
+    told = []
+    known = zip(results.summaries, _values(results, FAULTS), _values(results, POLICY), strict=True)
+    for summary, failing, policy in known:
+        found = {
+            "the load": bool(summary.get("phases")),
+            "what fails": bool(failing),
+            "the links that are on": _by_the_clock(policy),
+        }
+        told.append(" and ".join(words for words, is_there in found.items() if is_there))
+    return told
+
+
+def _values(results: ResultSet, path: str) -> list[Any]:
+    """The value of each point at a path: what the sweep set, or else what its scenario says, if that is kept."""
+    rows = range(len(results))
+    if path in results.coordinates:
+        return [results.points[row]["coordinates"][path] for row in rows]
+    if any(each.partition(".")[0] == path.partition(".")[0] for each in results.coordinates):
+        return [_written(results, row, path) for row in rows]
+    # where the sweep sets nothing of this section, all points have the value of the first
+    return [_written(results, 0, path)] * len(rows) if rows else []
+
+
+def _written(results: ResultSet, row: int, path: str) -> Any:
+    try:
+        return at(results.scenario(row), path)
+    except ResultsError:
+        return None
+
+
+def _by_the_clock(policy: Any) -> bool:
+    """Whether a policy switches links by the clock, as its parameters say."""
+    parameters = [each for each in _nested(policy) if isinstance(each, dict)]
+    return any(_PERIOD in each or each.keys() >= _ROW for each in parameters)
+
+
+def _nested(value: Any) -> list[Any]:
+    """A value, and all that stand in it."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [value, *(each for one in inner for each in _nested(one))]
