@@ -21,7 +21,7 @@ import weft
 from conftest import made
 from weft._engine import LINK_STATES as STATES
 from weft.cli import main
-from weft.report import films, history, network_view, pack
+from weft.report import data, films, history, network_view, pack
 from weft.report.data import collect, facts
 from weft.report.sources import Sources
 
@@ -428,3 +428,8 @@ def test_plotly_is_the_one_that_is_written_down() -> None:
     digest = hashlib.sha256((vendor / "plotly-basic.min.js").read_bytes()).hexdigest()
     assert digest in (vendor / "README.md").read_text(encoding="utf-8")
     assert "MIT" in (vendor / "plotly-LICENSE.txt").read_text(encoding="utf-8")
+
+
+def test_loads_are_listed_in_order_whatever_the_order_of_the_sweep() -> None:
+    assert data._values([0.05, 1.0, 0.5, 0.25, 0.5], "traffic.load") == ["0.05", "0.25", "0.5", "1"]
+    assert data._values(["valiant", "dal"], "routing") == ["valiant", "dal"]

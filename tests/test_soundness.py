@@ -527,3 +527,11 @@ def test_a_page_carries_the_flaws(tmp_path: Path) -> None:
     assert held["points"]["columns"]["flaw"] == [None, "saturated in a phase of the load"]
     (curve,) = held["curves"]
     assert (curve["over"], curve["flaw"]) == ([False, True], ["", "saturated in a phase of the load"])
+
+
+def test_a_wrong_label_lists_each_label_once(tmp_path: Path) -> None:
+    choice = Choice.of([points(tmp_path / "labels", {})], appearance=Appearance(labels={"nothing": "x"}))
+    with pytest.raises(weft.WeftError, match="the figure has no label 'nothing'") as caught:
+        draw.figure("load", choice)
+    listed = caught.value.help.removeprefix("its labels are: ").split("; ")
+    assert len(listed) == len(set(listed)) > 2
