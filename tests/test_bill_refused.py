@@ -248,7 +248,7 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
     with pytest.raises(ResultsError, match=r"phase 3 is not settled \(the backlog of a saturated phase\)") as told:
         _with_phases(tmp_path / "backlog", sound, sound | {"saturated": True}, sound).bill(late)
     assert told.value.help == "lower the load of the phase before until it is not saturated"
-    with pytest.raises(ResultsError, match=r"it is not judged \(too short for its bursts\)"):
+    with pytest.raises(ResultsError, match=r"it is not judged \(too short to tell whether it is saturated\)"):
         _with_phases(tmp_path / "bursts", sound | {"saturated": None}, sound, saturated=None).bill(keys)
     with pytest.raises(ResultsError, match="there is no phase 3: the last is 2") as told:
         _with_phases(tmp_path / "third", sound, sound).bill(KEYS | {"profile": [{"share": 1, "phase": 3}]})

@@ -54,7 +54,7 @@ CHARTS = {
     "chart-cdf": "Share of packets at most as late",
     "chart-ccdf": "Share of packets that are later",
     "chart-hops": "Share of packets",
-    "chart-channels": "Utilisation [flits/cycle]",
+    "chart-channels": "Utilisation [share of bandwidth]",
     "chart-series": "Mean utilisation [share of bandwidth]",
     "chart-transient": "Packet latency [cycles]",
 }

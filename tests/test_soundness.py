@@ -205,7 +205,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     jobs = [job | {"batch_packets": None}, job | {"job": "b", "batch_packets": None}]
     signs = {
         "not settled (queues)": "~",
-        "not judged (too short for its bursts)": "?",
+        "not judged (too short to tell whether it is saturated)": "?",
         "stalled": "stall",
         "saturated": "sat",
     }

@@ -25,7 +25,7 @@ _UNITS = [
         (r"(.*_)?flit_hops_per_second|.*_per_s", "1/s"),
         (r"(.*_)?cycles?(_.*(?<!seconds))?", "cycles"),
         (r"(.*_)?packets", "packets"),
-        (r"(.*_)?(terminals|channels|bits|bytes)", ""),
+        (r"(.*_)?(terminals|channels|routers|bits|bytes)", ""),
         (r".*_per_bit_pj", "pJ/bit"),
         (r".*_fj", "fJ"),
         (r".*_j", "J"),
