@@ -248,24 +248,58 @@ def test_the_command_prints_tables_and_gives_programs_rows(
     assert "load 0.3 (168 h)" in capsys.readouterr().out
 
 
-def test_a_bill_is_asked_for_among_the_tables_and_the_command_that_is_named_gives_it(
-    example: Results, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bill_is_one_of_the_tables(example: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(example.root)
-    for command in (["export", folder, "--table", "bill"], ["query", folder, "select * from bill"]):
-        assert main(command) == 2
-        assert "= help: an analysis gives it: weft analyse bill DIR --csv" in capsys.readouterr().err
-    with pytest.raises(WeftError, match="weft analyse bill DIR --csv"):
-        example.to_pandas("bill")
     assert main(["analyse", "bill", folder, "--csv"]) == 0
+    rows = capsys.readouterr().out
+    assert main(["export", folder, "--table", "bill"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == rows.splitlines()[0]
+    assert main(["query", folder, "select policy from (select \"power.policy\" as policy, * from bill)", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "always_on"
+    assert example.to_pandas("bill")["cost_eur_per_year"].min() > 0
+    for ending in ("tex", "md"):
+        out = tmp_path / f"bill.{ending}"
+        assert main(["export", folder, "--table", "bill", "--out", str(out)]) == 0
+        text = " ".join(out.read_text(encoding="utf-8").split())
+        assert not re.search(r"\d[eE]\+", text), "no exponents"
+    assert "Policy | Power [kW] | Site energy [kWh/year] | Cost [EUR/year] | Saved [kWh/year] | Saved [EUR/year]" in text
+    assert main(["query", folder]) == 0
+    assert "\nbill: a row per series" in capsys.readouterr().out
 
 
-def test_without_a_bill_the_remedies_work(steady: Results, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyse", "bill", str(steady.root)]) == 2
-    told = capsys.readouterr().err
-    assert "has no bill" in told
-    assert "examples/bill.yaml" in told
-    assert Bill.read(EXAMPLE).currency == "EUR"
+@pytest.mark.parametrize("where", ["file", "scenario", "export"])
+def test_without_a_bill_the_remedies_work(
+    steady: Results, tmp_path: Path, where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["analyse", "bill", str(steady.root)]
+    contract = tmp_path / "contract.yaml"
+    if where == "scenario":  # a scenario, in place of a bill
+        contract.write_text("topology: {hyperx: {widths: [2]}}\n")
+        assert main([*command, "--bill", str(contract)]) == 2
+    else:
+        assert main(command if where == "file" else ["export", str(steady.root), "--table", "bill"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert ("has no section `bill:`" if where == "scenario" else " bill") in told
+    (line,) = re.findall(r"the line `(bill: [^`]*)`", told)
+    if where != "scenario":
+        assert "--bill contract.yaml" in told
+    contract.write_text(f"{contract.read_text() if contract.exists() else ''}{line}\n")
+    assert main([*command, "--bill", str(contract)]) == 0
+    assert "cost [EUR]" in capsys.readouterr().out
+
+
+def test_the_line_that_is_told_makes_a_scenario_one_with_a_bill(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "day.yaml", str(tmp_path / "out")
+    scenario = DAY.partition("\nbill:")[0] + "\n"
+    file.write_text(scenario)
+    assert main(["run", str(file), "--out", out, "--no-picture"]) == 0
+    assert main(["analyse", "bill", out]) == 2
+    (line,) = re.findall(r"the line `(bill: [^`]*)`", " ".join(capsys.readouterr().err.split()))
+    file.write_text(f"{scenario}{line}\n")
+    assert main(["run", str(file), "--out", out, "--no-picture"]) == 0
+    assert "cost [EUR]" in capsys.readouterr().out
 
 
 def test_run_ends_with_the_bill_and_another_bill_runs_nothing_again(
@@ -347,7 +381,9 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
         (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
         results.append(made_up)
     drawing = draw.figure("bill", Choice.of(results[:2]))
-    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill: load 0.3 is saturated"] * 2
+    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill"] * 2
+    told = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
+    assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in told) == 2, "whole, in the legend"
     with pytest.raises(WeftError, match="differ in their period or currency"):
         draw.figure("bill", Choice.of(results))
     with pytest.raises(WeftError, match="has no bill"):

@@ -43,7 +43,7 @@ def test_a_model_without_parameters_goes_before_its_variants(tmp_path: Path) -> 
     results = made(tmp_path / "tcep", runs)
     assert points(results, "policy=tcep") == [0]
     assert points(results, "policy=tcep(hub 1)") == points(results, {"power.policy": variant}) == [1]
-    assert Chosen.named(f"{results.root}:policy=tcep").points == [0], "as `weft compare` chooses"
+    assert Chosen.named(f"{results.root}:policy=tcep", weft.open).points == [0], "as `weft compare` chooses"
     assert points(made(tmp_path / "variants", runs[1:]), "policy=tcep") == [0, 1], "the name stands for all of them"
 
 
@@ -102,7 +102,7 @@ def test_the_method_takes_one_point_some_or_all(made_up: Results) -> None:
 def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
     results = made(tmp_path / "fine", [({"traffic.load": load}, {}) for load in (0.3046875, 0.3046876)])
     assert points(results, "load=0.3046875") == points(results, {"load": 0.3046875}) == [0]
-    assert Chosen.named(f"{results.root}:load=0.3046875").points == [0]
+    assert Chosen.named(f"{results.root}:load=0.3046875", weft.open).points == [0]
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
         "routing=ugal_p(threshold 2flits, nonminimal 3),a.vcs=2": [1],
         "b.vcs=4,routing=minimal": [0],
     }.items():
-        assert Chosen.named(f"{results.root}:{words}").points == points(results, words) == expected
-    for choose in (lambda: Chosen.named(f"{results.root}:vcs=2"), lambda: points(results, "vcs=2")):
+        assert Chosen.named(f"{results.root}:{words}", weft.open).points == points(results, words) == expected
+    for choose in (lambda: Chosen.named(f"{results.root}:vcs=2", weft.open), lambda: points(results, "vcs=2")):
         with pytest.raises(weft.ResultsError, match=r"vcs may be links\.a\.vcs or links\.b\.vcs"):
             choose()
 

@@ -107,9 +107,12 @@ def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys
         "Offered load [flits/terminal/cycle]",
     ]
     latency = cells(head).index("Mean packet latency [cycles]")
-    *rows, empty, note = rows
-    assert (len(rows), empty) == (16, "")
+    *rows, empty, note, between, over = rows
+    assert (len(rows), empty, between) == (16, "", "")
     assert note == "sat: saturated, the latency has no limit"
+    assert over == "!: per bit of what is accepted, which is less than was offered"
+    energy = cells(head).index("Energy per delivered bit [pJ/bit]")
+    assert [cells(row)[energy].endswith("!") for row in rows] == [bool(each["saturated"]) for each in made_up.summaries]
     for row, summary in zip(rows, made_up.summaries, strict=True):
         mean = f"{summary['packet_latency_mean_cycles']:.1f}"
         assert cells(row)[latency] == ("sat" if summary["saturated"] else mean)

@@ -37,8 +37,9 @@ fn read(py: Python<'_>, file: PathBuf) -> PyResult<String> {
 
 /// The keys of `bill` in a text, checked, every default written out.
 #[pyfunction]
-fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let read = weft_scenario::read_bill(file_name, text).map_err(|problem| errors::scenario_error(py, problem))?;
+fn read_bill<'py>(py: Python<'py>, text: &str, file_name: &str, example: &str) -> PyResult<Bound<'py, PyAny>> {
+    let read =
+        weft_scenario::read_bill(file_name, text, example).map_err(|problem| errors::scenario_error(py, problem))?;
     value::to_python(py, &read)
 }
 

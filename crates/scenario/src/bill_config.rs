@@ -139,8 +139,9 @@ impl ProfileShare {
     }
 }
 
-/// Reads a file whose keys are those of `bill`, or that has them under `bill`; every default is written out.
-pub fn read_bill(file_name: &str, text: &str) -> Result<serde_json::Value, Diagnostic> {
+/// Reads a file whose keys are those of `bill`, or that has them under `bill`; every default is written out. `example` is a
+/// section `bill` in one line, which is shown where there is none.
+pub fn read_bill(file_name: &str, text: &str, example: &str) -> Result<serde_json::Value, Diagnostic> {
     #[derive(Deserialize)]
     struct File {
         bill: BillConfig,
@@ -148,6 +149,7 @@ pub fn read_bill(file_name: &str, text: &str) -> Result<serde_json::Value, Diagn
     let source = Arc::new(Source { name: file_name.to_owned(), text: text.to_owned(), is_file: true });
     let document = tree::parse(&source, 0..text.len())?;
     let span = document.span.clone();
+    refuse_without_bill(&document, file_name, example)?;
     let entry = match document.kind {
         Kind::Mapping(mut entries) if entries.iter().any(|entry| entry.key == "bill") => {
             entries.retain(|entry| entry.key == "bill");
@@ -167,6 +169,26 @@ pub fn read_bill(file_name: &str, text: &str) -> Result<serde_json::Value, Diagn
     let File { bill } = typed(&root)?;
     bill.check().map_err(|refusal| explain(&root, &[], &refusal))?;
     Ok(serde_json::to_value(bill).unwrap_or_default())
+}
+
+/// Refuses a file with keys of a scenario, of which none is `bill`, and an empty one.
+fn refuse_without_bill(document: &Node, file_name: &str, example: &str) -> Result<(), Diagnostic> {
+    let entries: &[Entry] = match &document.kind {
+        Kind::Mapping(entries) => entries,
+        Kind::Scalar(serde_json::Value::Null) => &[],
+        Kind::Scalar(_) | Kind::Sequence(_) => return Ok(()),
+    };
+    let root = Schema::root();
+    let is_of_bill = |key: &str| root.child("bill").is_some_and(|bill| bill.child(key).is_some());
+    if entries.iter().any(|entry| entry.key == "bill" || is_of_bill(&entry.key)) {
+        return Ok(());
+    }
+    if entries.iter().all(|entry| root.child(&entry.key).is_none()) && !entries.is_empty() {
+        return Ok(()); // a typing error, which is told below
+    }
+    let what = format!("{file_name} has no section `bill:`, nor the keys of one");
+    let help = format!("write into it, at the left margin, the line `{example}`");
+    Err(Diagnostic::nowhere("bill", &what, &help))
 }
 
 impl FromStr for Money {

@@ -72,6 +72,9 @@ pub fn expand_with(
     for (path, value) in sets {
         set(&mut root, &mut sweep, &mut zip, path, value)?;
     }
+    for (path, value) in sets {
+        refuse_below_sweep(sweep.iter().chain(&zip), path, value)?;
+    }
     let axes = axes(sweep, zip)?;
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.length));
     let Some(count) = count.filter(|count| *count <= MAX_POINTS) else {
@@ -110,9 +113,8 @@ fn set(
     path: &str,
     value: &str,
 ) -> Result<(), Diagnostic> {
-    let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
-    let node = tree::parse(&source, path.len() + 1..source.text.len())?;
-    let span = Span { source: source.clone(), range: 0..path.len() };
+    let span = span_of_set(path, value);
+    let node = tree::parse(&span.source, path.len() + 1..span.source.text.len())?;
     let removes = matches!(node.kind, Kind::Scalar(Value::Null));
     for (name, axes) in [("sweep", &mut *sweep), ("zip", &mut *zip)] {
         if let Some(key) = path.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) {
@@ -130,9 +132,25 @@ fn set(
     sweep.retain(|entry| entry.key != path);
     zip.retain(|entry| entry.key != path);
     let target = Target { path, span: &span };
-    if removes { target.remove(root) } else { target.place(root, node) }?;
-    let over = sweep.iter().chain(&*zip).find(|entry| path.len() > entry.key.len() && overlap(&entry.key, path));
+    if removes { target.remove(root) } else { target.place(root, node) }
+}
+
+/// The path of a `--set path=value`, as it stands on the command line.
+fn span_of_set(path: &str, value: &str) -> Span {
+    let source = Arc::new(Source { name: "--set".to_owned(), text: format!("{path}={value}"), is_file: false });
+    Span { source, range: 0..path.len() }
+}
+
+/// Refuses a `--set path=value` below a path that is swept in the end, be it for a `--set` before or after this one: each
+/// point would lose it.
+fn refuse_below_sweep<'a>(
+    mut swept: impl Iterator<Item = &'a Entry>,
+    path: &str,
+    value: &str,
+) -> Result<(), Diagnostic> {
+    let over = swept.find(|entry| path.len() > entry.key.len() && overlap(&entry.key, path));
     over.map_or(Ok(()), |over| {
+        let span = span_of_set(path, value);
         let what = format!("`{}` is swept, and its values take the place of all that is below it", over.key);
         let help = format!("write it in the values of the sweep, or set the whole: --set {}=...", over.key);
         Err(Diagnostic::at(&span, path, &what, &help, &[]))

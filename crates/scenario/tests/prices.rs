@@ -149,6 +149,7 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
     assert!(message.contains("power.router_price.static") && message.contains("units: W, mW"), "{message}");
 }
 
+const EXAMPLE: &str = "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}";
 const BILL: &str = "{price_per_kwh: 0.25EUR, profile: [{share: 0.5, load: 0.1}, {share: 0.5, load: 0.2}]}";
 
 #[test]
@@ -159,9 +160,24 @@ fn a_bill_is_no_part_of_the_hash_and_its_defaults_are_written_out() {
     assert_eq!((bill["pue"].as_f64(), &bill["period"]), (Some(1.0), &"day".into()));
     // none: links that are always on, measured or for the same flits
     assert_eq!(bill.get("baseline"), None);
-    let alone = read_bill("bill.yaml", BILL).expect("sound");
+    let alone = read_bill("bill.yaml", BILL, EXAMPLE).expect("sound");
     assert_eq!(&alone, bill);
-    assert_eq!(read_bill("bill.yaml", &format!("name: x\nbill: {BILL}")).expect("sound"), alone);
+    assert_eq!(read_bill("bill.yaml", &format!("name: x\nbill: {BILL}"), EXAMPLE).expect("sound"), alone);
+}
+
+#[test]
+fn a_scenario_without_a_bill_says_what_to_write_into_it_and_that_works() {
+    for text in [FILE, ""] {
+        let message = read_bill("day.yaml", text, EXAMPLE).expect_err("no bill").to_string();
+        assert!(message.contains("day.yaml has no section `bill:`, nor the keys of one"), "{message}");
+        let (_, line) = message.split_once("at the left margin, the line `").expect("what to write");
+        let line = line.split('`').next().expect("a line");
+        assert_eq!(line, EXAMPLE);
+        let bill = read_bill("day.yaml", &format!("{text}\n{line}\n"), EXAMPLE).expect("as told");
+        assert_eq!(bill["price_per_kwh"], "0.25EUR");
+    }
+    let message = read_bill("bill.yaml", "{price: 1EUR}", EXAMPLE).expect_err("a wrong key").to_string();
+    assert!(message.contains("price_per_kwh"), "{message}");
 }
 
 #[test]
@@ -194,7 +210,7 @@ fn a_bill_is_not_swept() {
 /// The message about a bill, which is the same in a scenario and in a file of its own.
 fn wrong(text: &str) -> String {
     let message = refused_in("prices.yaml", FILE, &[("bill", text)]);
-    let alone = read_bill("bill.yaml", text).expect_err("refused, too").to_string();
+    let alone = read_bill("bill.yaml", text, EXAMPLE).expect_err("refused, too").to_string();
     assert_eq!(alone.lines().next(), message.lines().next());
     message
 }

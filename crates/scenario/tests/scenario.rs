@@ -70,6 +70,29 @@ fn sweeps_are_products_and_zips_advance_together() {
 }
 
 #[test]
+fn a_set_below_a_swept_path_is_refused_whichever_of_them_comes_first() {
+    let below = ("routing.ugal_p.threshold", "2flits");
+    let sweep = ("sweep.routing", "[ugal_p, valiant]");
+    let told = |sets: &[(&str, &str)]| {
+        let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+        expand("test.yaml", SMALL, &sets).map(|points| points.len()).map_err(|error| error.to_string())
+    };
+    for sets in [[below, sweep], [sweep, below]] {
+        let message = told(&sets).expect_err("the threshold would be lost");
+        assert!(
+            message.contains("`routing` is swept, and its values take the place of all that is below it"),
+            "{message}"
+        );
+        assert!(message.contains("--set:1:1") || message.contains("routing.ugal_p.threshold=2flits"), "{message}");
+    }
+    // both remedies
+    assert_eq!(told(&[("sweep.routing", "[{ugal_p: {threshold: 2flits}}, valiant]")]), Ok(2));
+    assert_eq!(told(&[sweep, ("routing", "{ugal_p: {threshold: 2flits}}")]), Ok(1));
+    // a sweep that is taken away again takes nothing's place
+    assert_eq!(told(&[below, sweep, ("sweep.routing", "null")]), Ok(1));
+}
+
+#[test]
 fn a_set_of_a_swept_path_replaces_the_sweep() {
     let swept = format!("{SMALL}sweep: {{seed: [1, 2, 3], traffic.load: [0.1, 0.2]}}\n");
     assert_eq!(points(&swept, &[("seed", "7")]).len(), 2);

@@ -171,10 +171,11 @@ class Results(ResultSet):
         ResultsError
             If there is no bill, or no series has usable points around the loads of the profile.
         """
+        from weft.results.bill_example import example
         from weft.results.bill_keys import Bill
         from weft.results.yearly_bill import YearlyBill
 
-        return YearlyBill(self, None if keys is None else Bill.read(keys))
+        return YearlyBill(self, None if keys is None else Bill.read(keys, example(self)))
 
     @cached_property
     def plot(self) -> Plots:

@@ -280,11 +280,9 @@ def _add_bill(kinds: Commands) -> None:
 
 def _bill(options: argparse.Namespace) -> Answered:
     from weft.cli import folders
-    from weft.results.bill_keys import Bill
     from weft.results.bill_lines import lines
-    from weft.results.yearly_bill import YearlyBill
 
-    yearly = YearlyBill(folders.opened(options.results), Bill.read(options.bill) if options.bill else None)
+    yearly = folders.opened(options.results).bill(options.bill)
     return (yearly.parts if options.parts else yearly.frame), lines(yearly)
 
 

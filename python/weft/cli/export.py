@@ -90,9 +90,10 @@ def _query(table: str) -> str:
         If there is no such table.
     """
     from weft.results.database import SUMMARIES, TABLES, instead_of
+    from weft.results.of_sweep import TABLES as OF_SWEEPS
 
     if table not in TABLES:
         raise ResultsError.saying(f"--table: there is no table {table!r}", instead_of(table))
     if table == "link_states":  # by channel and time, not by state
         return "select * exclude (state), state from link_states order by all"
-    return f"select * from {table}{'' if table in SUMMARIES else ' order by all'}"
+    return f"select * from {table}{'' if table in SUMMARIES | OF_SWEEPS else ' order by all'}"

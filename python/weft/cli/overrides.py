@@ -23,7 +23,11 @@ def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str
     """
     from weft.scenario.scenario import Scenario
 
-    return Scenario.from_file(options.file), list(dict(map(_split, options.sets)).items())
+    sets: dict[str, str] = {}
+    for path, value in map(_split, options.sets):
+        sets.pop(path, None)  # the last one counts, and stands in its place among the others
+        sets[path] = value
+    return Scenario.from_file(options.file), list(sets.items())
 
 
 def sweep(options: argparse.Namespace) -> Sweep:

@@ -53,6 +53,7 @@ def main(options: argparse.Namespace) -> int:
     """Search and print; returns the exit status."""
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
+    from weft.results.of_sweep import FILE
     from weft.runs import saturation_search
     from weft.runs.progress import Bar
 
@@ -73,8 +74,7 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     results = Results(store)
-    csv = results.root / "saturation.csv"
-    store.replace(csv.name, frame.write_csv())
+    csv = results.root / FILE
     print("\n".join(_text(frame, results, options.tolerance)))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
     return stalls.report(results)

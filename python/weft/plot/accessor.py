@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.plot.appearance import Appearance
-from weft.plot.choice import Choice
+from weft.plot import phases
+from weft.plot.choice import MOST, Choice
 from weft.plot.draw import figure, save, save_numbers
 from weft.plot.kinds import DEFAULT, KINDS
 from weft.results.result_set import ResultSet
@@ -38,11 +39,13 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Any) -> Path:
-        """Draw latency, accepted load and energy per bit over offered load; by default ``plot.png`` of the folder.
+        """Draw what each phase measured where loads change, or else latency, accepted load and energy over load.
 
-        The options are those of `draw`.
+        The options are those of `draw`; by default the file is ``plot.png`` of the folder.
         """
-        return self.draw(DEFAULT, self._results.root / "plot.png" if path is None else path, **options)
+        changes = all(phases.reached(summary) for summary in self._results.summaries)
+        kind = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
+        return self.draw(kind, self._results.root / "plot.png" if path is None else path, **options)
 
     def __getattr__(self, kind: str) -> Callable[..., Path]:
         if kind not in KINDS:

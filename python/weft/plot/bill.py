@@ -32,7 +32,7 @@ _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
 
 
 def figure(choice: Choice) -> Picture:
-    """Steps of power above, a bar per series below; a series without a bill has the reason in place of its bar.
+    """Steps of power above, a bar per series below; of a series without a bill the legend has the reason.
 
     Raises
     ------
@@ -54,6 +54,8 @@ def figure(choice: Choice) -> Picture:
     handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
     if any(row.baseline == REFERENCE for _, row in rows.values()):
         handles.append(Line2D([], [], color=style.GREY, label=REFERENCE, **_REFERENCE))
+    refused = {label: row.refused for label, (_, row) in rows.items() if row.refused}
+    handles += [Line2D([], [], linestyle="", label=f"{label}: no bill, {why}") for label, why in refused.items()]
     below = _AROUND + _BAR * len(rows)
     drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=_POWER + below)
     above, bars = drawing.subplots(2, 1, height_ratios=[_POWER, below])
@@ -94,7 +96,7 @@ def _steps(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
 def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
     for place, (label, (yearly, row)) in enumerate(rows.items()):
         if row.refused:
-            axes.text(0, place, f" no bill: {row.refused}", va="center", fontsize=6.5, clip_on=True)
+            axes.text(0, place, " no bill", va="center", fontsize=6.5)
         else:
             axes.barh(place, _cost(yearly, row), height=0.7, color=looks[label].line["color"], label=label)
     currency = next(iter(rows.values()))[0].bill.currency if rows else ""

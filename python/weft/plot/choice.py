@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 # Most curves in one panel that an eye can tell apart; most points that a message lists.
-_MOST, _LISTED = 14, 8
+MOST, _LISTED = 14, 8
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Choice:
         ]
         return sorted(ordered, key=lambda panel: rank(panel.title))
 
-    def spots(self, most: int = _MOST) -> list[Spot]:
+    def spots(self, most: int = MOST) -> list[Spot]:
         """The points one by one, in the wanted order.
 
         Raises

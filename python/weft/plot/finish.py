@@ -94,7 +94,7 @@ def _head(drawing: Picture, title: str, handles: Sequence[Artist], width: float,
     room = width * (_BESIDE if place == "right" else 1) - 0.15
     size, columns, labels, across, height = _fitted(handles, room, drawing.plan.height, alone=place == "right")
     beside = across if place == "right" and handles else 0.0
-    lines = [part for line in title.splitlines() for part in _wrapped(line, bold, width - beside - 0.1)]
+    lines = [part for line in title.splitlines() for part in wrapped(line, bold, width - beside - 0.1)]
     top = handles if place in ("above", "direct") else []
     words: dict[str, Any] = {"title": "\n".join(lines), "title_fontproperties": bold, "alignment": "left"}
     taken = len(lines) * bold.get_size_in_points() * 1.25 / 72
@@ -118,7 +118,7 @@ def _fitted(
     while True:
         font = FontProperties(size=size)
         handle = (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"] + 0.4) * size / 72
-        labels = ["\n".join(_wrapped(str(each.get_label()), font, room - handle)) for each in handles]
+        labels = ["\n".join(wrapped(str(each.get_label()), font, room - handle)) for each in handles]
         widths = [_width(label, font) + handle for label in labels]
         gap = rcParams["legend.columnspacing"] * size / 72
         columns = 1 if alone else _columns(widths, room, gap)
@@ -144,7 +144,7 @@ def _width(text: str, font: FontProperties) -> float:
     return float(max(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines)) / 72
 
 
-def _wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
+def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
     """Lines of a text that are not wider than `room` [inches], as far as its words allow.
 
     They are broken at spaces, behind slashes and, unless words are to stay `whole`, where a word is too long.
@@ -182,7 +182,7 @@ def _shortened(text: str, font: FontProperties, room: float) -> str:
 
     What tells one name from another may stand at its end as well as at its begin.
     """
-    lines = _wrapped(text, font, room)
+    lines = wrapped(text, font, room)
     if len(lines) <= _LINES and all(_width(line, font) <= room for line in lines):
         return "\n".join(lines)
     count = len(text)
@@ -203,5 +203,5 @@ def _fit_labels(drawing: Picture, panels: Sequence[Axes], width: float, height: 
             words, font = axis.get_label_text(), axis.label.get_fontproperties()
             if _width(words, font) > room - _AROUND:
                 parts = words.replace(" [", "\n[").splitlines()
-                lines = [line for part in parts for line in _wrapped(part, font, room - _AROUND, whole=True)]
+                lines = [line for part in parts for line in wrapped(part, font, room - _AROUND, whole=True)]
                 axis.set_label_text("\n".join(lines))

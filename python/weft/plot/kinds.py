@@ -91,7 +91,7 @@ KINDS = {
         Kind(
             "phases",
             "loads, latency and power of each phase of a load that changes",
-            Takes.POINT,
+            Takes.POINTS,
             "traffic.phases: [{from: 15000cycles, load: 0.3}, ...]",
         ),
         Kind(

@@ -1,4 +1,5 @@
-"""Phases of a load that changes: loads, latency and power of each, over time.
+"""Phases of a load that changes: loads, latency and power of each, over time; for one point, or for several beside
+each other.
 
 A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
 phase that is not settled or not judged.
@@ -12,38 +13,38 @@ import polars as pl
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
-from weft.plot import over_load, style
+from weft.plot import numbers, over_load, style
 from weft.plot.kinds import KINDS
 from weft.results import quantities as q
 from weft.results import soundness
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from weft.plot.choice import Choice
-    from weft.plot.style import Picture
+    from weft.plot.choice import Choice, Spot
+    from weft.plot.style import Look, Picture
 
 _ALWAYS_ON = q.POWERS[0].always_on
-# For each panel, label of its axis, then its lines: column, name in the legend, and look.
-_PANELS: tuple[tuple[str, tuple[tuple[str, str, dict[str, Any]], ...]], ...] = (
+_DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1}
+# What is drawn of a single point: for each panel the column, the name in the legend, and the look of each line.
+_OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
-        "Load [flits/terminal/cycle]",
-        (
-            (q.SET_LOAD.column, "as set", {"color": "#777777", "linestyle": ":"}),
-            (q.OFFERED.column, "offered", {"color": "#D55E00", "linestyle": "--"}),
-            (q.ACCEPTED.column, "accepted, measured", {"color": "#0072B2", "linestyle": "-"}),
-        ),
+        (q.SET_LOAD.column, "as set", _DOTTED),
+        (q.OFFERED.column, "offered", {"color": "#D55E00", "linestyle": "--"}),
+        (q.ACCEPTED.column, "accepted, measured", {"color": "#0072B2", "linestyle": "-"}),
     ),
-    (q.LATENCY.axis, ((q.LATENCY.column, "", {"color": "#0072B2", "linestyle": "-"}),)),
+    ((q.LATENCY.column, "", {"color": "#0072B2", "linestyle": "-"}),),
     (
-        q.POWER.axis,
-        (
-            (q.POWER.column, "", {"color": "#0072B2", "linestyle": "-"}),
-            (_ALWAYS_ON.column, "always on", {"color": "#777777", "linestyle": "-."}),
-        ),
+        (q.POWER.column, "", {"color": "#0072B2", "linestyle": "-"}),
+        (_ALWAYS_ON.column, "always on", {"color": style.GREY, "linestyle": "-."}),
     ),
 )
+_LABELS = ("Load [flits/terminal/cycle]", q.LATENCY.axis, q.POWER.axis)
+_COLUMNS = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.POWER, _ALWAYS_ON)
 _HEIGHT = 1.6
+KIND = "phases"
 
 
 def figure(choice: Choice) -> Picture:
@@ -52,47 +53,89 @@ def figure(choice: Choice) -> Picture:
     Raises
     ------
     ResultsError
-        If the load does not change.
+        If the load of a point does not change.
     """
-    spot = choice.spot()
-    phases = [phase for phase in spot.summary.get("phases", []) if phase.get("from_cycle") is not None]
-    if not phases:
-        what = f"{choice.title}: the load does not change in phases"
-        raise ResultsError.saying(what, f"set {KINDS['phases'].needs} and run the point")
-    over = [phase for phase in phases if phase["saturated"]]
-    late = _late([phase for phase in soundness.in_phases(spot.summary) if phase.get("from_cycle") is not None])
-    handles = [Line2D([], [], label=name, **look) for _, lines in _PANELS for _, name, look in lines if name]
+    spots = choice.spots()
+    measured = [_measured(choice, spot) for spot in spots]
+    over = [[phase for phase in phases if phase["saturated"]] for phases in measured]
+    late = list(map(_late, measured))
+    looks = style.looks([spot.label for spot in spots])
+    handles = (
+        [Line2D([], [], label=name, **look) for lines in _OF_ONE for _, name, look in lines if name]
+        if len(spots) == 1
+        else [Line2D([], [], label="load as set", **_DOTTED), *style.entries(looks, saturated=False)]
+    )
     drawing = style.canvas(
         choice.title,
-        [*handles, *style.entries({}, saturated=bool(over)), *over_load.cross_entries([late])],
+        [*handles, *style.entries({}, saturated=any(over)), *over_load.cross_entries(late)],
         width=style.COLUMN,
-        height=_HEIGHT * len(_PANELS),
+        height=_HEIGHT * len(_LABELS),
     )
-    panels = style.grid(drawing, len(_PANELS), 1)
-    for axes, (label, lines) in zip(panels, _PANELS, strict=True):
+    panels = style.grid(drawing, len(_LABELS), 1)
+    for axes, label in zip(panels, _LABELS, strict=True):
         axes.sharex(panels[0]) if axes is not panels[0] else None
         axes.set_ylabel(label.replace(" [", "\n["))
-        for column, name, look in lines:
-            _steps(axes, phases, column, name or column, look)
+    if len(spots) == 1:
+        for axes, lines in zip(panels, _OF_ONE, strict=True):
+            for column, name, look in lines:
+                _steps(axes, measured[0], column, name or column, look)
+    else:
+        _beside(panels, measured, looks)
+    for axes in panels:
         axes.set_ylim(bottom=0)
-    top = panels[1].get_ylim()[1]
-    middles = [(phase["from_cycle"] + phase["to_cycle"]) / 2 for phase in over]
-    panels[1].set_ylim(0, top)
-    panels[1].plot(middles, [top] * len(over), **style.SATURATED_ON_EDGE)
-    over_load.cross_out(panels[1], late, "middle", q.LATENCY.column)
+    _marks(panels[1], over, late, [looks[spot.label].line["color"] for spot in spots])
     panels[-1].set_xlabel(q.TIME.axis)
-    drawing.numbers = _numbers(phases)
+    drawing.numbers = numbers.of_series(
+        zip([spot.label for spot in spots if len(spots) > 1] or [""], map(_numbers, measured), strict=True)
+    )
     return drawing
+
+
+def reached(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The phases of a point that the window reaches, judged; none if its load does not change."""
+    return [phase for phase in soundness.in_phases(summary) if phase.get("from_cycle") is not None]
+
+
+def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
+    """The phases of a point that the window reaches, judged."""
+    phases = reached(spot.summary)
+    if not phases:
+        what = f"{spot.name or choice.title}: the load does not change in phases"
+        raise ResultsError.saying(what, f"set {KINDS[KIND].needs} and run the point")
+    return phases
+
+
+def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
+    """A line per point in each panel, and loads as set, which points may have in common."""
+    for phases in measured:
+        _steps(panels[0], phases, q.SET_LOAD.column, "load as set", _DOTTED)
+    for axes, quantity in zip(panels, (q.ACCEPTED, q.LATENCY, q.POWER), strict=True):
+        for phases, (label, look) in zip(measured, looks.items(), strict=True):
+            _steps(axes, phases, quantity.column, label, look.line)
+
+
+def _marks(axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]) -> None:
+    """Hollow markers on the upper edge for saturated phases, and crosses on latencies that are not known well."""
+    top = axes.get_ylim()[1]
+    axes.set_ylim(0, top)
+    for phases, frame, colour in zip(over, late, colours, strict=True):
+        look = style.SATURATED_ON_EDGE | ({"color": colour} if len(over) > 1 else {})
+        axes.plot(list(map(_middle, phases)), [top] * len(phases), **look)
+        over_load.cross_out(axes, frame, "middle", q.LATENCY.column)
+
+
+def _middle(phase: dict[str, Any]) -> float:
+    return float(phase["from_cycle"] + phase["to_cycle"]) / 2
 
 
 def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
     """The phases with a latency that may have a cross, in the form that `over_load.cross_out` takes."""
     rows = [
         {
-            "middle": (phase["from_cycle"] + phase["to_cycle"]) / 2,
+            "middle": _middle(phase),
             q.LATENCY.column: phase[q.LATENCY.column],
-            "unsettled": soundness.is_unsettled(phase),
-            "unjudged": soundness.is_unjudged(phase),
+            "unsettled": soundness.mark(phase) == soundness.UNSETTLED_MARK,
+            "unjudged": soundness.mark(phase) == soundness.UNJUDGED_MARK,
         }
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
@@ -103,9 +146,10 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:
     """A row per phase; a latency is null where the phase is saturated."""
-    columns = [column for _, lines in _PANELS for column, _, _ in lines]
-    rows = [{key: phase.get(key) for key in ("from_cycle", "to_cycle", "saturated", *columns)} for phase in phases]
-    frame = pl.DataFrame(rows, schema_overrides={"saturated": pl.Boolean})
+    keys = ("from_cycle", "to_cycle", "saturated", *(quantity.column for quantity in _COLUMNS))
+    rows = [{key: phase.get(key) for key in keys} | {"flaw": soundness.reason(phase)} for phase in phases]
+    kinds = {"saturated": pl.Boolean, "flaw": pl.String}
+    frame = pl.DataFrame(rows, schema_overrides=kinds)
     over = pl.col("saturated").fill_null(value=False)
     return frame.with_columns(pl.when(~over).then(pl.col(q.LATENCY.column)))
 

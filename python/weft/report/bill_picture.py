@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 
 from weft.plot import style
+from weft.plot.finish import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +25,10 @@ _RC: dict[str, Any] = {
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
-# Inches: width of the figure, height of a row of panels; and panels side by side, and in all.
-_WIDTH, _HEIGHT, _COLUMNS, _PANELS = 8.0, 2.5, 2, 12
+# Inches: width of the figure, and with one panel; height of a row of panels; and panels side by side, and in all.
+_WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
+# Inches: what stands beside a panel, and beside the words of the legend.
+_AROUND, _HANDLE = 0.9, 0.6
 # The axis of power ends so far above the highest.
 _ROOM = 1.08
 # Hours between ticks.
@@ -53,16 +57,20 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     with mpl.rc_context(style.RC | _RC):  # type: ignore[arg-type] # its keys are a closed list of literals
         rows = -(-len(shown) // _COLUMNS)
         columns = min(_COLUMNS, len(shown))
-        legend = 0.3 + 0.18 * len(looks)
-        figure = Figure(figsize=(_WIDTH if columns > 1 else 5.5, _HEIGHT * rows + legend), layout="constrained")
+        width = _WIDTH if columns > 1 else _NARROW
+        words = {label: _fitted(label, "legend.fontsize", width - _HANDLE) for label in looks}
+        heads = {title: _fitted(title, "axes.titlesize", width / columns - _AROUND) for title in shown}
+        legend = 0.3 + 0.18 * sum(map(_lines, words.values()))
+        height = rows * (_HEIGHT + 0.16 * (max(map(_lines, heads.values())) - 1))
+        figure = Figure(figsize=(width, height + legend), layout="constrained")
         for place, (title, lines) in enumerate(shown.items(), start=1):
             axes = figure.add_subplot(rows, columns, place)
             for label, powers in lines.items():
                 axes.stairs(powers, edges, baseline=None, **looks[label].line)
-            axes.set(xlim=(0, edges[-1]), xlabel="Hour", ylabel="Site power [kW]", title=title)
+            axes.set(xlim=(0, edges[-1]), xlabel="Hour", ylabel="Site power [kW]", title=heads[title])
             axes.set_ylim(0, _ROOM * max(power for powers in lines.values() for power in powers))
             axes.xaxis.set_major_locator(MultipleLocator(_TICKS[period]))
-        handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
+        handles = [Line2D([], [], label=words[label], **look.line) for label, look in looks.items()]
         left_out = f"The first {_PANELS} of {len(panels)} panels" if len(panels) > _PANELS else None
         figure.legend(handles=handles, loc="outside upper left", title=left_out, alignment="left")
         FigureCanvasSVG(figure)
@@ -72,5 +80,14 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     for colour in (_TEXT, "#000000"):
         text = text.replace(colour, "currentColor")
     width = f"width: {8 * figure.get_figwidth():g}rem; max-width: 100%; height: auto"
-    words = f'<svg role="img" aria-label="power over the hours" style="{width}" '
-    return text[text.index("<svg") :].replace("<svg ", words, 1)
+    element = f'<svg role="img" aria-label="power over the hours" style="{width}" '
+    return text[text.index("<svg") :].replace("<svg ", element, 1)
+
+
+def _fitted(text: str, size: str, room: float) -> str:
+    """A text in lines that are not wider than `room` [inches] in the letters of a setting of matplotlib."""
+    return "\n".join(wrapped(text, FontProperties(size=mpl.rcParams[size]), room))
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + 1

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from weft._engine import LINK_STATES
 from weft.results import quantities as q
+from weft.results import soundness
 from weft.results.quantities import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # In the order of the table of points.
 TABLE = (
@@ -63,6 +64,7 @@ PHASES = (
     Quantity("power_always_on_mean_w", "Mean power with links that are always on", "W", "always on", 2),
     Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
     Quantity("packets", "Packets created in the phase", "packets", "packets", 0),
+    Quantity("flaw", "Why the phase is left out of what is best", "", "flaw", 0),
 )
 
 LINK_CLASSES = (
@@ -100,7 +102,8 @@ class Listing:
     quantities : tuple of Quantity
         Further columns, in their order; a column that no entry of a point has is left out.
     entries : callable
-        The entries of a point that have a row, made of its list; none where they say no more than the point itself.
+        The entries of a point that have a row, made of its summary; none where they say no more than the point itself.
+        ``mark`` of an entry is the sign behind its numbers that are not known well.
     """
 
     name: str
@@ -108,35 +111,58 @@ class Listing:
     key: str
     head: str
     quantities: tuple[Quantity, ...]
-    entries: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
+    entries: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
 
 
-def _jobs(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _elsewhere(_: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries are rows of a table of the point, not of its summary."""
+    return []
+
+
+def _link_classes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(summary.get("link_classes") or [])
+
+
+def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The jobs of a point; none if a single one without a batch says what the point says."""
-    return jobs if len(jobs) > 1 or any(job["batch_packets"] is not None for job in jobs) else []
+    jobs = summary.get("jobs") or []
+    if len(jobs) == 1 and jobs[0]["batch_packets"] is None:
+        return []
+    sign = soundness.sign(summary)
+    endless = dict.fromkeys((q.LATENCY.column, q.P99.column), sign) if sign in soundness.ENDED else {}
+    known = [{name: word for name, word in endless.items() if job.get(name) is not None} for job in jobs]
+    return [job | {"mark": soundness.mark(summary)} | words for job, words in zip(jobs, known, strict=True)]
 
 
-def _judged(phases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The phases of a point, with words in place of the latencies that have no limit."""
+def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The phases of a point, with words in place of the latencies that have no limit, and why numbers have a mark."""
     words = {True: "saturated", False: "no", None: "not judged"}
-    return [
-        phase
-        | ({"saturated": words[phase.get("saturated")]} if phase["packets"] else {"saturated": "not measured"})
-        | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if phase.get("saturated") else {})
-        for phase in phases
-    ]
+    rows = []
+    for phase, judged in zip(summary.get("phases") or [], soundness.in_phases(summary), strict=True):
+        over = phase.get("saturated")
+        row = phase | {"saturated": words[over] if phase["packets"] else "not measured"}
+        if phase["packets"]:
+            row |= {"mark": soundness.OVERLOADED_MARK if over else soundness.mark(judged)}
+            row |= {"flaw": soundness.reason(judged), "crossed": not over and bool(soundness.mark(judged))}
+        rows.append(row | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if over else {}))
+    return rows
+
+
+def point_mark(summary: Mapping[str, Any]) -> str:
+    """The sign behind numbers of a point that are not known well; empty for none."""
+    return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
 
 
 # In the order in which they stand on the page.
 LISTINGS = (
-    Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES),
+    Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
 )
 
 
-# Its entries are rows of a table of the point, not of its summary.
-GROUP_LISTING = Listing("groups", f"Groups that used the most energy, at most {MOST_GROUPS}", "group", "group", GROUPS)
+_MOST_ENERGY = f"Groups that used the most energy, at most {MOST_GROUPS}"
+GROUP_LISTING = Listing("groups", _MOST_ENERGY, "group", "group", GROUPS, _elsewhere)
 
 
 def described(quantity: Quantity) -> dict[str, object]:
@@ -149,6 +175,7 @@ def described(quantity: Quantity) -> dict[str, object]:
         "scale": 100 if share else 1,
         "short": quantity.short,
         "digits": 1 if share else quantity.digits,
+        "marks": soundness.marks_of(quantity.column),
     }
 
 

@@ -15,7 +15,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes
+from weft.results import notes, soundness
 from weft.results import quantities as q
 from weft.text.labels import brief, label
 
@@ -51,6 +51,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "columns": [columns_shown.described(each) for each in columns_shown.TABLE],
         "listings": [*(_listing(sources, each) for each in columns_shown.LISTINGS), _groups(sources)],
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
+        "marks": soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING},
         "states": {state: colour for state, (colour, _) in STATES.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
         "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},
@@ -81,6 +82,7 @@ def _points(sources: Sources) -> dict[str, Any]:
     # energies in femtojoules are left out: they are long, and the same energies are there in joules
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
+    columns |= {"mark": pack.column([columns_shown.point_mark(summary) for summary in sources.summaries])}
     columns |= {"hop_histogram": pack.column([summary.get("hop_histogram") for summary in sources.summaries])}
     return {
         "words": sources.described,
@@ -153,7 +155,7 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
     """A table of each point; without rows where it says no more than the point."""
-    return _listed(listing, [listing.entries(summary.get(listing.name, [])) for summary in sources.summaries])
+    return _listed(listing, [listing.entries(summary) for summary in sources.summaries])
 
 
 def _groups(sources: Sources) -> dict[str, Any]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 HOURS_PER_YEAR = 8760
+# A bill for no results in particular.
+_EXAMPLE = "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}"
 PERIODS = {"day": 24, "week": 168}
 """Hours of a profile, by what a bill calls it."""
 
@@ -87,8 +89,15 @@ class Bill:
         return self.parts[0].phase is not None
 
     @classmethod
-    def read(cls, keys: str | Path | Mapping[str, Any]) -> Bill:
+    def read(cls, keys: str | Path | Mapping[str, Any], example: str = _EXAMPLE) -> Bill:
         """Read a bill from a mapping, from a file of its own, or from the section ``bill`` of a scenario.
+
+        Parameters
+        ----------
+        keys : path or mapping
+            The file, or the keys.
+        example : str
+            A section ``bill`` in one line, which an error shows where there is none.
 
         Raises
         ------
@@ -96,8 +105,8 @@ class Bill:
             If it can't be read, or a key is wrong: with file, line and remedy.
         """
         if isinstance(keys, str | Path):
-            return cls.of(_engine.read_bill(_engine.read(keys), str(keys)))
-        return cls.of(_engine.read_bill(written(keys), "<bill>"))
+            return cls.of(_engine.read_bill(_engine.read(keys), str(keys), example))
+        return cls.of(_engine.read_bill(written(keys), "<bill>", example))
 
     @classmethod
     def kept(cls, results: ResultSet) -> Bill | None:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from weft.errors import ResultsError
-from weft.results.result_set import ResultSet
 from weft.text.labels import at, label, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from weft.results.result_set import ResultSet
 
 LOAD, PATTERN, SEED, POLICY = "traffic.load", "traffic.pattern", "seed", "power.policy"
 # Paths of models whose names the summary holds, also where the sweep did not set them.
@@ -54,7 +54,7 @@ class Chosen:
         return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod
-    def named(cls, text: str, open: Callable[[str], ResultSet] = ResultSet.open) -> Chosen:
+    def named(cls, text: str, open: Callable[[str], ResultSet]) -> Chosen:
         """Points that a text names: a folder, or ``folder:path=value,...``; the end of a path is enough.
 
         Raises

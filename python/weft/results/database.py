@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 
 from weft.errors import ResultsError
+from weft.results import of_sweep
 from weft.results.choose import names
 from weft.results.result_set import ASKING, ResultSet
 from weft.results.rows import frame_of
@@ -37,9 +38,9 @@ _FILES = (
     | engine_words.RECORD_MEANINGS
     | {"groups": "a row per point and group (`power.groups`): flits, cycles asleep, energy"}
 )
-TABLES = SUMMARIES | _FILES
+TABLES = SUMMARIES | _FILES | of_sweep.TABLES
 # What people look for among the tables, and an analysis of a finished run gives.
-_ANALYSED = ("bill", "dvfs", "recovery")
+_ANALYSED = ("dvfs", "recovery")
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB takes a PIVOT as several statements
 # Letters of a file name that DuckDB would take as a pattern.
 _PATTERN = r"([*?[])"
@@ -174,6 +175,10 @@ class Database:
             yield
         except duckdb.Error as problem:
             told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
+            if name := next((name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None):
+                remedy = "\n".join(dict.fromkeys(of_sweep.asking(name, each) for each in self._sets.values()))
+                what = f"{' and '.join(str(each.root) for each in self._sets.values())}: there is no table {name}"
+                raise ResultsError.saying(what, remedy) from problem
             what = f"the query can't run: {told}"
             raise ResultsError.saying(what, self._help(sql)) from problem
 
@@ -198,7 +203,11 @@ class Database:
         for name in TABLES:
             if name in self._made or not _mentions(sql, name):
                 continue
-            if name in SUMMARIES:
+            if name in of_sweep.TABLES:
+                if (frame := self._of_sweeps(name)).is_empty():
+                    continue
+                self._add_frame(name, frame)
+            elif name in SUMMARIES:
                 if (frame := self._summaries(name)).is_empty():
                     continue
                 self._add_frame(name, frame)
@@ -207,6 +216,15 @@ class Database:
             else:
                 continue
             self._made.add(name)
+
+    def _of_sweeps(self, name: str) -> pl.DataFrame:
+        """The table of all sets that have it; empty if none has."""
+        frames = [(key, of_sweep.frame(name, results)) for key, results in self._sets.items()]
+        known = [(key, frame) for key, frame in frames if frame is not None]
+        named = [
+            frame.select(pl.lit(key).alias(_SET), pl.all()) if len(self._sets) > 1 else frame for key, frame in known
+        ]
+        return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
     def _files(self, name: str) -> list[tuple[str, str, int]]:
         """Files of a kind with the names of their sets and the numbers of their points, without damaged files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ _UNITS = {
     "_bits": "bit",
     "_pj": "pJ",
     "_fj": "fJ",
+    "_kwh_per_year": "kWh/year",
+    "_kw": "kW",
     "_w": "W",
     "_j": "J",
     "_load": q.OFFERED.unit,
@@ -69,6 +72,8 @@ def _heading(column: str, table: str, *, alone: bool) -> str:
     if unit is None and "." not in column:
         end, unit = next(((end, unit) for end, unit in _UNITS.items() if column.endswith(end)), ("", ""))
         name = name.removesuffix(end) if end not in ("_load_min", "_load_max", "_load") else name
+    if money := re.fullmatch(r"(\w+)_([a-z]{3})_per_year", name):
+        name, unit = money[1], f"{money[2].upper()}/year"
     words = name.replace("_", " ").removesuffix(f" {unit}") if unit else name.replace("_", " ")
     words = f"{words[:1].upper()}{words[1:]}"
     return f"{words} [{unit}]" if unit else words

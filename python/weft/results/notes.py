@@ -62,6 +62,7 @@ def unmeasured(results: ResultSet) -> list[str]:
         *_each_once(results, _silent_jobs),
         *_each_once(results, _silent_phases),
         *_each_once(results, _overloaded_phases),
+        *_each_once(results, _late_phases),
     ]
 
 
@@ -306,3 +307,23 @@ def _values(results: ResultSet, column: str) -> list[Any]:
 
 def _range(values: list[int]) -> str:
     return f"{min(values)}" if min(values) == max(values) else f"{min(values)} to {max(values)}"
+
+
+def _late_phases(summary: Mapping[str, Any]) -> list[str]:
+    """Phases that are not saturated and leave something for later ones, or begin with what earlier ones have left."""
+    told = []
+    for phase in soundness.in_phases(summary):
+        name = f"phase {phase['phase']} of the load"
+        if late := soundness.fell_behind(phase):
+            loads = f"{phase[q.ACCEPTED.column]:.4g} of {phase[q.OFFERED.column]:.4g} {q.ACCEPTED.unit} are accepted"
+            told.append(
+                f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is left"
+                f" waits for later phases; {soundness.longer_phase(phase, late)}"
+            )
+        elif late := soundness.began_behind(phase):
+            share = f"{100 * late.before / late.offered:.3g} % of what it is offered"
+            told.append(
+                f"{name} began with a backlog of earlier phases, {share}: its latencies are not those of its load alone;"
+                f" {soundness.longer_phase(phase, late)}"
+            )
+    return told

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft.results import backlog
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -54,13 +55,15 @@ FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `mea
 POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
 LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
 QUEUES_UNSETTLED = Flaw(9, "not settled (queues)", "write a lower load and a longer warm-up")
+FELL_BEHIND = Flaw(10, "not settled (fell behind at first)", "let the phase last longer")
+LEFT_OVER = Flaw(11, "not settled (began with a backlog)", "let the phase last longer")
 BACKLOG = Flaw(
-    10,
+    12,
     "not settled (the backlog of a saturated phase)",
     "lower the load of the phase before until it is not saturated",
 )
 PART_OF_PERIOD = Flaw(
-    11,
+    13,
     "measured over a part of a period of the policy",
     "write a `measure.window` that is a multiple of the period",
 )
@@ -73,7 +76,7 @@ _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
-_UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, BACKLOG}
+_UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
@@ -82,8 +85,15 @@ MARKS = {
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
 }
-# Key of what `in_phases` gives: whether the phase before is saturated.
+# Stands behind the energy of points and phases that accept less than they are offered.
+OVERLOADED_MARK = "!"
+OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
+# Columns whose numbers have a mark, beside those of latencies.
+_MARKED = {q.ACCEPTED.column, q.ENERGY.column, q.POWER.column}
+_LATENCIES = ("packet_latency_", "network_latency_")
+# Keys of what `in_phases` gives: whether the phase before is saturated, and what waits at the begin and at the end.
 _AFTER_SATURATED = "after_saturated"
+_BACKLOG = "backlog"
 
 
 def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
@@ -100,10 +110,30 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
         QUEUES_UNSETTLED: summary.get("queues_settled") is False,
+        FELL_BEHIND: fell_behind(summary) is not None,
+        LEFT_OVER: began_behind(summary) is not None,
         BACKLOG: bool(summary.get(_AFTER_SATURATED)),
         PART_OF_PERIOD: summary.get("whole_periods") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
+
+
+def fell_behind(phase: Mapping[str, Any]) -> backlog.Backlog | None:
+    """What a phase of `in_phases` has left although it carries its load in the end; ``None`` if that is nothing.
+
+    Of a saturated phase, or one that is not judged, that is said, and not this.
+    """
+    known: backlog.Backlog | None = phase.get(_BACKLOG)
+    return known if known and known.falls_behind and phase["saturated"] is False else None
+
+
+def began_behind(phase: Mapping[str, Any]) -> backlog.Backlog | None:
+    """What earlier phases have left a phase of `in_phases`; ``None`` if that is nothing to speak of.
+
+    After a saturated phase, or in one, that is said, and not this.
+    """
+    known: backlog.Backlog | None = phase.get(_BACKLOG)
+    return known if known and known.began_behind and not (phase[_AFTER_SATURATED] or phase["saturated"]) else None
 
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
@@ -208,6 +238,12 @@ def mark(summary: Mapping[str, Any]) -> str:
     return UNSETTLED_MARK if is_unsettled(summary) else ""
 
 
+def marks_of(column: str) -> list[str]:
+    """The marks that may stand behind the numbers of a column."""
+    marked = column in _MARKED or column.startswith(_LATENCIES)
+    return [*(MARKS if marked else ()), *([OVERLOADED_MARK] if column == q.ENERGY.column else ())]
+
+
 def sign(summary: Mapping[str, Any]) -> str:
     """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point."""
     if summary[q.ENDING.column] == q.STALLED:
@@ -260,8 +296,8 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a point measured in each phase of its load, in the form of a summary; empty if its load does not change.
 
     A phase is judged by itself: it may be sound where another phase of the point is saturated, but not right after it,
-    when it delivers what that one has left. Bursts that leave the whole run open leave open the phases that nobody
-    judged, too.
+    when it delivers what that one has left. One that falls behind at first and then carries its load has not settled.
+    Bursts that leave the whole run open leave open the phases that nobody judged, too.
     """
     phases: Sequence[Mapping[str, Any]] = summary.get("phases") or []
     after = [False, *(bool(phase.get("saturated")) for phase in phases)]
@@ -277,9 +313,10 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | {
             "saturated": _in_phase(summary["saturated"], phase.get("saturated")),
             _AFTER_SATURATED: late,
+            _BACKLOG: waits,
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }
-        for phase, late in zip(phases, after, strict=False)
+        for phase, late, waits in zip(phases, after, backlog.of_phases(phases), strict=False)
     ]
 
 
@@ -316,9 +353,16 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
         told.append(
             f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
         )
+    if late := fell_behind(summary) or began_behind(summary):
+        told.append(longer_phase(summary, late))
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
+
+
+def longer_phase(phase: Mapping[str, Any], late: backlog.Backlog) -> str:
+    """How long a phase must last so that what waits at its begin or end is less than 3 % of what it is offered."""
+    return f"let phase {phase['phase']} last for {_rounded_up(late.long_enough)} cycles or more in the window"
 
 
 def _more_packets(summary: Mapping[str, Any]) -> str:

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
-# Stands behind the energy of points that deliver less than is offered.
-_OVERLOADED = "!"
-# What is not known well where a point has not settled, or can't be judged.
-_MARKED = {q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER}
+_OVERLOADED = soundness.OVERLOADED_MARK
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -41,7 +38,7 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     curves = [curve for panel in shown_panels for curve in panel.curves]
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
-    overloaded = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered" if over else ""
+    overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
     limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{marks}{overloaded}"
     lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
@@ -94,7 +91,7 @@ def phases(results: ResultSet) -> list[str]:
     told = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
     )
-    over = f"; {_OVERLOADED}: per bit of what is accepted, which is less than was offered"
+    over = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}"
     marked = _meaning(set(marks)) + (over if any(frame["saturated"]) else "")
     lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
@@ -109,7 +106,7 @@ def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
     if phase.get("saturated"):
         if quantity in {q.LATENCY, q.P99}:
             return "sat"
-        mark = _OVERLOADED if quantity is q.ENERGY else ""
+        mark = _OVERLOADED
     return _marked(phase.get(quantity.column), quantity, mark)
 
 
@@ -127,7 +124,7 @@ def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
 
 def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
     """A number with its mark, if its quantity has one."""
-    known = value is not None and (quantity in _MARKED or mark == _OVERLOADED)
+    known = value is not None and mark in soundness.marks_of(quantity.column)
     return number(value, quantity.digits) + (mark if known else "")
 
 

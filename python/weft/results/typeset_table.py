@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.headings import KNOWN, headings
+from weft.results.of_sweep import BILL
 from weft.text.typeset import FORMS, Section
 
 if TYPE_CHECKING:
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
 _SHOWN = {
     "points": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
     "jobs": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS),
+    "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
+    "saturation": (q.ACCEPTED, q.LATENCY),
 }
-_OF_JOBS = ("job", "terminals", "completion_cycles")
+# Columns of a bill, by how they begin.
+_OF_BILL = ("power_kw", "site_energy_", "cost_", "saved_", "saving_", "note")
+# And these before them.
+_NAMES = {
+    "jobs": ("job", "terminals", "completion_cycles"),
+    "phases": ("phase", "from_cycle", "to_cycle"),
+    "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
+}
 _LATENCY = ("packet_latency_", "network_latency_")
-# Columns whose numbers have a mark where a point is not settled or not judged.
-_MARKED = {q.ACCEPTED.column, q.ENERGY.column, q.POWER.column}
+# Numbers from here on are written whole, not with an exponent.
+_WHOLE = 1e4
 
 
 def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
@@ -48,8 +58,14 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     signs = _signs(database)
     marks = [signs.get((record.get("results"), record.get("point"), record.get("phase")), "") for record in records]
     cells = [[_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)]
-    told = {sign for sign, row in zip(marks, cells, strict=True) if sign and any(cell.endswith(sign) for cell in row)}
-    notes = [f"{sign}: {meaning}" for sign, meaning in (soundness.ENDED | soundness.MARKS).items() if sign in told]
+    told = {
+        sign
+        for mark, row in zip(marks, cells, strict=True)
+        for sign in (mark, _mark(mark))
+        if sign and any(cell.endswith(sign) for cell in row)
+    }
+    known = soundness.ENDED | soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
+    notes = [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
     left = {
         place
         for place, column in enumerate(chosen)
@@ -59,10 +75,12 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
 
 
 def _chosen(database: Database, table: str, head: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[str]:
-    if table not in _SHOWN:
+    measured = [quantity.column for quantity in _SHOWN.get(table, ())]
+    if table == BILL:
+        measured = [column for column in head if column.startswith(_OF_BILL)]
+    if not measured:
         return list(head)
-    measured = [quantity.column for quantity in _SHOWN[table]]
-    wanted = ["results", *database.coordinates, *(_OF_JOBS if table == "jobs" else ()), *measured]
+    wanted = ["results", *database.coordinates, *_NAMES.get(table, ()), *measured]
     known = [column for column in dict.fromkeys(wanted) if column in head]
     return [column for column in known if any(record[column] is not None for record in records)]
 
@@ -85,16 +103,19 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
         return "yes" if value else "no"
     if value is None:
         return "-"
-    if (
-        isinstance(value, float | int)
-        and sign in soundness.MARKS
-        and (column in _MARKED or column.startswith(_LATENCY))
-    ):
-        return _written(value, column) + sign
-    return _written(value, column)
+    mark = _mark(sign)
+    marked = isinstance(value, float | int) and mark in soundness.marks_of(column)
+    return _written(value, column) + (mark if marked else "")
+
+
+def _mark(sign: str) -> str:
+    """What stands behind numbers of a point with a sign."""
+    return soundness.OVERLOADED_MARK if sign in soundness.ENDED else sign
 
 
 def _written(value: float | str, column: str) -> str:
     if isinstance(value, float):
-        return f"{value:.{KNOWN[column].digits}f}" if column in KNOWN else f"{value:.4g}"
+        if column in KNOWN:
+            return f"{value:.{KNOWN[column].digits}f}"
+        return f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.4g}"
     return str(value)

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.results import bill_example
 from weft.results.bill_baseline import Baseline
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
 from weft.results.bill_points import Reading, Series, UnbillableError, series_of
@@ -90,11 +91,7 @@ class YearlyBill:
     def __init__(self, results: ResultSet, bill: Bill | None = None) -> None:
         kept = bill or Bill.kept(results)
         if kept is None:
-            what = f"the scenario of {results.root} has no bill"
-            remedy = (
-                "name a file with --bill FILE, such as examples/bill.yaml, or add a section `bill:` to the scenario"
-            )
-            raise ResultsError.saying(what, remedy)
+            raise ResultsError.saying(f"the scenario of {results.root} has no bill", bill_example.remedy(results))
         self.bill = kept
         self.results = results
         self.rows = self._rows()

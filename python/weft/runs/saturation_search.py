@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
+from weft.results import of_sweep, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
@@ -129,6 +129,7 @@ def find(
                 curve.search.learn(load, over=_over(curve.points[load], store))
         beacon(Status(len(known), len(known), 0, 0.0))
     frame = frame_of([_row(curve, store) for curve in curves])
+    store.replace(of_sweep.FILE, frame.write_csv())
     return frame, store
 
 

@@ -260,12 +260,15 @@ function phaseCharts(phases) {
   const top = 1.15 * Math.max(1, ...known);
   const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", cliponaxis: false,
     marker: { symbol: "circle-open", size: 9, color: legible(BLUE), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
+  const late = measured.filter((phase) => phase.crossed && typeof phase.packet_latency_mean_cycles === "number");
+  const crosses = { x: late.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled or not judged", mode: "markers", type: "scatter", cliponaxis: false,
+    marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" };
   const lines = (traces) => (measured.length ? traces.filter((trace) => anyKnown(trace.y)) : []);
   const time = "Time [cycles]";
   draw("chart-phase-load", "Loads of the phases", time, "Load [flits/terminal/cycle]",
     lines([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", legible("#D55E00"), "dash"), steps("accepted_load", "accepted", legible(BLUE), "solid")]));
   draw("chart-phase-latency", "Mean latency of the packets created in each phase", time, "Packet latency [cycles]",
-    lines([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid"), marks]), { yaxis: { range: [0, top] } });
+    lines([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid"), marks, crosses]), { yaxis: { range: [0, top] } });
   const powers = ["power_mean_w", "power_always_on_mean_w"];
   const { scale, unit } = sharedPrefix(measured.flatMap((phase) => powers.map((name) => phase[name])), "W");
   const scaled = (trace) => ({ ...trace, y: trace.y.map((value) => value && value * scale) });

@@ -61,8 +61,8 @@ function showPoints() {
     report.points.hash[point],
   ]);
   tableRows = sortable(byId("point-table"), top, rows, { onRow: (point) => { choosePoint(point); byId("point").scrollIntoView(); } });
-  const limitless = [endless("saturated"), endless("stalled")].filter(Boolean);
-  byId("point-words").textContent = limitless.join(" ");
+  const used = new Set(rows.flat().map((cell) => cell?.mark));
+  byId("point-words").textContent = [endless("saturated"), endless("stalled"), ...meanings(used).map((words) => `${words}.`)].filter(Boolean).join(" ");
   const select = byId("point-select");
   select.append(...report.points.words.map((textContent, value) => element("option", { value, textContent })));
   select.addEventListener("change", () => choosePoint(Number(select.value)));
@@ -87,6 +87,16 @@ function endless(why) {
   return report.points.words.some((_, point) => whyEndless(point) === why) ? `${mark}: ${words}.` : "";
 }
 
+// A cell with a number and the mark of its point or phase, if that is one of the marks of the column.
+function withMark(value, { marks }, mark) {
+  return typeof value === "number" && marks.includes(mark) ? { value, mark, title: report.marks[mark] } : value;
+}
+
+// What marks mean, in the order of `report.marks`.
+function meanings(used) {
+  return Object.entries(report.marks).filter(([mark]) => used.has(mark)).map(([mark, words]) => `${mark}: ${words}`);
+}
+
 // A cell of what the sweep set: a model by its name where that is enough, and with all options on hover.
 function coordinate(path, point) {
   const value = valueOf(path, point);
@@ -98,7 +108,7 @@ function coordinate(path, point) {
 function measured(each, point) {
   const value = inUnit(each, valueOf(each.column, point));
   const why = each.column.startsWith("packet_latency") && whyEndless(point);
-  if (!why) return value;
+  if (!why) return withMark(value, each, valueOf("mark", point));
   return { text: ENDLESS[why].mark, value: null, title: `${ENDLESS[why].words}; in this window ${inWords(value, each)}` };
 }
 
@@ -108,6 +118,7 @@ function choosePoint(point) {
   tableRows.forEach((row, k) => row.classList.toggle("chosen", k === point));
   const facts = report.columns.filter((each) => valueOf(each.column, point) !== null).map((each) => {
     const cell = measured(each, point);
+    if (cell?.mark) return [each.label, `${inWords(cell.value, each)} (${cell.title})`];
     return [each.label, cell?.text ? `${cell.text} (${cell.title})` : inWords(cell, each)];
   });
   byId("point-facts").replaceChildren(...facts.map(([label, textContent]) => element("span", {}, `${label} `, element("b", { textContent }))));
@@ -126,7 +137,9 @@ function listed({ name, caption, key, head, columns, rows }, point) {
   const entries = rows[point];
   if (!entries.length) return place;
   const shown = columns.filter(({ column: wanted }) => entries.some((entry) => entry[wanted] !== null && entry[wanted] !== undefined));
-  sortable(place, [{ label: head }, ...heads(shown)], entries.map((entry) => [entry[key], ...shown.map((each) => inUnit(each, entry[each.column]))]), { caption });
+  const made = entries.map((entry) => [entry[key], ...shown.map((each) => withMark(inUnit(each, entry[each.column]), each, entry.mark))]);
+  const used = new Set(made.flat().map((cell) => cell?.mark));
+  sortable(place, [{ label: head }, ...heads(shown)], made, { caption: [caption, ...meanings(used)].join("; ") });
   return place;
 }
 

@@ -3,17 +3,20 @@
 // stop for the Tab key; arrows go up and down.
 
 // Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values, or of {text, value, title}:
-// what stands there, by what it is sorted (null: last), and what is told on hover. Numbers in J, W and s have one prefix
-// per column.
+// what stands there, by what it is sorted (null: last), and what is told on hover; or of {mark, value, title}: a number and
+// the sign behind it. Numbers in J, W and s have one prefix per column.
 // `onRow(index)` is called for a row that was chosen; `caption` stands above.
 function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   const body = element("tbody");
   const numeric = heads.map((_, at) => rows.some((row) => typeof worth(row[at]) === "number"));
   const units = heads.map((head, at) => sharedPrefix(rows.map((row) => worth(row[at])), head.unit));
+  // where some numbers have a mark, the digits of the others stay below theirs
+  const marked = heads.map((_, at) => rows.some((row) => row[at]?.mark));
   const made = rows.map((row, index) => {
     const cells = row.map((value, at) => {
-      const textContent = value?.text ?? inColumn(value, at);
+      const textContent = value?.text ?? inColumn(worth(value), at);
       const cell = element("td", { textContent, title: value?.title ?? "" });
+      if (marked[at]) cell.append(element("span", { className: "mark", textContent: value?.mark ?? "" }));
       if (numeric[at] && typeof value !== "string") cell.className = "number";
       return cell;
     });

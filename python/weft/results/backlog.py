@@ -1,0 +1,86 @@
+"""What a phase of the load leaves for the next ones, from what each was offered and accepted.
+
+A phase is judged by its second half. So one that falls behind while links wake, and then carries its load, is not
+saturated, but its latencies are those of a queue that built up, and the next phase begins with what is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# What is left is no more than this share of what a phase is offered, and chance, or it is told.
+SMALL = 0.03
+# A phase that lasts so long that what is left is this share of it is safe from being told again.
+_SAFE = 0.02
+# Standard deviations that are taken for chance.
+_CHANCE = 3
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits at the begin and at the end of a phase, beyond packets on their way.
+
+    Attributes
+    ----------
+    before, own : float
+        What earlier phases have left, and what this one adds [flits/terminal].
+    offered : float
+        What the phase is offered in all [flits/terminal].
+    cycles : int
+        How long it lasts [cycles].
+    packets : int
+        How many packets were created in it.
+    """
+
+    before: float
+    own: float
+    offered: float
+    cycles: int
+    packets: int
+
+    @property
+    def falls_behind(self) -> bool:
+        """Whether the phase accepts less than it is offered by more than 3 % and chance."""
+        return self._matters(self.own)
+
+    @property
+    def began_behind(self) -> bool:
+        """Whether earlier phases left more than 3 % of what this one is offered, and chance."""
+        return self._matters(self.before)
+
+    @property
+    def long_enough(self) -> int:
+        """How long the phase would have to last so that neither matters [cycles]."""
+        return math.ceil(max(self.own, self.before) / self.offered * self.cycles / _SAFE)
+
+    def _matters(self, flits: float) -> bool:
+        chance = _CHANCE / math.sqrt(self.packets) if self.packets else 0.0
+        return flits > (SMALL + chance) * self.offered > 0
+
+
+def of_phases(phases: Sequence[Mapping[str, Any]]) -> list[Backlog | None]:
+    """The backlog of each phase, as a summary lists them; ``None`` where the loads of a phase are not known."""
+    found: list[Backlog | None] = []
+    # how long a packet travels where nothing waits: of the phase with the shortest queues
+    medians = [phase.get("packet_latency_p50_cycles") for phase in phases]
+    latency = min((float(each) for each in medians if each is not None), default=0.0)
+    left, load = 0.0, None
+    for phase in phases:
+        offered, accepted = phase.get(q.OFFERED.column), phase.get(q.ACCEPTED.column)
+        if offered is None or accepted is None or phase.get("from_cycle") is None:
+            found.append(None)
+            continue
+        cycles = phase["to_cycle"] - phase["from_cycle"]
+        # at a higher load more packets are on their way
+        on_their_way = (offered - load) * latency if load is not None else 0.0
+        own = (offered - accepted) * cycles - on_their_way
+        found.append(Backlog(left, own, offered * cycles, cycles, phase.get("packets") or 0))
+        left, load = max(0.0, left + own), offered
+    return found

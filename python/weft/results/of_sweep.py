@@ -1,0 +1,63 @@
+"""Tables of a whole sweep, not of its points: the bill of a year, and where its curves saturate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.errors import ResultsError, WeftError
+from weft.results import bill_example
+from weft.results.bill_keys import Bill
+from weft.results.yearly_bill import YearlyBill
+
+if TYPE_CHECKING:
+    from weft.results.result_set import ResultSet
+
+BILL, SATURATION = "bill", "saturation"
+TABLES = {
+    BILL: "a row per series: power, energy and money per year, if the scenario has a bill",
+    SATURATION: "a row per curve: where it saturates, as `weft saturation` found",
+}
+# Where a search for saturation leaves its table, in the folder of its results.
+FILE = "saturation.csv"
+
+
+def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
+    """The table of some results; ``None`` if they have none, for which `asking` says why.
+
+    Raises
+    ------
+    ResultsError
+        If its file is damaged.
+    """
+    if name == SATURATION:
+        return _saturation(results)
+    try:
+        return YearlyBill(results).frame if Bill.kept(results) else None
+    except WeftError:
+        return None
+
+
+def asking(name: str, results: ResultSet) -> str:
+    """What to do so that some results have the table."""
+    if name == SATURATION:
+        return f"search first: `weft saturation FILE`, with the scenario of {results.root}, and name the folder it gives"
+    if Bill.kept(results) is None:
+        return bill_example.remedy(results)
+    try:
+        YearlyBill(results)
+    except WeftError as problem:
+        return f"{problem.what}; {problem.help}"
+    return f"{results.root} has a bill"
+
+
+def _saturation(results: ResultSet) -> pl.DataFrame | None:
+    path = results.root / FILE
+    if not path.is_file():
+        return None
+    try:
+        return pl.read_csv(path, infer_schema_length=None)
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        what = f"{path} can't be read: {problem}"
+        raise ResultsError.saying(what, "run `weft saturation` again: finished points stay") from problem

@@ -1,0 +1,148 @@
+"""A phase that falls behind at first and then carries its load: marked, told and left out, wherever phases stand."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.cli import main
+from weft.plot import draw
+from weft.plot.choice import Choice
+from weft.report import answer
+from weft.report.data import collect
+from weft.report.sources import Sources
+from weft.results import backlog, notes, soundness, tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+# Links wake too late for the load of the second phase, which is all that its first half lacks.
+WAKING = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic:
+  pattern: uniform
+  load: 0.05
+  phases: [{from: 40000cycles, load: 0.45}, {from: 56000cycles, load: 0.3}, {from: 66000cycles, load: 0.1}]
+power: {policy: {tcep: {activation_epoch: 2000cycles, deactivation_epoch: 8000cycles, wake: 2000cycles}}}
+measure: {warmup: 30000cycles, window: 46000cycles}
+"""
+
+
+@pytest.fixture(scope="module")
+def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Four phases; the second falls behind, the third delivers what that leaves."""
+    return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
+
+
+def _phase(offered: float, accepted: float, begin: int, **more: Any) -> dict[str, Any]:
+    return {
+        "phase": 1,
+        "from_cycle": begin,
+        "to_cycle": begin + 10_000,
+        "offered_load": offered,
+        "accepted_load": accepted,
+        "packets": 100_000,
+        "packet_latency_p50_cycles": 20.0,
+        "saturated": False,
+    } | more
+
+
+def test_what_is_left_is_what_was_offered_and_not_accepted_but_for_packets_on_their_way() -> None:
+    first, second, third = backlog.of_phases(
+        [_phase(0.1, 0.1, 0), _phase(0.3, 0.234, 10_000), _phase(0.1, 0.166, 20_000)]
+    )
+    assert first and second and third
+    assert (first.own, second.before) == (0.0, 0.0)
+    # 0.066 * 10,000 flits, less those of 0.2 flits/cycle more that are on their way for 20 cycles
+    assert second.own == pytest.approx(660 - 4)
+    assert (second.falls_behind, second.began_behind) == (True, False)
+    assert (third.before, third.falls_behind, third.began_behind) == (pytest.approx(656), False, True)
+    # 656 flits are 2 % of what 0.1 flits/cycle are in 328,000 cycles
+    assert third.long_enough == 328_000
+
+
+def test_a_step_of_the_load_and_chance_are_no_backlog() -> None:
+    # 0.8 flits/cycle more, on their way for 100 cycles, are 80 flits of 9,000
+    slow = {"packet_latency_p50_cycles": 100.0}
+    found = backlog.of_phases([_phase(0.1, 0.1, 0, **slow), _phase(0.9, 0.892, 10_000, **slow)])
+    assert [each and each.falls_behind for each in found] == [False, False]
+    # three standard deviations of 100 packets are 30 %
+    (found,) = backlog.of_phases([_phase(0.3, 0.234, 0, packets=100)])
+    assert found and not found.falls_behind
+    assert backlog.of_phases([_phase(0.3, 0.2, 0) | {"offered_load": None}]) == [None]
+
+
+def test_it_is_marked_in_the_table_and_told_in_a_sentence(waking: Results) -> None:
+    flaws = ["not settled (fell behind at first)", "not settled (began with a backlog)"]
+    assert waking.phases["saturated"].to_list() == [False] * 4
+    assert waking.phases["flaw"].to_list() == [None, *flaws, None]
+    head, _, _, *rows = tables.phases(waking)
+    assert "; ~: measured before it had settled" in head
+    assert ["~" in row for row in rows] == [False, True, True, False]
+    told = "\n".join(notes.lines(waking))
+    assert "phase 2 of the load falls behind at first: 0.43" in told
+    assert "though it carries its load from the second half on; what is left waits for later phases" in told
+    assert "phase 3 of the load began with a backlog of earlier phases" in told
+    assert any(each.startswith("Phase 2 of the load falls behind") for each in answer.sentences(Sources([waking])))
+
+
+def test_it_is_marked_in_the_report_the_figure_and_the_exports(waking: Results, tmp_path: Path) -> None:
+    listings = collect(Sources([waking]))["listings"]
+    ((rows,),) = [listing["rows"] for listing in listings if listing["name"] == "phases"]
+    assert [row["mark"] for row in rows] == ["", "~", "~", ""]
+    assert [row["crossed"] for row in rows] == [False, True, True, False]
+    assert rows[1]["flaw"] == "not settled (fell behind at first)"
+    drawing = draw.figure("phases", Choice.of([waking]))
+    (crosses,) = (line for line in drawing.axes[1].get_lines() if line.get_label() == "_unsettled")
+    assert np.asarray(crosses.get_xdata()).tolist() == [48_000, 61_000]
+    assert drawing.numbers is not None
+    assert drawing.numbers["flaw"][1] == "not settled (fell behind at first)"
+    out = tmp_path / "phases.md"
+    assert main(["export", str(waking.root), "--table", "phases", "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert text.startswith("| Phase | From cycle | To cycle | Load as set [flits/terminal/cycle] |"), text
+    assert "~: measured before it had settled" in text.replace("\\", "")
+
+
+def test_the_longer_phase_that_is_asked_for_is_sound(waking: Results, tmp_path: Path) -> None:
+    (length,) = re.findall(r"let phase 2 last for (\d+) cycles or more", "\n".join(notes.lines(waking)))
+    end = 40_000 + int(length)
+    phases = [
+        {"from": "40000cycles", "load": 0.45},
+        {"from": f"{end}cycles", "load": 0.3},
+        {"from": f"{end + 10_000}cycles", "load": 0.1},
+    ]
+    longer = weft.load(WAKING, set={"traffic.phases": phases, "measure.window": f"{end - 10_000}cycles"})
+    assert longer.run(tmp_path / "longer").phases["flaw"].to_list() == [None] * 4
+
+
+def test_its_power_is_in_no_bill(waking: Results) -> None:
+    keys = {"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]}
+    with pytest.raises(weft.ResultsError, match=r"phase 2 is not settled \(fell behind at first\)") as told:
+        waking.bill(keys)
+    assert re.fullmatch(r"let phase 2 last for \d+ cycles or more in the window", told.value.help)
+    assert soundness.FELL_BEHIND.help
+
+
+def test_the_usual_figure_of_loads_that_change_shows_the_phases_of_all_points(waking: Results, tmp_path: Path) -> None:
+    policies = ["always_on", waking.scenario(0)["power"]["policy"]]
+    both = weft.load(WAKING, set={"sweep.power.policy": policies}).run(tmp_path / "both")
+    drawing = both.plot.figure("phases")
+    words = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert {"always_on", "load as set", "not settled"} <= set(words)
+    assert any(word.startswith("tcep") for word in words)
+    for axes in drawing.axes[1:]:
+        assert sum(line.get_label() == "always_on" for line in axes.get_lines()) == 4
+    assert drawing.numbers is not None
+    assert drawing.numbers.height == 8
+    assert both.plot().with_suffix(".csv").read_text(encoding="utf-8").startswith("series,from_cycle,to_cycle,")
