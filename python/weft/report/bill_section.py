@@ -43,9 +43,20 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
             (f"Cost per year, over the profile of a {yearly.bill.period}", *bill_lines.totals(yearly)),
             (f"Power over the {yearly.bill.period}", *bill_lines.parts(yearly)),
         ],
-        "notes": [line.strip() for line in bill_lines.notes(yearly)],
+        "notes": _joined(bill_lines.notes(yearly)),
         "picture": Markup(_picture(yearly)),
     }
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """The notes, each with what to do about it: the lines below it, which are indented."""
+    notes: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and notes:
+            notes[-1] += f"; {line.strip()}"
+        else:
+            notes.append(line)
+    return notes
 
 
 def _picture(yearly: YearlyBill) -> str:
