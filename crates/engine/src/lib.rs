@@ -43,8 +43,21 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
     let vcs = spec.links.iter().map(|l| l.vcs).max().unwrap_or(1);
     if spec.graph.radix() <= 64 && vcs <= 8 {
-        Ok(Simulation::<1, 8>::new(spec, how)?.run(spec, progress))
+        run_as::<1, 8>(spec, how, progress)
     } else {
-        Ok(Simulation::<2, 16>::new(spec, how)?.run(spec, progress))
+        run_as::<2, 16>(spec, how, progress)
     }
+}
+
+fn run_as<const W: usize, const V: usize>(
+    spec: &Spec,
+    how: spec::Execution,
+    progress: &dyn Progress,
+) -> Result<Outcome, Refusal>
+where
+    Widths: ForPorts<V>,
+{
+    let simulation = Simulation::<W, V>::new(spec, how)?;
+    let fullest = explain::imply::fullest(spec, &simulation.net);
+    Ok(Outcome { fullest, ..simulation.run(spec, progress) })
 }

@@ -3,6 +3,7 @@
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
 use crate::groups::routers_asleep;
 use crate::periods;
+use crate::queues;
 use crate::statistics::{latency, per_packet};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
@@ -28,6 +29,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
         if let Some(phase) = outcome.phases.iter().find(|phase| phase.start == start) {
             fields.extend(measured(phase, terminals));
             fields.extend(power(phase, spec, flit_bits)?);
+            fields.extend(queues::of_phase(spec, phase)?);
             fields.insert("whole_periods".to_owned(), json!(periods::whole(phase.to - phase.from, spec)?));
         }
         Ok(Value::Object(fields))
@@ -48,6 +50,7 @@ fn measured(phase: &PhaseOutcome, terminals: u64) -> Map<String, Value> {
         ("accepted_load".to_owned(), json!(load(phase.accepted_flits))),
         ("saturated".to_owned(), json!(phase.saturated.and_then(Saturation::known))),
         ("packets".to_owned(), json!(sums.packets)),
+        ("backlog_before_packets".to_owned(), json!(phase.waiting_packets)),
         ("hops_mean".to_owned(), json!(per_packet(sums.hops, sums.packets))),
     ]);
     fields.extend(latency("packet_latency", sums, &phase.packets.batches, |s| s.latency, &phase.packets.latency));

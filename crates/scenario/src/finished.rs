@@ -9,6 +9,7 @@ use crate::doubts;
 use crate::energy::Energy;
 use crate::periods;
 use crate::point::Point;
+use crate::path_bound::path_bound;
 use crate::queues::queues;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
@@ -53,10 +54,11 @@ impl Finished {
         let mut summary = identity(point, spec, outcome);
         let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)?).collect();
         summary.insert("warnings".to_owned(), json!(warnings));
-        summary.extend(loads(outcome));
+        summary.extend(loads(spec, outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
-        summary.extend(queues(spec, outcome)?);
+        summary.extend(queues(spec, outcome, !point.scenario.faults.is_empty())?);
+        summary.extend(path_bound(spec, outcome)?);
         summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));
         summary.extend(completeness(outcome));
@@ -141,7 +143,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
 }
 
 /// Loads in flits per terminal of a job and cycle of the window.
-fn loads(outcome: &Outcome) -> Map<String, Value> {
+fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let slots = outcome.window as f64 * outcome.jobs.iter().map(|job| f64::from(job.terminals)).sum::<f64>();
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
     object(json!({
@@ -151,6 +153,7 @@ fn loads(outcome: &Outcome) -> Map<String, Value> {
         "terminals": outcome.terminals,
         "window_cycles": outcome.window,
         "warmup_cycles": outcome.warmup,
+        "warmup_limit_cycles": spec.phases.auto_warmup.then_some(spec.phases.warmup),
         "warmup_settled": outcome.decisions.settled,
         "power_settled": outcome.decisions.power_settled,
         "confidence_reached": outcome.decisions.confident,
@@ -201,6 +204,7 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
         "dropped_packets": outcome.dropped_packets,
         "delivered_share": per_packet(sums.packets, sums.packets + outcome.missing_packets + outcome.dropped_packets),
         "backlog_packets": outcome.backlog_packets,
+        "backlog_before_packets": outcome.waiting_packets,
         "hops_mean": per_packet(sums.hops, sums.packets),
         "minimal_share": per_packet(sums.minimal, sums.packets),
     }));

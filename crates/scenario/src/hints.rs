@@ -1,6 +1,6 @@
 //! Settings of buffers that limit what links carry: told by `weft check`.
 
-use crate::warnings::Warning;
+use crate::warnings::{Warning, long};
 use weft_engine::{Implied, Spec};
 
 /// Cycles from the departure of a flit until its place in the buffer can be used again, per link class: over the link,
@@ -30,7 +30,27 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     if let Some(slow) = slowest.filter(|_| implied.reads_queues) {
         hints.extend(between.filter_map(|class| blind(spec, implied, (class, slow), round_trips[slow])));
     }
+    hints.extend(long_warmup(spec));
     hints
+}
+
+/// A warm-up that may last this many times as long as the window is a matter of patience.
+const PATIENCE: u64 = 50;
+
+/// A warm-up that ends by itself, and may take much longer than the window before it does.
+fn long_warmup(spec: &Spec) -> Option<Warning> {
+    let (limit, window) = (spec.phases.warmup, spec.phases.window);
+    (spec.phases.auto_warmup && limit > window.saturating_mul(PATIENCE)).then(|| {
+        let what = format!(
+            "the warm-up ends when the network has settled, or else after {}: a run may take {} times as long as its window \
+             alone",
+            long(limit, spec),
+            limit / window.max(1)
+        );
+        let help = "write times of the policy that are shorter against the window, a longer window, or the warm-up that you have \
+                    time for, such as `measure.warmup: 100000cycles`: results then say if it was too short";
+        Warning::new("measure.warmup_limit", what, help)
+    })
 }
 
 /// VCs that the packets of one VC class can choose from.

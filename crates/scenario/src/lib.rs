@@ -31,6 +31,7 @@ mod measure;
 mod name;
 mod network;
 mod path;
+mod path_bound;
 mod periods;
 mod placement;
 mod point;
@@ -76,4 +77,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 9;
+pub const RESULT_MODEL_VERSION: u32 = 10;

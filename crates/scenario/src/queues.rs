@@ -24,8 +24,7 @@
 
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
-use weft_engine::outcome::{Ending, Outcome};
-use weft_engine::spec::Job;
+use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutcome};
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
@@ -35,24 +34,57 @@ const RELAXATION: f64 = 4.0;
 
 /// The keys of the summary: time in queues, how long queues of this length remember, by what share latencies still grow, and
 /// whether the run was longer and they do not.
-pub(crate) fn queues(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
-    let waited = waited(spec, outcome);
-    let is_judged = outcome.ending == Ending::Drained && is_steady(spec)?;
+/// `named_faults`: links or routers fail at set times.
+///
+/// Where the network changes at set times, latencies may grow because it does; only their length is judged then. Random
+/// faults come all the time, and so do the queues that they leave.
+pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Result<Map<String, Value>, Refusal> {
+    let spent = Spent { sums: &outcome.sums, accepted: outcome.accepted_flits, channels: &outcome.channels };
+    let waited = waited(spec, &spent);
+    let is_judged = outcome.ending == Ending::Drained && offers_one_load(spec);
     let memory = match waited.filter(|_| is_judged) {
-        Some(waited) => {
-            let queue = (waited.in_one - for_links(spec, outcome)? as f64).max(0.0);
-            Some(RELAXATION * queue.powi(2) / variance(spec)?)
-        }
+        Some(waited) => Some(memory(spec, waited, spent.channels)?),
         None => None,
     };
     let lasted = outcome.warmup.saturating_add(outcome.window) as f64;
-    let growth = memory.and_then(|_| growth(&outcome.batches));
+    let changes = named_faults || !spec.schedule()?.once.is_empty();
+    let growth = memory.filter(|_| !changes).and_then(|_| growth(&outcome.batches));
     Ok(Map::from_iter([
         ("queueing_mean_cycles".to_owned(), json!(waited.map(|waited| waited.in_all))),
         ("queue_memory_cycles".to_owned(), json!(memory.map(f64::ceil))),
         ("latency_growth_share".to_owned(), json!(growth)),
         ("queues_settled".to_owned(), json!(memory.map(|memory| memory <= lasted && growth.is_none()))),
     ]))
+}
+
+/// The same for a phase of the load: how long its queues remember, and whether it had lasted longer when the window, or
+/// the phase, ended. It has its load since its first cycle, which may lie before the window.
+pub(crate) fn of_phase(spec: &Spec, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
+    let sums = &phase.packets.sums;
+    let spent = Spent { sums, accepted: phase.accepted_flits, channels: &phase.classes };
+    let is_judged = phase.offered_flits.is_some() && keeps_its_load(spec);
+    let memory = match waited(spec, &spent).filter(|_| is_judged) {
+        Some(waited) => Some(memory(spec, waited, &phase.classes)?),
+        None => None,
+    };
+    let lasted = (phase.to - phase.start) as f64;
+    Ok(Map::from_iter([
+        ("queue_memory_cycles".to_owned(), json!(memory.map(f64::ceil))),
+        ("queues_settled".to_owned(), json!(memory.map(|memory| memory <= lasted))),
+    ]))
+}
+
+/// How long queues that packets wait in for so long remember how they began \[cycles\].
+fn memory(spec: &Spec, waited: Waited, channels: &[ChannelCount]) -> Result<f64, Refusal> {
+    let queue = (waited.in_one - for_links(spec, channels)? as f64).max(0.0);
+    Ok(RELAXATION * queue.powi(2) / variance(spec)?)
+}
+
+/// Where the time of some packets went: what they took, what was delivered meanwhile, and the channels by which.
+struct Spent<'a> {
+    sums: &'a PacketSums,
+    accepted: u64,
+    channels: &'a [ChannelCount],
 }
 
 /// Mean time of a packet in queues \[cycles\]: in all of them, and in the longest one as far as that is known.
@@ -63,16 +95,16 @@ struct Waited {
 }
 
 /// `None` if nothing was delivered.
-fn waited(spec: &Spec, outcome: &Outcome) -> Option<Waited> {
-    let (sums, accepted) = (&outcome.sums, outcome.accepted_flits as f64);
-    if sums.packets == 0 || outcome.accepted_flits == 0 {
+fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
+    let (sums, accepted) = (spent.sums, spent.accepted as f64);
+    if sums.packets == 0 || spent.accepted == 0 {
         return None;
     }
     let per_packet = |sum: u64| sum as f64 / sums.packets as f64;
-    let on_links = |c: &weft_engine::outcome::ChannelCount| {
+    let on_links = |c: &ChannelCount| {
         c.flits.iter().sum::<u64>() as f64 * spec.links[usize::from(c.class)].latency as f64
     };
-    let on_links = outcome.channels.iter().map(on_links).sum::<f64>() / accepted;
+    let on_links = spent.channels.iter().map(on_links).sum::<f64>() / accepted;
     let routers = per_packet(sums.hops) + 1.0;
     let empty =
         routers * spec.router.delay as f64 + on_links + spec.router.ejection_delay as f64 + per_packet(sums.flits)
@@ -83,24 +115,26 @@ fn waited(spec: &Spec, outcome: &Outcome) -> Option<Waited> {
 }
 
 /// The longest that packets waited for a link that was off, and not for other packets; 0 if no link was switched.
-fn for_links(spec: &Spec, outcome: &Outcome) -> Result<Cycles, Refusal> {
-    match outcome.channels.iter().any(|channel| channel.transitions > 0) {
+fn for_links(spec: &Spec, channels: &[ChannelCount]) -> Result<Cycles, Refusal> {
+    match channels.iter().any(|channel| channel.transitions > 0) {
         true => spec.policy.longest_wait(spec.cycle_fs),
         false => Ok(0),
     }
 }
 
-/// Whether the run measures one load in a network that stays as it is, so that a mean latency is that of a steady state. A
-/// load that follows the network keeps its queues short by itself.
-fn is_steady(spec: &Spec) -> Result<bool, Refusal> {
-    let mut jobs = spec.traffic.jobs.iter();
-    let keeps = spec.faults.is_empty() && spec.schedule()?.once.is_empty();
-    let lasts = |job: &Job| job.batch.is_none() && job.phases.len() == 1 && !job.workload.model().follows_network();
-    Ok(keeps && jobs.all(lasts))
+/// Whether the run measures one load, so that a mean latency is that of a steady state.
+fn offers_one_load(spec: &Spec) -> bool {
+    keeps_its_load(spec) && spec.traffic.jobs.iter().all(|job| job.phases.len() == 1)
+}
+
+/// Whether each phase has a load of its own. A load that follows the network keeps its queues short by itself, and batches
+/// end.
+fn keeps_its_load(spec: &Spec) -> bool {
+    spec.traffic.jobs.iter().all(|job| job.batch.is_none() && !job.workload.model().follows_network())
 }
 
 /// By how much the flits that a full channel is offered vary \[flits^2/cycle\]: that of its most bursty source.
-fn variance(spec: &Spec) -> Result<f64, Refusal> {
+pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
         Ok(job.injection.variance(job.packet_flits, spec.cycle_fs, "traffic.injection")?.max(most))

@@ -6,7 +6,7 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, JobOutcome, Measured, PacketName, PacketSums,
+    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, Fullest, JobOutcome, Measured, PacketName, PacketSums,
     PhaseOutcome, Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
@@ -63,6 +63,8 @@ fn outcome(ending: Ending) -> Outcome {
         injected_flits: 90,
         accepted_flits: 80,
         backlog_packets: 10,
+        waiting_packets: 0,
+        fullest: None,
         sums: batch(4, 120),
         missing_packets: 1,
         dropped_packets: 0,
@@ -151,6 +153,7 @@ fn what_bursts_leave_open_is_a_warning_with_its_remedy() {
         accepted_flits: 0,
         saturated: Some(whole.saturated),
         packets: whole.jobs[0].packets.clone(),
+        waiting_packets: 0,
         classes: Vec::new(),
         asleep: Vec::new(),
     };
@@ -254,6 +257,26 @@ fn queues_settle_if_the_run_is_longer_than_they_remember() {
     assert_eq!(told_of(5, 9, 0, 1)["queue_memory_cycles"], 0.0);
     let saturated = Finished::new(&point, &spec, &outcome(Ending::Saturated)).expect("priced").summary;
     assert!(saturated["queues_settled"].is_null() && saturated["queueing_mean_cycles"].is_number());
+}
+
+#[test]
+fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
+    let point = point();
+    let spec = point.spec().expect("sound");
+    let told = |warmup: u64, share: f64| {
+        let fullest = Some(Fullest { share, rate: 0.5 });
+        let outcome = Outcome { fullest, warmup, ..outcome(Ending::Drained) };
+        let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
+        (s["path_bound_load"].as_f64(), s["below_path_bound"].as_bool())
+    };
+    // 0.5 are offered, so the channel is full at 0.5 / 0.8; packets of one flit vary by 1 flit^2/cycle, so of
+    // the 50 that the channel carries in 100 cycles by the root of 50, 14 %
+    assert_eq!(told(0, 0.8), (Some(0.625), Some(true)));
+    assert_eq!(told(0, 0.87).1, Some(false), "1 - (1 / 50)^(1/2) = 0.8586");
+    assert_eq!(told(900, 0.87).1, Some(true), "1 - (1 / 500)^(1/2) = 0.9553");
+    assert_eq!(told(1_000_000, 1.0).1, Some(false), "no time is long enough at the capacity itself");
+    let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
+    assert!(["path_bound_load", "path_bound_share", "below_path_bound"].iter().all(|key| s[*key].is_null()));
 }
 
 #[test]

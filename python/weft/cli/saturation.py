@@ -47,6 +47,7 @@ def add(commands: Commands) -> None:
         "--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>-saturation)"
     )
     arguments.add_execution(parser)
+    parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -76,7 +77,9 @@ def main(options: argparse.Namespace) -> int:
     results = Results(store)
     csv = results.root / FILE
     print("\n".join(_text(frame, results, options.tolerance)))
-    print(f"\npoints   {results.root / 'points'}\ntable    {csv}\npicture  {results.plot()}")
+    print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
+    if not options.no_picture:
+        print(f"picture  {results.plot()}")
     return stalls.report(results)
 
 
@@ -117,6 +120,8 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
     told = [_NOTES[verdict] for verdict in verdicts if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
+    told += [*notes.remedies(results)] if _is_late(frame) else []
+    told += _between(frame, tolerance)
     told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE)["unsettled_loads"].to_list())
     for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
         count = f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown"
@@ -124,6 +129,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     return [*lines, "", *told] if told else lines
 
 
+_ROUNDING = 1e-6
 _NOTES = {
     Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
@@ -131,6 +137,21 @@ _NOTES = {
     Verdict.OPEN: "not judged: at loads that decide, the run is too short to tell whether the network carries them; how"
     " long it must be:",
 }
+
+
+def _is_late(frame: pl.DataFrame) -> bool:
+    """Whether no load of a curve with a saturated one had settled."""
+    late = (frame["verdict"] == Verdict.OPEN) & frame["steady_load"].is_null() & (frame["unsettled_loads"] > 0)
+    return bool(late.any())
+
+
+def _between(frame: pl.DataFrame, tolerance: float) -> list[str]:
+    """Why a bracket is wider than asked for."""
+    found = frame.filter(frame["verdict"] == Verdict.FOUND)
+    wide = found["saturated_load"] - found["steady_load"] > tolerance * (1 + _ROUNDING)
+    if not (wide & (found["unsettled_loads"] > 0)).any():
+        return []
+    return ["wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"]
 
 
 def _above(unsettled: Sequence[int]) -> list[str]:

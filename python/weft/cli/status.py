@@ -82,7 +82,8 @@ def _run(run: dict[str, Any]) -> list[str]:
     from weft.runs.progress import flight_words, words
 
     flights = [Flight(**flight) for flight in run["flying"]]
-    status = Status(run["total"], run["done"], run["reused"], run["running"], flights, run["left_seconds"])
+    left, most = run["left_seconds"], run["most_left_seconds"]
+    status = Status(run["total"], run["done"], run["reused"], run["running"], flights, left, most)
     lines = [f"{run['host']}, process {run['pid']}, since {run['started_utc']}: {words(status, run['seconds'])}"]
     lines += [f"  {flight.words}: {flight_words(flight)}" for flight in flights[:_LISTED]]
     return [*lines, f"  and {len(flights) - _LISTED} more"] if len(flights) > _LISTED else lines

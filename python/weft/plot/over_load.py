@@ -33,7 +33,7 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "m
 # Height of a panel [inches].
 _HEIGHT = 2.3
 # What has a cross: columns of curves, and words of the legend.
-_CROSSED = {"unsettled": "not settled", "unjudged": "not judged"}
+_CROSSED = {"unsettled": "not settled", "unjudged": "not judged", "few": "few packets"}
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,9 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark the points that were measured before they had settled, or too briefly to tell whether they are saturated."""
-    late = frame.filter(frame["unsettled"] | frame["unjudged"])
+    """Mark the points that were measured before they had settled, too briefly to tell whether they are saturated, or with
+    too few packets."""
+    late = frame.filter(frame["unsettled"] | frame["unjudged"] | frame["few"])
     if late.height:
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 

@@ -136,11 +136,13 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
             q.LATENCY.column: phase[q.LATENCY.column],
             "unsettled": soundness.mark(phase) == soundness.UNSETTLED_MARK,
             "unjudged": soundness.mark(phase) == soundness.UNJUDGED_MARK,
+            "few": soundness.mark(phase) == soundness.FEW_MARK,
         }
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
     schema = {"middle": pl.Float64, q.LATENCY.column: pl.Float64, "unsettled": pl.Boolean, "unjudged": pl.Boolean}
+    schema["few"] = pl.Boolean
     return pl.DataFrame(rows, schema=schema)
 
 

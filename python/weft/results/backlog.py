@@ -7,7 +7,7 @@ saturated, but its latencies are those of a queue that built up, and the next ph
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SMALL = 0.03
 # A phase that lasts so long that what is left is this share of it is safe from being told again.
 _SAFE = 0.02
+# Packets in source queues when a window or a phase begins.
+_WAITING = "backlog_before_packets"
 # Standard deviations that are taken for chance.
 _CHANCE = 3
 
@@ -37,6 +39,8 @@ class Backlog:
         How long it lasts [cycles].
     packets : int
         How many packets were created in it.
+    at_begin : int or None
+        Packets that waited in source queues when the window began, if that is what was left.
     """
 
     before: float
@@ -44,6 +48,7 @@ class Backlog:
     offered: float
     cycles: int
     packets: int
+    at_begin: int | None = None
 
     @property
     def falls_behind(self) -> bool:
@@ -60,9 +65,41 @@ class Backlog:
         """How long the phase would have to last so that neither matters [cycles]."""
         return math.ceil(max(self.own, self.before) / self.offered * self.cycles / _SAFE)
 
+    @property
+    def drained_in(self) -> int | None:
+        """How long it takes from the begin of the phase until what was left is delivered [cycles].
+
+        ``None`` if what was delivered of it in the phase may be chance.
+        """
+        delivered = -self.own
+        return math.ceil(self.before / delivered * self.cycles) if delivered > self._chance * self.offered else None
+
+    @property
+    def is_delivered(self) -> bool:
+        """Whether the phase accepts more than it is offered by more than 3 % and chance."""
+        return self._matters(-self.own)
+
+    @property
+    def _chance(self) -> float:
+        return _CHANCE / math.sqrt(self.packets) if self.packets else 0.0
+
     def _matters(self, flits: float) -> bool:
-        chance = _CHANCE / math.sqrt(self.packets) if self.packets else 0.0
-        return flits > (SMALL + chance) * self.offered > 0
+        return flits > (SMALL + self._chance) * self.offered > 0
+
+
+def at_begin(span: Mapping[str, Any], cycles: int) -> Backlog | None:
+    """What waits when the window begins, of a point or of the phase in which that lies; ``None`` if that is not known.
+
+    It is a backlog only if the latencies show it: more is delivered than is offered, or the queues are so long that they
+    remember how they began. Else it is what always waits at this load.
+    """
+    offered, accepted, waiting = (span.get(key) for key in (q.OFFERED.column, q.ACCEPTED.column, _WAITING))
+    packets = span.get("packets") or 0
+    if not (waiting and offered and packets) or accepted is None:
+        return None
+    found = Backlog(waiting / packets * offered * cycles, (offered - accepted) * cycles, offered * cycles, cycles, packets)
+    is_shown = found.is_delivered or ("phase" in span and span.get("queues_settled") is False)
+    return replace(found, at_begin=waiting) if is_shown else None
 
 
 def of_phases(phases: Sequence[Mapping[str, Any]]) -> list[Backlog | None]:
@@ -81,6 +118,10 @@ def of_phases(phases: Sequence[Mapping[str, Any]]) -> list[Backlog | None]:
         # at a higher load more packets are on their way
         on_their_way = (offered - load) * latency if load is not None else 0.0
         own = (offered - accepted) * cycles - on_their_way
-        found.append(Backlog(left, own, offered * cycles, cycles, phase.get("packets") or 0))
+        first = at_begin(phase, cycles) if load is None else None
+        if first is not None:
+            left = first.before
+        waiting = first and first.at_begin
+        found.append(Backlog(left, own, offered * cycles, cycles, phase.get("packets") or 0, waiting))
         left, load = max(0.0, left + own), offered
     return found

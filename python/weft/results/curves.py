@@ -35,7 +35,7 @@ class Curve:
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
         and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
-        ``stalled``, ``unsettled`` and ``unjudged`` (true if any seed was), ``closed_loop`` (the load follows the
+        ``stalled``, ``unsettled``, ``unjudged`` and ``few`` (fewer than 30 packets) (true if any seed was), ``closed_loop`` (the load follows the
         network), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound point), the numbers of the
         summary as means over seeds (null where nothing was measured), and the numbers of each
         run with the ending ``_runs``.
@@ -101,7 +101,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "unsettled", "unjudged").any(),
+        pl.col("saturated", "stalled", "unsettled", "unjudged", "few").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
@@ -159,6 +159,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("saturated", [soundness.is_over(summary) for summary in summaries]),
         pl.Series("closed_loop", [bool(summary.get("closed_loop")) for summary in summaries]),
         pl.Series("unjudged", [soundness.is_unjudged(summary) for summary in summaries]),
+        pl.Series("few", [soundness.is_few(summary) for summary in summaries]),
         pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),

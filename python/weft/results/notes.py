@@ -12,6 +12,7 @@ from weft.text.labels import setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from weft.results.backlog import Backlog
     from weft.results.result_set import ResultSet
 
 # A line names at most so many points.
@@ -74,20 +75,37 @@ def too_early(results: ResultSet) -> list[str]:
         return [] if short is None else [f"power states not settled: {short}"]
 
     def queues(summary: Mapping[str, Any]) -> list[str]:
-        return [_queues(summary)] if soundness.QUEUES_UNSETTLED in soundness.flaws(summary) else []
+        found = soundness.flaws(summary)
+        if soundness.QUEUES_UNSETTLED not in found or soundness.FULL in found:
+            return []
+        return _queues_of_phases(summary) if summary.get("phases") else [_queues(summary)]
 
-    return [*_each_once(results, told), *_each_once(results, queues)]
+    def full(summary: Mapping[str, Any]) -> list[str]:
+        return [_full(summary)] if soundness.FULL in soundness.flaws(summary) and not soundness.is_over(summary) else []
+
+    def left(summary: Mapping[str, Any]) -> list[str]:
+        late = None if summary.get("phases") else soundness.began_behind(summary)
+        return [] if late is None else [f"began with {_waiting(late)} left by the warm-up: {_drains(summary)}"]
+
+    return [*_each_once(results, told), *_each_once(results, full), *_each_once(results, queues), *_each_once(results, left)]
 
 
 def remedies(results: ResultSet) -> list[str]:
     """What to write so that points settle that have not; the engine tells that of a fixed warm-up before the run."""
 
+    limit = longest_limit(results)
+
     def told(summary: Mapping[str, Any]) -> list[str]:
         if soundness.short_warmup(summary) is not None:
             return []
-        return [f"to settle: {remedy}" for remedy in soundness.remedies(summary)]
+        return [f"to settle: {remedy}" for remedy in soundness.remedies(summary, limit)]
 
     return _each_once(results, told)
+
+
+def longest_limit(results: ResultSet) -> int:
+    """The longest `measure.warmup_limit` of all points [cycles]; 0 if none has one."""
+    return max((summary.get("warmup_limit_cycles") or 0 for summary in results.summaries), default=0)
 
 
 def _by_phases(results: ResultSet) -> list[str]:
@@ -196,6 +214,34 @@ def _queues(summary: Mapping[str, Any]) -> str:
         f"queues of that length need about {memory:.3g} cycles to forget how they began, but warm-up and window are "
         f"{lasted}: the latency depends on how the run began and how long it was"
     )
+
+
+def _queues_of_phases(summary: Mapping[str, Any]) -> list[str]:
+    return [
+        f"queues not settled in phase {phase['phase']} of the load: they are so long that they need about "
+        f"{phase['queue_memory_cycles']:.3g} cycles to forget how they began, but {phase['to_cycle'] - phase['start_cycle']}"
+        " cycles after the begin of the phase the window, or the phase, ends: its latency depends on when that is"
+        for phase in soundness.in_phases(summary)
+        if soundness.QUEUES_UNSETTLED in soundness.flaws(phase)
+    ]
+
+
+def _full(summary: Mapping[str, Any]) -> str:
+    offered, bound = summary[q.OFFERED.column], summary["path_bound_load"]
+    return (
+        f"not settled: offers {offered:.4g}, the bound of its paths is {bound:.4g} {q.OFFERED.unit}: so near to it, or "
+        "above, queues grow for as long as the run lasts"
+    )
+
+
+def _waiting(late: Backlog) -> str:
+    packets = late.at_begin or 0
+    return f"a backlog of {packets} {'packet' if packets == 1 else 'packets'}"
+
+
+def _drains(summary: Mapping[str, Any]) -> str:
+    loads = f"{summary[q.ACCEPTED.column]:.4g} of {summary[q.OFFERED.column]:.4g} {q.ACCEPTED.unit}"
+    return f"{loads} are accepted, and its latencies are not those of its load alone"
 
 
 def _silent_jobs(summary: Mapping[str, Any]) -> list[str]:
@@ -322,8 +368,9 @@ def _late_phases(summary: Mapping[str, Any]) -> list[str]:
             )
         elif late := soundness.began_behind(phase):
             share = f"{100 * late.before / late.offered:.3g} % of what it is offered"
+            left = "a backlog of earlier phases" if late.at_begin is None else f"{_waiting(late)} left by the phase before"
             told.append(
-                f"{name} began with a backlog of earlier phases, {share}: its latencies are not those of its load alone;"
-                f" {soundness.longer_phase(phase, late)}"
+                f"{name} began with {left}, {share}: its latencies are not those of its load alone;"
+                f" {soundness.after_backlog(phase, late)}"
             )
     return told

@@ -20,6 +20,10 @@ _CARRIED = 0.97
 _LONGER = 4
 # Standard deviations that are taken for chance.
 _CHANCE = 3
+# A share of the bandwidth that is 1 up to rounding.
+_ROUNDING = 1e-9
+# A load below the bound of its paths by this share settles in a run of usual length.
+_BELOW_BOUND = 0.95
 # Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows with fewer.
 _FEWEST_PACKETS = 30
 
@@ -44,6 +48,7 @@ class Flaw:
     help: str
 
 
+_NEAR = "near the capacity queues hardly ever drain"
 _LIGHTER = "take a load that the network carries, or another network or routing"
 STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
 INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
@@ -52,11 +57,12 @@ SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load", _LIGHTER)
 EMPTY = Flaw(4, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
 UNJUDGED = Flaw(5, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
 FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
+FULL = Flaw(7, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
 POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
 LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
 QUEUES_UNSETTLED = Flaw(9, "not settled (queues)", "write a lower load and a longer warm-up")
 FELL_BEHIND = Flaw(10, "not settled (fell behind at first)", "let the phase last longer")
-LEFT_OVER = Flaw(11, "not settled (began with a backlog)", "let the phase last longer")
+LEFT_OVER = Flaw(11, "not settled (began with a backlog)", "write a longer `measure.warmup`")
 BACKLOG = Flaw(
     12,
     "not settled (the backlog of a saturated phase)",
@@ -76,14 +82,15 @@ _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 _OVER = {STALLED, *OVERLOADED}
-_UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
+_UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
-UNSETTLED_MARK, UNJUDGED_MARK = "~", "?"
+UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK = "~", "?", "*"
 MARKS = {
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
+    FEW_MARK: f"fewer than {_FEWEST_PACKETS} packets",
 }
 # Stands behind the energy of points and phases that accept less than they are offered.
 OVERLOADED_MARK = "!"
@@ -107,15 +114,28 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         EMPTY: summary.get("packets") == 0,
         UNJUDGED: summary["saturated"] is None,
         FEW: 0 < (summary.get("packets") or 0) < _FEWEST_PACKETS,
+        FULL: summary.get("below_path_bound") is False,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
-        QUEUES_UNSETTLED: summary.get("queues_settled") is False,
+        QUEUES_UNSETTLED: _has_long_queues(summary),
         FELL_BEHIND: fell_behind(summary) is not None,
         LEFT_OVER: began_behind(summary) is not None,
         BACKLOG: bool(summary.get(_AFTER_SATURATED)),
         PART_OF_PERIOD: summary.get("whole_periods") is False,
     }
     return sorted(flaw for flaw, is_there in found.items() if is_there)
+
+
+def _has_long_queues(span: Mapping[str, Any]) -> bool:
+    """Whether the queues of a point, or of a phase of its load, remember how they began.
+
+    Where a backlog says why, that is said, and not this.
+    """
+    if span.get("queues_settled") is False:
+        behind = fell_behind(span) or began_behind(span)
+        return behind is None and not (span.get(_AFTER_SATURATED) or span["saturated"])
+    # one that goes on from phase to phase spoils the means of the whole point
+    return any(QUEUES_UNSETTLED in flaws(phase) for phase in in_phases(span))
 
 
 def fell_behind(phase: Mapping[str, Any]) -> backlog.Backlog | None:
@@ -132,8 +152,17 @@ def began_behind(phase: Mapping[str, Any]) -> backlog.Backlog | None:
 
     After a saturated phase, or in one, that is said, and not this.
     """
-    known: backlog.Backlog | None = phase.get(_BACKLOG)
+    if _BACKLOG not in phase:  # of a point it is that of the phase in which its window begins
+        begun = [each for each in in_phases(phase) if each.get("from_cycle") is not None]
+        return began_behind(begun[0]) if begun else _of_window(phase)
+    known: backlog.Backlog | None = phase[_BACKLOG]
     return known if known and known.began_behind and not (phase[_AFTER_SATURATED] or phase["saturated"]) else None
+
+
+def _of_window(summary: Mapping[str, Any]) -> backlog.Backlog | None:
+    """What the warm-up has left a point whose load never changes, if the window delivers that."""
+    known = backlog.at_begin(summary, summary.get("window_cycles") or 0)
+    return known if known and known.began_behind and not summary["saturated"] else None
 
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
@@ -142,8 +171,8 @@ def short_warmup(summary: Mapping[str, Any]) -> str | None:
 
 
 def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
-    """Why the latencies had not settled at the limit of a warm-up, and what to do; ``None`` if they had."""
-    return next(map(_told, _warnings(summary, _LIMIT)), None)
+    """Why the latencies had not settled at the limit of a warm-up; ``None`` if they had. `remedies` says what to do."""
+    return next((warning["what"] for warning in _warnings(summary, _LIMIT)), None)
 
 
 def unjudged(summary: Mapping[str, Any]) -> str | None:
@@ -207,6 +236,17 @@ def is_unjudged(summary: Mapping[str, Any]) -> bool:
     return not is_over(summary) and UNJUDGED in flaws(summary)
 
 
+def is_few(summary: Mapping[str, Any]) -> bool:
+    """Whether a point that is not overloaded has too few packets for a mean or a percentile."""
+    return not is_over(summary) and FEW in flaws(summary)
+
+
+def is_above_bound(summary: Mapping[str, Any]) -> bool:
+    """Whether a point is offered more than its paths can carry, however long it runs."""
+    share = summary.get("path_bound_share")
+    return share is not None and share > 1 + _ROUNDING
+
+
 def is_behind(summary: Mapping[str, Any]) -> bool:
     """Whether a point that had not settled accepted less than 97 % of what it was offered in the window, and chance.
 
@@ -225,9 +265,12 @@ def long_enough(summary: Mapping[str, Any]) -> str:
 
     After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
     """
+    if FULL in flaws(summary):  # no time is long enough
+        return f"write {_below_bound(summary)}"
     warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
-    key = "measure.warmup" if summary.get("warmup_settled") is None else "measure.warmup_limit"
-    longer = _rounded_up(_LONGER * (warmup + window))
+    longer = max(_rounded_up(_LONGER * (warmup + window)), summary.get("warmup_limit_cycles") or 0)
+    by_limit = False in (summary.get("warmup_settled"), summary.get("power_settled"))
+    key = "measure.warmup_limit" if by_limit and summary.get("warmup_settled") is not None else "measure.warmup"
     return f"write `{key}: {longer}cycles` and `measure.window: {_rounded_up(_LONGER * window)}cycles`, or more"
 
 
@@ -235,7 +278,9 @@ def mark(summary: Mapping[str, Any]) -> str:
     """The sign of `MARKS` behind numbers of a point; empty if it is sound or overloaded."""
     if is_unjudged(summary):
         return UNJUDGED_MARK
-    return UNSETTLED_MARK if is_unsettled(summary) else ""
+    if is_unsettled(summary):
+        return UNSETTLED_MARK
+    return FEW_MARK if is_few(summary) else ""
 
 
 def marks_of(column: str) -> list[str]:
@@ -330,34 +375,80 @@ def _in_phase(point: bool | None, phase: bool | None) -> bool | None:
     return None if point is None and phase is None else False
 
 
-def remedies(summary: Mapping[str, Any]) -> list[str]:
-    """What to write so that a point that has not settled does, with numbers; empty for one that has."""
+def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
+    """What to write so that a point that has not settled does, with numbers; empty for one that has.
+
+    Parameters
+    ----------
+    summary : mapping
+        Of a point, or of a phase of `in_phases`.
+    least_limit : int
+        The longest `measure.warmup_limit` of all points of the sweep [cycles]: where one is written for all of them, no
+        point gets less than it had.
+    """
     found = set(flaws(summary)) & _UNSETTLED
     if not found or is_over(summary):
         return []
+    if FULL in found:  # no time is long enough
+        return [f"write {_below_bound(summary)}"]
     told = []
     if short_warmup(summary) is not None:
         told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
-    by_itself = summary.get("warmup_settled") is not None
-    limit = _rounded_up(2 * (summary.get("warmup_cycles") or 0))
-    lower = _lower_load(summary)
+    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
     if QUEUES_UNSETTLED in found:
-        # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
-        # ends by itself has to see twice that time and more
-        enough = max(limit, _rounded_up(100 * summary["queueing_mean_cycles"]))
-        key = f"measure.warmup_limit: {enough}cycles" if by_itself else f"measure.warmup: {enough}cycles"
-        told.append(
-            f"write {lower} and `{key}`: near the capacity queues hardly ever drain, however long the warm-up is"
-        )
-    elif by_itself and False in (summary["warmup_settled"], summary.get("power_settled")):
-        told.append(
-            f"`measure.warmup: auto` reached its limit: write `measure.warmup_limit: {limit}cycles` or more, or {lower}"
-        )
+        told.append(_for_queues(summary, least_limit))
+    elif summary.get("warmup_settled") is not None and False in settled:
+        limit = max(_rounded_up(2 * (summary.get("warmup_cycles") or 0)), least_limit)
+        longer = f"write `measure.warmup_limit: {limit}cycles` or more, or {_lower_load(summary)}"
+        told.append(f"`measure.warmup: auto` reached its limit: {longer}")
     if late := fell_behind(summary) or began_behind(summary):
-        told.append(longer_phase(summary, late))
+        told.append(after_backlog(summary, late))
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
+
+
+def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
+    """A lower load, and a warm-up that is long enough for it.
+
+    A limit changes nothing where it was not what ended the warm-up: then it takes a fixed one.
+    """
+    if "phase" in summary or summary.get("phases"):
+        phases = [each for each in in_phases(summary) or [summary] if QUEUES_UNSETTLED in flaws(each)]
+        numbers = " and ".join(str(each["phase"]) for each in phases)
+        return f"lower the load of phase {numbers} by 5 % or more: {_NEAR}"
+    waits = 100 * summary["queueing_mean_cycles"]
+    # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
+    # ends by itself has to see twice that time and more
+    enough = _rounded_up(max(2 * (summary.get("warmup_cycles") or 0), waits))
+    fixed = f"measure.warmup: {max(enough, least_limit)}cycles"
+    if summary.get("warmup_settled") is None:
+        return f"write {_lower_load(summary)} and `{fixed}`: {_NEAR}, however long the warm-up is"
+    if False in (summary["warmup_settled"], summary.get("power_settled")):
+        limit = f"measure.warmup_limit: {max(enough, least_limit)}cycles"
+        return f"write {_lower_load(summary)} and `{limit}`: {_NEAR}, however long the warm-up is"
+    return f"write {_lower_load(summary)}: {_NEAR}, however long the warm-up is"
+
+
+def _below_bound(summary: Mapping[str, Any]) -> str:
+    """A load that the paths can carry, in the terms of `traffic.load` where that is known."""
+    share, load = summary["path_bound_share"], summary.get("load")
+    if load is None:
+        return f"loads that are {100 * (1 - _BELOW_BOUND / share):.2g} % lower"
+    return f"a load of {_BELOW_BOUND * load / share:.3g} or less: its paths carry {load / share:.4g}, and near that queues hardly ever drain"
+
+
+def after_backlog(summary: Mapping[str, Any], late: backlog.Backlog) -> str:
+    """What to write so that a backlog is gone before the window, or is small against what a phase is offered."""
+    begin = summary.get("warmup_cycles") or 0
+    if not late.at_begin:
+        return longer_phase(summary, late)
+    in_phase = bool(summary.get("phases")) or "phase" in summary
+    if late.drained_in is None:
+        return f"lower the load{' of the phase before' if in_phase else ''}: the network hardly delivers what was left"
+    later = _rounded_up(begin + 2 * late.drained_in)
+    shifted = f", and let all phases that begin later begin {later - begin} cycles later" if in_phase else ""
+    return f"write `measure.warmup: {later}cycles` or more{shifted}"
 
 
 def longer_phase(phase: Mapping[str, Any], late: backlog.Backlog) -> str:

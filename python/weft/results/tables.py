@@ -161,7 +161,7 @@ def _panel(panel: Panel, width: int) -> list[str]:
 def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late, over = _any([curve], "unsettled") or _any([curve], "unjudged"), _has_overloaded(curve)
+    late, over = any(_any([curve], kind) for kind in ("unsettled", "unjudged", "few")), _has_overloaded(curve)
     marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
     rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
     lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
@@ -176,7 +176,9 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
 def _mark(row: Mapping[str, float | bool | None]) -> str:
     if row["unjudged"]:
         return soundness.UNJUDGED_MARK
-    return soundness.UNSETTLED_MARK if row["unsettled"] else " "
+    if row["unsettled"]:
+        return soundness.UNSETTLED_MARK
+    return soundness.FEW_MARK if row["few"] else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:

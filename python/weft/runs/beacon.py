@@ -105,6 +105,7 @@ def _whole(who: Any) -> bool:
             "reused": int(),
             "running": int() | float(),
             "left_seconds": int() | float() | None,
+            "most_left_seconds": int() | float() | None,
             "flying": list(flights),
         }:
             return all(map(_flight, flights))
@@ -120,6 +121,7 @@ def _flight(each: Any) -> bool:
             "cycles": int(),
             "seconds": int() | float(),
             "left_seconds": int() | float() | None,
+            "most_left_seconds": int() | float() | None,
             **rest,
         }:
             return not rest

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _IDLE = 0.1
 # A run says how long it will take once this part of it is done; before that it is mostly noise.
 _TELLING = 0.05
+# It says how long it may take at most, where its warm-up ends by itself, once this many cycles are done.
+_FIRST_CYCLES = 1000
+# A longest time that is no longer than so many times the likely one adds nothing to it.
+_WORTH_TELLING = 2.0
 
 
 class Estimate:
@@ -31,6 +35,7 @@ class Estimate:
     def __init__(self, points: Sequence[Point]) -> None:
         self._weights = [_IDLE + offered(point) for point in points]
         self._kinds = [_kind(point) for point in points]
+        self._ends_by_itself = [at(point.resolved, "measure.warmup") == "auto" for point in points]
         self._waiting: dict[str, float] = defaultdict(float)
         for kind, weight in zip(self._kinds, self._weights, strict=True):
             self._waiting[kind] += weight
@@ -69,6 +74,25 @@ class Estimate:
         else:
             total = fraction * own + (1 - fraction) * expected
         return None if total is None else max(0.0, total - seconds)
+
+    def most_left(self, place: int, cycles: int, of: int, seconds: float) -> float | None:
+        """Seconds that a running point needs if its warm-up goes on to its limit; ``None`` if that is no news.
+
+        Parameters
+        ----------
+        place : int
+            The point.
+        cycles, of : int
+            Cycles that are done, and those of warm-up and window: of a warm-up that ends by itself up to its limit, as
+            long as it has not ended.
+        seconds : float
+            How long it has run.
+        """
+        if not self._ends_by_itself[place] or cycles < _FIRST_CYCLES:
+            return None
+        most = seconds * max(0, of - cycles) / cycles
+        likely = self.left(place, cycles / max(1, of), seconds)
+        return most if likely is None or most > _WORTH_TELLING * likely else None
 
     def all_left(self, running: Iterable[tuple[int, float, float]], workers: int) -> float | None:
         """Seconds until all points are done, given place, fraction and seconds of the running ones."""

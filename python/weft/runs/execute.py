@@ -37,6 +37,8 @@ class Flight:
         How long it has run.
     left_seconds : float or None
         How long it still needs; ``None`` as long as nothing is known.
+    most_left_seconds : float or None
+        How long it needs if its warm-up, which ends by itself, goes on to its limit; ``None`` if that is not much more.
     """
 
     hash: str
@@ -45,6 +47,7 @@ class Flight:
     cycles: int
     seconds: float
     left_seconds: float | None
+    most_left_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ class Status:
         The points in flight.
     left_seconds : float or None
         How long the rest takes; ``None`` as long as nothing is known, or if nothing is left.
+    most_left_seconds : float or None
+        How long it takes if the warm-ups of the points in flight go on to their limits; ``None`` if that is not much
+        more.
     """
 
     total: int
@@ -69,6 +75,7 @@ class Status:
     running: float
     flying: list[Flight] = field(default_factory=list)
     left_seconds: float | None = None
+    most_left_seconds: float | None = None
 
 
 class _Board:
@@ -102,8 +109,9 @@ class _Board:
         with self._lock:
             # a run goes on meanwhile, so its cycle is read only once
             cycles = {place: self.controls[place].cycle for place in self._clocks}
+            of = {place: self.controls[place].cycles for place in cycles}
             running = [
-                (place, min(1.0, cycle / max(1, self.controls[place].cycles)), self._clocks[place].seconds)
+                (place, min(1.0, cycle / max(1, of[place])), self._clocks[place].seconds)
                 for place, cycle in cycles.items()
             ]
             flying = [
@@ -114,16 +122,22 @@ class _Board:
                     cycles[place],
                     seconds,
                     self._estimate.left(place, fraction, seconds),
+                    self._estimate.most_left(place, cycles[place], of[place], seconds),
                 )
                 for place, fraction, seconds in running
             ]
+            left = self._estimate.all_left(running, self._workers)
+            # while a warm-up goes on, others wait for its worker
+            most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
+            slow = max((left or 0.0) + sum(most) / self._workers, *most) if most else None
             return Status(
                 total=len(self._points) + self._reused,
                 done=self._done + self._reused,
                 reused=self._reused,
                 running=sum(flight.fraction for flight in flying),
                 flying=flying,
-                left_seconds=self._estimate.all_left(running, self._workers),
+                left_seconds=left,
+                most_left_seconds=slow,
             )
 
 

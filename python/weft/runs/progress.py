@@ -88,7 +88,14 @@ def words(status: Status, seconds: float) -> str:
     if left is None and new > 0:  # a search does not know how long its rounds take, only how many points are left
         left = (status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} a minute" if new > 0 and seconds > 0 else ""
-    return f"{status.done} of {status.total} points{rate}" + (f", {clock(left)} left" if left else "")
+    return f"{status.done} of {status.total} points{rate}{_left_words(left or None, status.most_left_seconds)}"
+
+
+def _left_words(likely: float | None, most: float | None) -> str:
+    """How long something still takes; where warm-ups may go on to their limits, the range."""
+    if most is None:
+        return "" if likely is None else f", {clock(likely)} left"
+    return f", at most {clock(most)} left" if likely is None else f", between {clock(likely)} and {clock(most)} left"
 
 
 def flight_words(flight: Flight) -> str:
@@ -96,7 +103,7 @@ def flight_words(flight: Flight) -> str:
     if flight.fraction >= 1:
         return f"{flight.cycles} cycles, delivering the last packets, {clock(flight.seconds)} so far"
     rate = f" at {flight.cycles / flight.seconds / 1000:.3g} kcycles/s" if flight.cycles and flight.seconds else ""
-    left = "" if flight.left_seconds is None else f", {clock(flight.left_seconds)} left"
+    left = _left_words(flight.left_seconds, flight.most_left_seconds)
     return f"{100 * flight.fraction:.0f} %, {flight.cycles} cycles{rate}{left}"
 
 
@@ -104,7 +111,7 @@ def _slowest(status: Status) -> list[str]:
     """The point in flight that takes longest, in words."""
     if not status.flying:
         return []
-    last = max(status.flying, key=lambda flight: flight.left_seconds or 0.0)
+    last = max(status.flying, key=lambda flight: flight.most_left_seconds or flight.left_seconds or 0.0)
     return [f"{len(status.flying)} running, the longest: {last.words}, {flight_words(last)}"]
 
 

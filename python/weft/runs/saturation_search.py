@@ -3,8 +3,10 @@
 A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
 or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
 runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
-what was offered was accepted before they had settled, the load is open. Where terminals wait for replies the load
-follows the network, and there is nothing to search.
+what was offered was accepted before they had settled, the load is open. Where the paths of all packets are known
+beforehand, a load above what their channels can carry is too much, whatever a run shows. A load at which a run had not
+settled does not count as carried: the search looks for the highest one that has. Where terminals wait for replies the
+load follows the network, and there is nothing to search.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from weft.results.rows import frame_of
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
-from weft.runs.bisection import Search
+from weft.runs.bisection import Search, Verdict
 from weft.runs.execute import Status, execute
 from weft.text import given
 from weft.text.labels import at
@@ -54,6 +56,26 @@ class _Curve:
         fixed = self.coordinates | {LOAD: load}
         placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
         self.points[load] = [point for at in placed for point in scenario.points([*sets, *_sets(at)])]
+
+    def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
+        """Loads whose verdicts are needed next: those of the search, and then between settled and unsettled points."""
+        if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
+            return asked
+        low, late = self.carried(store), [load for load in sorted(self.points) if self.is_late(load, store)]
+        begin = -1 if low is None else loads.index(low)
+        end = next((place for load in late if (place := loads.index(load)) > begin), begin)
+        return [loads[(begin + end) // 2]] if end - begin > 1 else []
+
+    def carried(self, store: Store) -> float | None:
+        """The highest load below the edge at which the runs had settled; ``None`` if there is none."""
+        low = self.search.bracket()[0]
+        known = [load for load in self.points if low is not None and load <= low and not self.is_late(load, store)]
+        return max(known, default=None)
+
+    def is_late(self, load: float, store: Store) -> bool:
+        """Whether a load seems to be carried, although at least half of its runs had not settled."""
+        summaries = [store.summary(point.hash) for point in self.points[load]]
+        return _over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(summaries)
 
     def mean(self, load: float | None, column: str, store: Store) -> float | None:
         """Mean over the seeds of a load; ``None`` where nothing was measured."""
@@ -106,7 +128,7 @@ def find(
     command = scenario.command("saturation", sets, *search)
     known: set[str] = set()
     with Beacon(store, watch) as beacon:
-        while wanted := [(curve, load) for curve in curves for load in curve.search.wanted()]:
+        while wanted := [(curve, load) for curve in curves for load in curve.wanted(loads, store)]:
             for curve, load in wanted:
                 own = curve.coordinates.get(SEED, first[0].resolved["seed"])
                 curve.expand(scenario, sets, load, range(own, own + seeds))
@@ -245,7 +267,7 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 def _over(points: Sequence[Point], store: Store) -> bool | None:
     """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
     summaries = [store.summary(point.hash) for point in points]
-    votes = sum(map(soundness.is_over, summaries))
+    votes = sum(soundness.is_over(summary) or soundness.is_above_bound(summary) for summary in summaries)
     if 2 * votes >= len(summaries):
         return True
     open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
@@ -273,11 +295,14 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
 
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
     """Turn the status of one round of runs into that of the whole search."""
-    return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None))
+    return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None, most_left_seconds=None))
 
 
 def _row(curve: _Curve, store: Store) -> dict[str, Any]:
     low, high, verdict = curve.search.bracket()
+    if verdict is Verdict.FOUND:
+        low = curve.carried(store)
+        verdict = Verdict.OPEN if low is None else verdict
     return curve.coordinates | {
         "verdict": verdict.value,
         "steady_load": low,

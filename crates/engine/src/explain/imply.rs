@@ -6,6 +6,7 @@
 //! come with their errors.
 
 mod cuts;
+mod fullest;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use crate::pipeline::net::Net;
 use crate::state::Packet;
 use crate::state::rate::Rate;
 use cuts::Cuts;
+pub(crate) use fullest::fullest;
 use rand_pcg::Pcg32;
 pub use sample::Sampled;
 use std::collections::BTreeMap;
@@ -122,6 +124,8 @@ struct Walker<'a> {
     /// Steps so far, and most steps allowed.
     steps: u64,
     allowed: u64,
+    /// Most steps of the whole walk.
+    most: u64,
     /// A packet that draws again at a router is split into at most so many parts; beyond that it draws.
     parts: usize,
     rng: Pcg32,
@@ -145,6 +149,7 @@ impl<'a> Walker<'a> {
             cuts,
             steps: 0,
             allowed: 0,
+            most: MAX_STEPS,
             parts: usize::MAX,
             rng: sample::stream(),
         }
@@ -211,7 +216,7 @@ impl<'a> Walker<'a> {
         let mut by_target: BTreeMap<u64, Vec<(u32, f64)>> = BTreeMap::new();
         for (done, &from) in (1..).zip(&senders) {
             // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
-            self.allowed = MAX_STEPS / senders.len() as u64 * done;
+            self.allowed = self.most / senders.len() as u64 * done;
             for Flow { packet, rate } in self.flows(from) {
                 self.steps += 2;
                 if self.cuts.is_some() {
@@ -230,7 +235,7 @@ impl<'a> Walker<'a> {
         self.steps = 0;
         let targets = by_target.len() as u64;
         for (done, (target, senders)) in (1..).zip(by_target) {
-            self.allowed = MAX_STEPS / targets * done;
+            self.allowed = self.most / targets * done;
             let (rate, mean) = self.walk_to(target, senders)?;
             means.add(rate, mean);
         }

@@ -24,6 +24,8 @@ pub struct Reading {
     pub classes: Vec<Account>,
     /// Cycles that each bundle had slept.
     pub asleep: Vec<u64>,
+    /// Packets that wait in source queues.
+    pub waiting: u64,
 }
 
 /// A phase of the load, as far as it lies in the window.

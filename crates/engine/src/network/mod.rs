@@ -3,6 +3,7 @@ pub mod bubbles;
 pub mod bundles;
 pub mod dependency;
 pub mod faults;
+pub mod fullest;
 pub mod jobs;
 pub mod load_readings;
 pub mod memory;

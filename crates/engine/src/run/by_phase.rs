@@ -25,6 +25,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             carried: self.carried(),
             classes,
             asleep: self.bundles.at(self.now),
+            waiting: self.backlog(self.now).0,
         }
     }
 
@@ -35,14 +36,16 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// The phases of the window, which ended with the reading `last`; none if the load does not change. `drained`:
-    /// whether all packets of the window were delivered.
-    pub(crate) fn phases(&self, spec: &Spec, last: &Reading, drained: bool) -> Vec<PhaseOutcome> {
+    /// whether all packets of the window were delivered; `waiting`: packets in source queues when it began.
+    pub(crate) fn phases(&self, spec: &Spec, last: &Reading, drained: bool, waiting: u64) -> Vec<PhaseOutcome> {
         let (tally, end) = (self.tally(), last.cycle);
         let spans = self.readings.spans.iter().filter(|span| span.from < end);
         spans
             .map(|span| {
                 let packets = tally.parts.by_phase.of(span.start);
-                self.phase(spec, &Span { to: span.to.min(end), ..*span }, last, packets, drained)
+                let before = self.readings.at(span.from).map_or(waiting, |reading| reading.waiting);
+                let phase = self.phase(spec, &Span { to: span.to.min(end), ..*span }, last, packets, drained);
+                PhaseOutcome { waiting_packets: before, ..phase }
             })
             .collect()
     }
@@ -95,6 +98,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             accepted_flits: accepted(span.to) - accepted(span.from),
             saturated,
             packets,
+            waiting_packets: 0,
             classes: after.iter().enumerate().map(class).collect(),
             asleep: slept.map(|(b, cycles)| cycles - asleep(span.from).get(b).unwrap_or(&0)).collect(),
         }

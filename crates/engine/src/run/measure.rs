@@ -70,6 +70,8 @@ pub(crate) struct Findings {
     pub ending: Ending,
     pub saturated: Saturation,
     pub window: (u64, u64),
+    /// Packets in source queues when it began.
+    pub waiting: u64,
     pub decisions: Decisions,
     pub offered: Offered,
     pub closed: Vec<Vec<Account>>,
@@ -86,7 +88,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut decisions = Decisions::default();
         let mut ending = self.warm_up(spec, &mut watch, &mut decisions);
         self.open_accounts();
-        let start = self.now;
+        let (start, waiting) = (self.now, self.backlog(self.now).0);
         let mut middle = Middle { cycle: start, accepted: 0, carried: Carried::default(), marks: self.marks(spec) };
         if ending.is_none() {
             ending = self.window(spec, &mut watch, &mut middle);
@@ -107,7 +109,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
-        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained));
+        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained, waiting));
         let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|told| told.known().is_none());
         let saturated = match &ending {
             Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
@@ -117,7 +119,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if let Stop::Confidence { share, .. } = spec.phases.stop {
             decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
         }
-        self.outcome(spec, Findings { ending, saturated, window, decisions, offered, closed, asleep, phases, control })
+        let found =
+            Findings { ending, saturated, window, waiting, decisions, offered, closed, asleep, phases, control };
+        self.outcome(spec, found)
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {

@@ -2,6 +2,7 @@
 
 pub use crate::api::control::ControlCount;
 use crate::api::recording::Table;
+pub use crate::network::fullest::Fullest;
 pub use crate::run::journey::Journey;
 use crate::state::LinkState;
 pub use crate::state::sums::{Measured, PacketSums};
@@ -253,6 +254,8 @@ pub struct PhaseOutcome {
     pub saturated: Option<Saturation>,
     /// Packets created in the phase, without batches.
     pub packets: Measured,
+    /// Packets that waited in source queues in its first measured cycle.
+    pub waiting_packets: u64,
     /// Sums over the channels of each link class, apart for those that leave routers (`from` is some number) and those
     /// that leave terminals (`from` is none).
     pub classes: Vec<ChannelCount>,
@@ -307,6 +310,11 @@ pub struct Outcome {
     pub accepted_flits: u64,
     /// Packets created by the end of the run but not yet injected.
     pub backlog_packets: u64,
+    /// Packets that waited in source queues when the window began.
+    pub waiting_packets: u64,
+    /// How full the fullest channel would be; `None` where packets choose their paths by queues or links, where these are
+    /// too many to follow, or where the load is not the same all the time.
+    pub fullest: Option<Fullest>,
     pub sums: PacketSums,
     /// Packets created in the window that were neither delivered nor discarded when the run ended (0 unless saturated,
     /// stalled or interrupted).

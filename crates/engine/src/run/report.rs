@@ -39,6 +39,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             injected_flits: tally.injected_flits,
             accepted_flits: tally.accepted_flits,
             backlog_packets: self.backlog(self.now).0,
+            waiting_packets: found.waiting,
+            fullest: None,
             sums,
             missing_packets: found.offered.packets() - tally.delivered - tally.lost,
             dropped_packets: tally.lost,

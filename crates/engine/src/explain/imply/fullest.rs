@@ -1,0 +1,63 @@
+//! How full the fullest channel is at the loads of a spec, where that follows from the paths alone.
+
+use super::Walker;
+use crate::api::policy::LinkKnowledge;
+use crate::api::routing::Decides;
+use crate::api::workload::Amount;
+use crate::network::fullest::Fullest;
+use crate::network::spec::{Job, Spec};
+use crate::pipeline::net::Net;
+use crate::state::LinkState;
+use weft_topology::Peer;
+
+/// Most steps, of about 30 ns each: every run takes them, so they must be few beside it.
+const MAX_STEPS: u64 = 1 << 18;
+
+/// The fullest channel; `None` where a packet chooses its path by queues or by links that are on, where something fails,
+/// where the load changes or follows the network, or where there are too many paths.
+///
+/// Only the share of packets on each path counts, and not in which order they come. So a routing that draws an intermediate or
+/// hops by itself for each packet has such a channel, too.
+pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
+    let needs = &net.needs;
+    let paths_are_fixed = needs.decides == Decides::Ahead && needs.sensor.is_none();
+    let about_links = spec.routing.knowledge_of_links().iter().any(|known| *known != LinkKnowledge::Nothing);
+    let links_matter = about_links && spec.policy.states() != [LinkState::On];
+    let lasts = spec.traffic.jobs.iter().enumerate().all(|(j, job)| is_steady(spec, net, j, job));
+    if !paths_are_fixed || links_matter || !spec.faults.is_empty() || !lasts {
+        return None;
+    }
+    let mut walker = Walker::new(spec, net);
+    walker.most = MAX_STEPS;
+    if walker.peak == 0.0 || walker.cuts.is_some() {
+        return None;
+    }
+    walker.walk_all()?;
+    Some(walker.fullest())
+}
+
+/// Whether a job offers its load all the time, at random.
+fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
+    let one = Amount { packets: 1, flits: job.packet_flits.into() };
+    // a packet of one flit in every cycle is no random load: its queue does not grow at the capacity
+    let is_random = job.packet_flits > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
+    let answers = net.jobs[j].workload.in_all(one) != one;
+    let follows = spec.traffic.jobs[j].workload.model().follows_network();
+    job.batch.is_none() && job.phases.len() == 1 && is_random && !answers && !follows
+}
+
+impl Walker<'_> {
+    /// The fullest channel of all paths that were followed.
+    fn fullest(&self) -> Fullest {
+        let (graph, rates) = (&self.spec.graph, &self.net.common.rates);
+        let rate = |class: u8| rates[usize::from(class)].per_cycle();
+        let source = Fullest { share: self.peak / rate(0), rate: rate(0) };
+        let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
+        let used = self.load.iter().zip(ports).filter(|(_, port)| port.peer != Peer::Unused);
+        let channels = used.map(|(load, port)| {
+            let rate = rate(port.class);
+            Fullest { share: self.peak * load / rate, rate }
+        });
+        channels.fold(source, |most, other| if other.share > most.share { other } else { most })
+    }
+}

@@ -1,0 +1,31 @@
+//! The load at which the fullest channel of a network is full, where that follows from the paths of its packets alone.
+//!
+//! # Source
+//! As for `queues`: a queue that is offered a share s of what it carries, r flits per cycle, with a variance of v flits per
+//! cycle, waits for v / (2 r (1 - s)) cycles and so forgets how it began in v / (r (1 - s)^2) cycles. A run that is shorter
+//! can't tell its load from the capacity: one standard deviation of what the channel is offered reaches that far.
+
+use crate::queues::variance;
+use serde_json::{Map, Value, json};
+use weft_engine::Spec;
+use weft_engine::outcome::Outcome;
+use weft_units::Refusal;
+
+/// The keys of the summary: the load at which the fullest channel is full, in terms of `offered_load`; the share of its
+/// bandwidth that it is offered on average; and whether that is less than all by more than a deviation.
+pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
+    let loads = || spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
+    let (sum, count) = loads().fold((0.0, 0.0), |(sum, count), load| (sum + load, count + 1.0));
+    let lasted = outcome.warmup.saturating_add(outcome.window).max(1) as f64;
+    let deviation = match outcome.fullest {
+        Some(fullest) => Some((variance(spec)? / (fullest.rate * lasted)).sqrt()),
+        None => None,
+    };
+    let share = outcome.fullest.map(|fullest| fullest.share);
+    let below = share.zip(deviation).map(|(share, deviation)| share < 1.0 - deviation);
+    Ok(Map::from_iter([
+        ("path_bound_load".to_owned(), json!(share.map(|share| sum / count / share))),
+        ("path_bound_share".to_owned(), json!(share)),
+        ("below_path_bound".to_owned(), json!(below)),
+    ]))
+}
