@@ -131,7 +131,7 @@ def test_a_warm_up_that_came_to_its_limit_says_why(tmp_path: Path, capsys: pytes
     told = run("6500cycles", "short")
     assert "warm-up settled in 0 of 1 points" in told
     assert "had not settled when the warm-up ended at its limit, after 6208 cycles" in told
-    (limit,) = re.findall(r"such as `measure.warmup_limit: (\w+)`", told)
+    (limit,) = re.findall(r"write `measure.warmup_limit: (\w+)`", told)
     assert "warm-up settled in 1 of 1 points" in run(limit, "long")
 
 
@@ -151,8 +151,9 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
     assert row["verdict"] == Verdict.FOUND
-    assert row["saturated_load"] == pytest.approx(row["steady_load"] + 0.01)
-    assert BOUND <= row["saturated_load"] <= NOTICED + 0.01
+    # at the bound itself nothing settles, and above it nothing is carried, however little is missing in a short window
+    assert row["saturated_load"] == pytest.approx(BOUND + 0.01)
+    assert BOUND - 0.02 <= row["steady_load"] < BOUND
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
     assert frame["steady_load"][1] > row["saturated_load"], "UGAL goes round"
     assert statuses[-1].done == statuses[-1].total == frame["runs"].sum()

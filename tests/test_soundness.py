@@ -78,6 +78,20 @@ FLAWS: dict[str, dict[str, Any]] = {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
     },
     "with fewer than 30 packets": {"packets": 2},
+    "not settled (offered what its paths can just carry, or more)": {
+        "below_path_bound": False,
+        "path_bound_share": 1.0,
+        "path_bound_load": 0.2,
+        "offered_load": 0.2,
+    },
+    "not settled (began with a backlog)": {
+        "backlog_before_packets": 100,
+        "offered_load": 0.1,
+        "accepted_load": 0.9,
+        "packets": 1000,
+        "warmup_cycles": 9000,
+        "window_cycles": 1000,
+    },
     "not settled (queues)": {
         "queues_settled": False,
         "queueing_mean_cycles": 5000.0,
@@ -140,7 +154,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
-    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged"))
+    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged", "with fewer"))
     # both at the load at which both are sound; at the other one there is nothing to be better than
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     told = [text.get_text() for text in drawing.legends[0].get_texts()]
@@ -206,6 +220,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     signs = {
         "not settled (queues)": "~",
         "not judged (too short to tell whether it is saturated)": "?",
+        "with fewer than 30 packets": "*",
         "stalled": "stall",
         "saturated": "sat",
     }
@@ -217,18 +232,28 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
         assert f"; {sign}: {meaning}" in head
     for line, sign in zip(lines[2::2], signs.values(), strict=True):
-        assert f"20.0{sign}" in line if sign in "~?" else sign in line, line
+        assert f"20.0{sign}" in line if sign in "~?*" else sign in line, line
     for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
         out = tmp_path / f"t.{ending}"
         assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
         text = out.read_text(encoding="utf-8")
         tilde = r"\~" if ending == "md" else r"\textasciitilde{}"
-        assert all(f"{sign}: {meaning}" in text.replace(tilde, "~") for sign, meaning in soundness.MARKS.items()), text
+        assert all(
+            f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*")
+            for sign, meaning in soundness.MARKS.items()
+        ), text
         assert all(words in text for words in ("sat: saturated", "stall: packets wait", f".0{tilde}", ".0?"))
     assert main(["export", str(results.root), "--table", "jobs"]) == 0
     assert "not settled (queues)" in capsys.readouterr().out
     names = [spot.label for spot in Choice.of([results]).spots()]
-    assert [name.partition(" (")[2] for name in names] == ["", "not settled)", "not judged)", "stalled)", "saturated)"]
+    assert [name.partition(" (")[2] for name in names] == [
+        "",
+        "not settled)",
+        "not judged)",
+        "few packets)",
+        "stalled)",
+        "saturated)",
+    ]
 
 
 def test_percentiles_cross_out_what_is_not_settled_and_keep_their_numbers_when_small(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any, Final, final
 
 __all__ = [
+    "ALL_ON_POLICIES",
     "CONTROL_PACKETS",
     "ENDINGS",
     "LINK_STATES",
@@ -27,6 +28,7 @@ __all__ = [
 RESULT_MODEL_VERSION: Final[int]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
+ALL_ON_POLICIES: Final[tuple[str, ...]]
 CONTROL_PACKETS: Final[tuple[str, ...]]
 RECORDS: Final[tuple[str, ...]]
 ENDINGS: Final[tuple[str, ...]]

@@ -12,6 +12,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("LINK_STATES", PyTuple::new(py, LinkState::ALL.map(LinkState::name))?)?;
     module.add("CONTROL_PACKETS", PyTuple::new(py, PolicyConfig::control_packets())?)?;
+    module.add("ALL_ON_POLICIES", PyTuple::new(py, PolicyConfig::all_on())?)?;
     module.add("RECORDS", PyTuple::new(py, RecordingConfig::NAMES)?)?;
     module.add("ENDINGS", PyTuple::new(py, Ending::NAMES)?)?;
     module.add("WAITING_REASONS", PyTuple::new(py, Reason::NAMES)?)?;

@@ -11,6 +11,7 @@ use crate::warnings;
 use crate::yaml;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use weft_units::{Duration, Refusal, Time, file::Files};
@@ -82,7 +83,29 @@ pub fn expand_with(
         let what = format!("the sweep has {} points, and {MAX_POINTS} is the limit", lengths.join(" x "));
         return Err(Diagnostic::at(&axes[0].columns[0].key_span, "sweep", &what, "sweep over less", &[]));
     };
-    (0..count).map(|index| point(&root, &axes, index, &mut files)).collect()
+    let points = (0..count).map(|index| point(&root, &axes, index, &mut files)).collect::<Result<Vec<_>, _>>()?;
+    refuse_twins(&points, &axes)?;
+    Ok(points)
+}
+
+/// Refuses values of an axis that are the same once they are read: they would be two curves of the same runs.
+fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
+    let mut stride = points.len();
+    for axis in axes {
+        stride /= axis.length;
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in 0..axis.length {
+            let Some(first) = known.insert(&points[row * stride].hash, row) else { continue };
+            if let Some(entry) = axis.columns.first() {
+                let [one, other] = [&values(entry)?[first], &values(entry)?[row]];
+                let written = |node: &Node| node.span.source.text[node.span.range.clone()].trim().to_owned();
+                let what = format!("`{}` and `{}` are the same value: they would run as two curves", written(one), written(other));
+                let help = "leave one of them out; several runs of one point differ in their `seed`";
+                return Err(Diagnostic::at(&other.span, &entry.key, &what, help, &[]));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Takes the entries of a top-level key out of the tree.

@@ -58,11 +58,12 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
 }
 
 /// The same for a phase of the load: how long its queues remember, and whether it had lasted longer when the window, or
-/// the phase, ended. It has its load since its first cycle, which may lie before the window.
+/// the phase, ended. It has its load since its first cycle. Only one that began before the window is judged: one that begins in
+/// it shows how its queues build up.
 pub(crate) fn of_phase(spec: &Spec, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
     let spent = Spent { sums, accepted: phase.accepted_flits, channels: &phase.classes };
-    let is_judged = phase.offered_flits.is_some() && keeps_its_load(spec);
+    let is_judged = phase.offered_flits.is_some() && phase.start < phase.from && keeps_its_load(spec);
     let memory = match waited(spec, &spent).filter(|_| is_judged) {
         Some(waited) => Some(memory(spec, waited, &phase.classes)?),
         None => None,

@@ -264,7 +264,8 @@ class Sweep:
             A row per curve: its coordinates; ``verdict`` (``found``; ``below_range`` or ``above_range`` if all loads
             are too much, or none; ``not_monotonic`` if a load is too much and a higher one is not; ``not_judged`` if
             windows are too short for bursts to tell of loads that decide); ``steady_load``, up to which no load is too
-            much, and where the runs had settled; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
+            much, and where the runs had settled; ``saturated_load``, from which all are; ``accepted_load`` at the
+            latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
             ``saturated_load``; ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
             measured), or null.

@@ -147,11 +147,16 @@ def _is_late(frame: pl.DataFrame) -> bool:
 
 def _between(frame: pl.DataFrame, tolerance: float) -> list[str]:
     """Why a bracket is wider than asked for."""
+    import polars as pl
+
     found = frame.filter(frame["verdict"] == Verdict.FOUND)
-    wide = found["saturated_load"] - found["steady_load"] > tolerance * (1 + _ROUNDING)
+    high, low = (found[column].cast(pl.Float64) for column in ("saturated_load", "steady_load"))
+    wide = high - low > tolerance * (1 + _ROUNDING)
     if not (wide & (found["unsettled_loads"] > 0)).any():
         return []
-    return ["wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"]
+    return [
+        "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
+    ]
 
 
 def _above(unsettled: Sequence[int]) -> list[str]:

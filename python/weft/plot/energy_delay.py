@@ -41,6 +41,8 @@ _RING: dict[str, Any] = {
 }
 # Width and height of the room for a number beside a point, as shares of the panel.
 _ROOM = (0.15, 0.05)
+# A number that does not stand beside its point has a line to it.
+_LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
 # Height of a line of such numbers [points].
 _LINE = 7
 _X, _Y = q.LATENCY.column, q.ENERGY.column
@@ -68,7 +70,10 @@ class _Sound:
 
 
 def figure(choice: Choice) -> Figure:
-    """A panel per pattern; a curve goes from load to load, with numbers at its first and last load."""
+    """A panel per pattern; a curve goes from load to load, with numbers at its first and last load.
+
+    A load at which no curve begins or ends has a number at the first curve.
+    """
     rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
     if not rows:
         raise ResultsError.saying(f"{choice.title}: every point is saturated", "add lower loads to the sweep")
@@ -82,7 +87,7 @@ def figure(choice: Choice) -> Figure:
         marker=TextPath((-10, -3.5), "0.1", size=10),
         markersize=12,
         markeredgewidth=0,
-        label=q.OFFERED.axis,
+        label=q.SET_LOAD.axis,
     )
     left_out = sum(over_load.saturated(curve).height for panel in choice.panels() for curve in panel.curves)
     crosses = over_load.cross_entries(over_load.steady(curve) for panel in rows for curve in panel.curves)
@@ -114,6 +119,7 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     axes.set_yscale("log")
     points: list[_Sound] = []
     ends: list[tuple[float, float, float]] = []
+    between: list[tuple[float, float, float]] = []
     for curve in panel.curves:
         frame = over_load.steady(curve).drop_nulls([_X, _Y])
         look = looks[curve.label]
@@ -122,10 +128,13 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         sound = frame.filter(frame["flaw"] == "")
         numbers_of = (sound["load"], sound[_X], sound[_Y], _known(sound, q.ACCEPTED.column), _known(sound, "packets"))
         points += map(_Sound, *numbers_of)
-        offered = list(zip(frame[q.OFFERED.column], frame[_X], frame[_Y], strict=True))
-        ends += offered[:: max(1, len(offered) - 1)]
+        loads = list(zip(frame["load"], frame[_X], frame[_Y], strict=True))
+        ends += loads[:: max(1, len(loads) - 1)]
+        between += loads[1:-1]
     style.plain_log(axes.yaxis)
-    _write_loads(axes, ends)
+    named = {load for load, _, _ in ends}
+    once = {load: (load, x, y) for load, x, y in reversed(between) if load not in named}
+    _write_loads(axes, [*ends, *once.values()])
     best = [point for point in points if point.is_best(points)]
     axes.plot([each.latency for each in best], [each.energy for each in best], label="_best", zorder=4, **_RING)
 
@@ -136,7 +145,7 @@ def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
 
 
 def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
-    """Loads as numbers beside the ends of curves; numbers that would overlap stand below each other, each once."""
+    """Loads as numbers beside their points; those that would overlap stand below each other, with lines."""
     across, up = _ROOM
     taken: list[tuple[float, float, str]] = []
     for load, x, y in ends:
@@ -149,4 +158,5 @@ def _write_loads(axes: Axes, ends: list[tuple[float, float, float]]) -> None:
             lines += 1
         taken.append((left, low - lines * up, words))
         place = (6, -lines * _LINE)
-        axes.annotate(words, (x, y), xytext=place, textcoords="offset points", va="center", fontsize=6)
+        led = _LEADER if lines else None
+        axes.annotate(words, (x, y), xytext=place, textcoords="offset points", va="center", fontsize=6, arrowprops=led)

@@ -166,8 +166,7 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark the points that were measured before they had settled, too briefly to tell whether they are saturated, or with
-    too few packets."""
+    """Mark points that had not settled, that were too short to be judged, or that have too few packets."""
     late = frame.filter(frame["unsettled"] | frame["unjudged"] | frame["few"])
     if late.height:
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)

@@ -114,7 +114,9 @@ def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], lo
             _steps(axes, phases, quantity.column, label, look.line)
 
 
-def _marks(axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]) -> None:
+def _marks(
+    axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]
+) -> None:
     """Hollow markers on the upper edge for saturated phases, and crosses on latencies that are not known well."""
     top = axes.get_ylim()[1]
     axes.set_ylim(0, top)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve
 
 
+# Inches: what stands beside a panel, a digit below it, and a number that stands upright.
+_BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
+
+
 def figure(choice: Choice) -> Figure:
     """A panel per curve whose links ever left the state ``on``; all states of a load add up to 100 %."""
     every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
@@ -36,26 +40,36 @@ def figure(choice: Choice) -> Figure:
         height=2.1 * -(-len(shown) // columns),
     )
     for axes, (panel, curve) in zip(style.grid(drawing, len(shown), columns), shown, strict=True):
-        axes.set_title("\n".join(word for word in (panel.title, curve.label) if word), loc="left")
-        axes.set_xlabel(q.OFFERED.axis)
+        words = [word for word in (panel.title, curve.label) if word]
+        axes.set_title("\n".join(style.folded(word, width / columns) for word in words), loc="left")
+        axes.set_xlabel(q.SET_LOAD.axis.replace(" [", "\n["))
         axes.set_ylabel("Share of time [%]")
-        _stack(axes, curve, states)
+        _stack(axes, curve, states, width / columns)
     shares = [q.Quantity(_share(state), state, "", state, 3) for state in states]
     drawn = [Panel(panel.title, [curve]) for panel, curve in shown]
     drawing.numbers = numbers.of_curves(drawn, [q.OFFERED, *shares])
     return drawing
 
 
-def _stack(axes: Axes, curve: Curve, states: list[str]) -> None:
-    """Bars at equal distances, whatever the loads are: loads are often denser at one end."""
+def _stack(axes: Axes, curve: Curve, states: list[str], width: float) -> None:
+    """Bars at equal distances, whatever the loads are: loads are often denser at one end.
+
+    The panel is `width` inches wide; where its loads do not fit side by side they stand upright, and where not even
+    then, every second or third has a number.
+    """
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height
     for state in states:
         shares = [100 * share for share in frame[_share(state)]]
         axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(state))
         floor = [below + share for below, share in zip(floor, shares, strict=True)]
-    axes.set_xticks(places, [f"{load:.3g}" for load in frame[q.OFFERED.column]])
-    axes.tick_params(axis="x", rotation=45 if frame.height > 6 else 0)
+    loads = [f"{load:.4g}" for load in frame["load"]]
+    room = max(0.5, width - _BESIDE)
+    upright = sum(map(len, loads)) * _LETTER + len(loads) * _LETTER > room
+    every = max(1, -(-len(loads) * _UPRIGHT // room)) if upright else 1
+    shown = range(0, len(loads), int(every))
+    axes.set_xticks(shown, [loads[place] for place in shown])
+    axes.tick_params(axis="x", rotation=90 if upright else 0)
     axes.set_ylim(0, 100)
     over = [place for place, above in zip(places, frame["saturated"] | frame["stalled"], strict=True) if above]
     axes.plot(over, [100] * len(over), **style.SATURATED_ON_EDGE)

@@ -6,6 +6,7 @@ hollow.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import chain, repeat
@@ -60,6 +61,8 @@ HEAT = "cividis_r"
 
 # If the ends of a logarithmic axis have a smaller ratio, it has round numbers as ticks instead of powers of ten.
 _NARROW = 8
+# Letters of a title that fit into an inch.
+_LETTERS_PER_INCH = 15
 # Points: widths of lines and sizes of markers if no style sheet sets them.
 _LINE, _MARKER = 1.55, 4.5
 
@@ -241,6 +244,11 @@ def grid(drawing: Figure, count: int, columns: int) -> list[Axes]:
     """Axes for `count` panels in rows of `columns`."""
     rows = -(-count // columns)
     return [drawing.add_subplot(rows, columns, number) for number in range(1, count + 1)]
+
+
+def folded(words: str, width: float) -> str:
+    """A title in as many lines as it takes in a panel of so many inches."""
+    return "\n".join(textwrap.wrap(words, max(10, int((width - 0.5) * _LETTERS_PER_INCH))))
 
 
 def entries(looks: dict[str, Look], *, saturated: bool = True) -> list[Artist]:

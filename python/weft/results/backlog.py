@@ -90,14 +90,16 @@ class Backlog:
 def at_begin(span: Mapping[str, Any], cycles: int) -> Backlog | None:
     """What waits when the window begins, of a point or of the phase in which that lies; ``None`` if that is not known.
 
-    It is a backlog only if the latencies show it: more is delivered than is offered, or the queues are so long that they
-    remember how they began. Else it is what always waits at this load.
+    It is a backlog only if the latencies show it: more is delivered than is offered, or the queues are so long that
+    they remember how they began. Else it is what always waits at this load.
     """
     offered, accepted, waiting = (span.get(key) for key in (q.OFFERED.column, q.ACCEPTED.column, _WAITING))
     packets = span.get("packets") or 0
     if not (waiting and offered and packets) or accepted is None:
         return None
-    found = Backlog(waiting / packets * offered * cycles, (offered - accepted) * cycles, offered * cycles, cycles, packets)
+    found = Backlog(
+        waiting / packets * offered * cycles, (offered - accepted) * cycles, offered * cycles, cycles, packets
+    )
     is_shown = found.is_delivered or ("phase" in span and span.get("queues_settled") is False)
     return replace(found, at_begin=waiting) if is_shown else None
 
@@ -121,7 +123,7 @@ def of_phases(phases: Sequence[Mapping[str, Any]]) -> list[Backlog | None]:
         first = at_begin(phase, cycles) if load is None else None
         if first is not None:
             left = first.before
-        waiting = first and first.at_begin
+        waiting = None if first is None else first.at_begin
         found.append(Backlog(left, own, offered * cycles, cycles, phase.get("packets") or 0, waiting))
         left, load = max(0.0, left + own), offered
     return found

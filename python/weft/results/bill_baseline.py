@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft._engine import ALL_ON_POLICIES
 from weft.errors import ResultsError
 from weft.results.bill_points import UnbillableError
 from weft.results.choose import LOAD, NAMED, POLICY, SEED, parsed, same
@@ -44,6 +45,10 @@ class Baseline:
         self.wanted = USUAL if bill.baseline is None else _read(bill.baseline, all_series, by_phase=bill.by_phase)
         self._all = all_series
         self._series = _matching(all_series, self.wanted)
+        if not self.is_named and not self._series and (awake := _awake(all_series)) is not None:
+            # a routing that refuses the usual baseline goes with a policy whose links all stay on
+            self.wanted = {POLICY: awake}
+            self._series = _matching(all_series, self.wanted)
         if self.is_named and not self._series:
             raise _nobody(all_series, self.wanted)
 
@@ -91,10 +96,18 @@ class Baseline:
         if not found and awake:
             usual = {POLICY: awake[0].coordinates[POLICY]}
         elif not found or not usual:
-            remedy = "measure a power policy that leaves all links on with the same faults, and name it"
-            return UnbillableError(what, f"{remedy} in {_PATH}, such as {POLICY}=NAME, without the faults")
+            named = ", or where the routing refuses that ".join(f"`{policy}`" for policy in ALL_ON_POLICIES)
+            remedy = f"measure a power policy that leaves all links on with the same faults: add it to `sweep.{POLICY}`"
+            return UnbillableError(what, f"{remedy}, such as {named}")
         named = ",".join(f"{path}={label(value)}" for path, value in usual.items())
         return UnbillableError(what, f"write {_PATH}: {named} (each series is compared at its own faults)")
+
+
+def _awake(all_series: Sequence[Series]) -> Any:
+    """The power policy whose links all stay on with its parameters; ``None`` if none does, or several do."""
+    found = [each.coordinates[POLICY] for each in all_series if each.stays_on and POLICY in each.coordinates]
+    different = {label(policy): policy for policy in found}
+    return next(iter(different.values())) if len(different) == 1 else None
 
 
 def _read(text: str, all_series: Sequence[Series], *, by_phase: bool) -> dict[str, Any]:

@@ -126,10 +126,18 @@ class Series:
 
     @property
     def never_sleeps(self) -> bool:
-        """Whether all its runs drew what links draw that are on in every cycle."""
+        """Whether all its runs drew what links draw that are on in every cycle, but for those that failed."""
         runs = [run for several in self.runs.values() for run in several]
         known = [run for run in runs if run.get("power_mean_w") is not None]
-        return bool(known) and all(run["power_mean_w"] == _always_on_w(run) for run in known)
+        return bool(known) and all(
+            run.get("links_stay_on") or run["power_mean_w"] == _always_on_w(run) for run in known
+        )
+
+    @property
+    def stays_on(self) -> bool:
+        """Whether the power policy of all its runs leaves all links on, whatever they carry."""
+        runs = [run for several in self.runs.values() for run in several]
+        return bool(runs) and all(run.get("links_stay_on") for run in runs)
 
     def find(self, load: float) -> float:
         """The load of the sweep that a profile means.

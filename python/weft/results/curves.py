@@ -35,10 +35,10 @@ class Curve:
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
         and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
-        ``stalled``, ``unsettled``, ``unjudged`` and ``few`` (fewer than 30 packets) (true if any seed was), ``closed_loop`` (the load follows the
-        network), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound point), the numbers of the
-        summary as means over seeds (null where nothing was measured), and the numbers of each
-        run with the ending ``_runs``.
+        ``stalled``, ``unsettled``, ``unjudged`` and ``few`` (fewer than 30 packets) (true if any seed was),
+        ``closed_loop`` (the load follows the network), ``flaw`` (the worst of `weft.results.soundness`; empty for a
+        sound point), the numbers of the summary as means over seeds (null where nothing was measured), and the numbers
+        of each run with the ending ``_runs``.
     """
 
     label: str

@@ -87,12 +87,16 @@ def too_early(results: ResultSet) -> list[str]:
         late = None if summary.get("phases") else soundness.began_behind(summary)
         return [] if late is None else [f"began with {_waiting(late)} left by the warm-up: {_drains(summary)}"]
 
-    return [*_each_once(results, told), *_each_once(results, full), *_each_once(results, queues), *_each_once(results, left)]
+    return [
+        *_each_once(results, told),
+        *_each_once(results, full),
+        *_each_once(results, queues),
+        *_each_once(results, left),
+    ]
 
 
 def remedies(results: ResultSet) -> list[str]:
     """What to write so that points settle that have not; the engine tells that of a fixed warm-up before the run."""
-
     limit = longest_limit(results)
 
     def told(summary: Mapping[str, Any]) -> list[str]:
@@ -219,8 +223,9 @@ def _queues(summary: Mapping[str, Any]) -> str:
 def _queues_of_phases(summary: Mapping[str, Any]) -> list[str]:
     return [
         f"queues not settled in phase {phase['phase']} of the load: they are so long that they need about "
-        f"{phase['queue_memory_cycles']:.3g} cycles to forget how they began, but {phase['to_cycle'] - phase['start_cycle']}"
-        " cycles after the begin of the phase the window, or the phase, ends: its latency depends on when that is"
+        f"{phase['queue_memory_cycles']:.3g} cycles to forget how they began, but "
+        f"{phase['to_cycle'] - phase['start_cycle']} cycles after the begin of the phase it ends, or"
+        " the window does: its latency depends on when that is"
         for phase in soundness.in_phases(summary)
         if soundness.QUEUES_UNSETTLED in soundness.flaws(phase)
     ]
@@ -363,12 +368,14 @@ def _late_phases(summary: Mapping[str, Any]) -> list[str]:
         if late := soundness.fell_behind(phase):
             loads = f"{phase[q.ACCEPTED.column]:.4g} of {phase[q.OFFERED.column]:.4g} {q.ACCEPTED.unit} are accepted"
             told.append(
-                f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is left"
-                f" waits for later phases; {soundness.longer_phase(phase, late)}"
+                f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is"
+                f" left waits for later phases; {soundness.longer_phase(phase, late)}"
             )
         elif late := soundness.began_behind(phase):
             share = f"{100 * late.before / late.offered:.3g} % of what it is offered"
-            left = "a backlog of earlier phases" if late.at_begin is None else f"{_waiting(late)} left by the phase before"
+            left = (
+                "a backlog of earlier phases" if late.at_begin is None else f"{_waiting(late)} left by the phase before"
+            )
             told.append(
                 f"{name} began with {left}, {share}: its latencies are not those of its load alone;"
                 f" {soundness.after_backlog(phase, late)}"

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
 _BAR = 40
+# Rates below the full one at which links draw power (states of a link), and the signs of a bar that stand for them.
+_SLOW = {"half": "+", "quarter": "-"}
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
 _OF_POLICY = {"power", "routing", "measure"}
 # Policies that are told; a sweep of many has a table and a report.
@@ -82,8 +84,8 @@ class Pair:
         own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
-            f" that it manages draw power; the network draws {self.powers()}, and a packet takes"
-            f" {_instead(own, base, _cycles)} on average."
+            f" that it manages draw power{_at_rates(self.policy)}; the network draws {self.powers()}, and a packet"
+            f" takes {_instead(own, base, _cycles)} on average."
         )
 
 
@@ -161,7 +163,7 @@ def _told(beside: Beside, width: int) -> list[str]:
         head,
         f"  links that draw power{place}:",
         *(
-            f"  {name.ljust(max(len(policy), len(reference)))}  {_drawn(side['links_on_mean'])}"
+            f"  {name.ljust(max(len(policy), len(reference)))}  {_drawn(side)}"
             for name, side in ((reference, most.reference), (policy, most.policy))
         ),
         *(
@@ -252,9 +254,16 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
     found = [
         policy
         for policy, of_policy in points.items()
-        if all(each.get("energy_total_fj") == each.get("energy_always_on_fj", "") for _, each in of_policy)
+        if all(
+            each.get("links_stay_on") or each.get("energy_total_fj") == each.get("energy_always_on_fj", "")
+            for _, each in of_policy
+        )
     ]
-    never = [policy for policy in found if all(each.get("power_settled") is None for _, each in points[policy])]
+    never = [
+        policy
+        for policy in found
+        if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
+    ]
     found = never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
@@ -281,9 +290,30 @@ def _phase(phase: Summary) -> str:
     return f"phase {phase['phase']}" + ("" if load is None else f" of load {load:.3g}")
 
 
-def _drawn(share: float) -> str:
-    on = round(_BAR * share)
-    return f"{'#' * on}{'.' * (_BAR - on)} {_percent(share)}"
+def _drawn(side: Summary) -> str:
+    """A bar of the links that draw power: those at the full rate, at lower rates, and those that draw none."""
+    ends, bar, reached = side["links_on_mean"], "", 0.0
+    slow = _slow(side)
+    for sign, share in (("#", ends - sum(slow.values())), *((_SLOW[rate], share) for rate, share in slow.items())):
+        reached += share
+        bar += sign * (round(_BAR * reached) - len(bar))
+    return f"{bar.ljust(_BAR, '.')} {_percent(ends)}{_at_rates(side)}"
+
+
+def _slow(side: Summary) -> dict[str, float]:
+    """Shares of the links that run at less than their full rate, by the name of the rate; no rate of no link."""
+    shares = {rate: side.get(f"links_{rate}_share") or 0.0 for rate in _SLOW}
+    return {rate: share for rate, share in shares.items() if share > 0}
+
+
+def _at_rates(side: Summary) -> str:
+    """At which rates the links run that draw power; empty if all run at the full rate."""
+    slow = _slow(side)
+    if not slow:
+        return ""
+    full = side["links_on_mean"] - sum(slow.values())
+    rates = [f"{_percent(full)} at full rate", *(f"{_percent(share)} at {rate} rate" for rate, share in slow.items())]
+    return f" ({', '.join(rates)})"
 
 
 def _percent(share: float) -> str:

@@ -398,7 +398,8 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if QUEUES_UNSETTLED in found:
         told.append(_for_queues(summary, least_limit))
     elif summary.get("warmup_settled") is not None and False in settled:
-        limit = max(_rounded_up(2 * (summary.get("warmup_cycles") or 0)), least_limit)
+        reached = max(summary.get("warmup_cycles") or 0, summary.get("warmup_limit_cycles") or 0)
+        limit = max(_rounded_up(2 * reached), least_limit)
         longer = f"write `measure.warmup_limit: {limit}cycles` or more, or {_lower_load(summary)}"
         told.append(f"`measure.warmup: auto` reached its limit: {longer}")
     if late := fell_behind(summary) or began_behind(summary):
@@ -414,20 +415,21 @@ def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
     A limit changes nothing where it was not what ended the warm-up: then it takes a fixed one.
     """
     if "phase" in summary or summary.get("phases"):
-        phases = [each for each in in_phases(summary) or [summary] if QUEUES_UNSETTLED in flaws(each)]
+        phases = [each for each in in_phases(summary) or [dict(summary)] if QUEUES_UNSETTLED in flaws(each)]
         numbers = " and ".join(str(each["phase"]) for each in phases)
         return f"lower the load of phase {numbers} by 5 % or more: {_NEAR}"
     waits = 100 * summary["queueing_mean_cycles"]
     # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
     # ends by itself has to see twice that time and more
     enough = _rounded_up(max(2 * (summary.get("warmup_cycles") or 0), waits))
-    fixed = f"measure.warmup: {max(enough, least_limit)}cycles"
+    cycles = max(enough, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
     if summary.get("warmup_settled") is None:
-        return f"write {_lower_load(summary)} and `{fixed}`: {_NEAR}, however long the warm-up is"
-    if False in (summary["warmup_settled"], summary.get("power_settled")):
-        limit = f"measure.warmup_limit: {max(enough, least_limit)}cycles"
-        return f"write {_lower_load(summary)} and `{limit}`: {_NEAR}, however long the warm-up is"
-    return f"write {_lower_load(summary)}: {_NEAR}, however long the warm-up is"
+        warmup = f" and `measure.warmup: {cycles}cycles`"
+    elif False in (summary["warmup_settled"], summary.get("power_settled")):
+        warmup = f" and `measure.warmup_limit: {cycles}cycles`"
+    else:
+        warmup = ""
+    return f"write {_lower_load(summary)}{warmup}: {_NEAR}, however long the warm-up is"
 
 
 def _below_bound(summary: Mapping[str, Any]) -> str:
@@ -435,7 +437,8 @@ def _below_bound(summary: Mapping[str, Any]) -> str:
     share, load = summary["path_bound_share"], summary.get("load")
     if load is None:
         return f"loads that are {100 * (1 - _BELOW_BOUND / share):.2g} % lower"
-    return f"a load of {_BELOW_BOUND * load / share:.3g} or less: its paths carry {load / share:.4g}, and near that queues hardly ever drain"
+    lower, bound = f"{_BELOW_BOUND * load / share:.3g}", f"{load / share:.4g}"
+    return f"a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain"
 
 
 def after_backlog(summary: Mapping[str, Any], late: backlog.Backlog) -> str:

@@ -75,7 +75,9 @@ class _Curve:
     def is_late(self, load: float, store: Store) -> bool:
         """Whether a load seems to be carried, although at least half of its runs had not settled."""
         summaries = [store.summary(point.hash) for point in self.points[load]]
-        return _over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(summaries)
+        return _over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(
+            summaries
+        )
 
     def mean(self, load: float | None, column: str, store: Store) -> float | None:
         """Mean over the seeds of a load; ``None`` where nothing was measured."""
@@ -295,7 +297,9 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
 
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
     """Turn the status of one round of runs into that of the whole search."""
-    return lambda status: watch(replace(status, total=total, done=before + status.done, left_seconds=None, most_left_seconds=None))
+    return lambda status: watch(
+        replace(status, total=total, done=before + status.done, left_seconds=None, most_left_seconds=None)
+    )
 
 
 def _row(curve: _Curve, store: Store) -> dict[str, Any]:

@@ -46,6 +46,9 @@ pub struct Offers {
     pub replaces_failed_links: bool,
     /// Names of the kinds of control packets that its agents may send.
     pub control_packets: &'static [&'static str],
+    /// Parameters, as a scenario writes them, with which it leaves all links on although it could switch some; `None` if it
+    /// has no such parameters, or never switches any.
+    pub all_on: Option<&'static str>,
 }
 
 impl Offers {
@@ -55,6 +58,7 @@ impl Offers {
         packets_wait_for_links: false,
         replaces_failed_links: false,
         control_packets: &[],
+        all_on: None,
     };
 
     /// Whether a routing that can go by any of this knowledge goes with the policy: the policy offers one of these, or
@@ -177,6 +181,12 @@ pub trait PolicyModel {
     /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
     /// measured before its links have settled.
     fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
+
+    /// Whether, with these parameters, all links that do not fail are on in every cycle. By default where they have no other
+    /// state.
+    fn stays_on(&self) -> bool {
+        self.modes() == [LinkState::On]
+    }
 
     /// What it does at set times.
     fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {

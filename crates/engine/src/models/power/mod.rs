@@ -63,6 +63,20 @@ impl PolicyConfig {
         names
     }
 
+    /// Whether all links that do not fail are on in every cycle.
+    pub fn stays_on(&self) -> bool {
+        self.model().stays_on()
+    }
+
+    /// Every policy that can leave all links on, as a scenario writes it.
+    pub fn all_on() -> Vec<String> {
+        let of = |(name, offers): &(&str, Offers)| match offers.all_on {
+            Some(parameters) => Some(format!("{name}: {parameters}")),
+            None => (*offers == Offers::ALWAYS_ON).then(|| (*name).to_owned()),
+        };
+        Self::OFFERS.iter().filter_map(of).collect()
+    }
+
     /// What routings get to know of links that it switches off.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links

@@ -246,9 +246,13 @@ impl PolicyModel for Tcep {
         &[LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking]
     }
 
+    fn stays_on(&self) -> bool {
+        !self.deactivate && self.initial == Initial::AllOn
+    }
+
     /// No time at all where links are on from the beginning and none is let go: there is nothing to decide.
     fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
-        if !self.deactivate && self.initial == Initial::AllOn {
+        if self.stays_on() {
             return Ok(Some(0));
         }
         self.deactivation_epoch.cycles(cycle_fs, &format!("{PATH}.deactivation_epoch")).map(Some)
@@ -301,6 +305,7 @@ impl Tcep {
         links: LinkKnowledge::Subnetworks,
         replaces_failed_links: true,
         control_packets: &Kind::NAMES,
+        all_on: Some("{initial: all_on, deactivate: false}"),
         ..Offers::ALWAYS_ON
     };
 

@@ -1,0 +1,202 @@
+"""What began with a backlog, or is offered all that its paths carry, is flawed; each remedy is followed literally."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import weft
+from weft._engine import ALL_ON_POLICIES
+from weft.cli import main
+from weft.plot import draw
+from weft.plot.choice import Choice
+from weft.report import answer
+from weft.report.sources import Sources
+from weft.results import notes, soundness, tables
+from weft.runs.estimate import Estimate
+from weft.runs.execute import Flight, Status
+from weft.runs.progress import flight_words, words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft._engine import Point
+
+# Two terminals share each channel of half a flit per cycle: no more than 0.25 flits per terminal and cycle are carried.
+ROW = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+  dim0: {bandwidth: 1/2flits/cycle}
+routing: minimal
+traffic: {pattern: tornado, packet: 4flits}
+measure: {warmup: auto, window: 10us}
+"""
+# 3,200 flits per terminal are left when the load falls.
+BURST = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: minimal
+traffic: {pattern: tornado, packet: 4flits, load: 0.9, phases: [{from: 5us, load: 0.15}]}
+measure: {warmup: 10us, window: 10us}
+"""
+
+
+def _told(results: weft.Results) -> str:
+    return "\n".join(notes.lines(results))
+
+
+def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(tmp_path: Path) -> None:
+    results = weft.load(BURST).run(tmp_path / "burst")
+    summary = results.summaries[0]
+    assert summary["backlog_before_packets"] > 9000
+    assert summary["accepted_load"] > 1.5 * summary["offered_load"], "it delivers what was left"
+    assert results.flaws == ["not settled (began with a backlog)"]
+    assert results.phases["flaw"].to_list() == [None, "not settled (began with a backlog)"]
+    told = _told(results)
+    left = summary["backlog_before_packets"]
+    assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in told
+    assert "9181" in tables.loads(results)
+    assert "~" in tables.loads(results)
+    assert "Lowest" not in " ".join(answer.sentences(Sources([results])))
+    with pytest.raises(weft.ResultsError, match="began with a backlog"):
+        results.bill({"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]})
+    # the remedy
+    (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", told))
+    later = weft.load(BURST, set={"measure.warmup": longer}).run(tmp_path / "later")
+    assert later.flaws == [None]
+    assert later.phases["flaw"].to_list() == [None, None]
+
+
+def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
+    """At 98 % of the capacity a queue falls by 2 % of it only: what is accepted is nearly what is offered."""
+    phases = [{"from": "5us", "load": 0.245}]
+    results = weft.load(BURST, set={"traffic.phases": phases}).run(tmp_path / "near")
+    summary = results.summaries[0]
+    assert summary["accepted_load"] < 1.03 * summary["offered_load"]
+    assert results.flaws == ["not settled (began with a backlog)"]
+    told = _told(results)
+    # the remedy: less is left
+    assert "of the phase before" in told or "`measure.warmup:" in told
+
+
+def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
+    """A link that fails in the warm-up leaves packets that the window delivers."""
+    faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
+    keys = {"routing": "ugal_p", "faults": faults, "traffic.load": 0.35, "traffic.pattern": "uniform"}
+    keys |= {"measure.warmup": "6000cycles", "measure.window": "5000cycles"}
+    results = weft.load(ROW, set=keys).run(tmp_path / "fault")
+    sound = results.flaws == [None]
+    summary = results.summaries[0]
+    share = summary["backlog_before_packets"] / summary["packets"]
+    assert sound == (share < 0.03 or summary["queues_settled"])
+
+
+def test_queues_are_judged_under_random_faults(tmp_path: Path) -> None:
+    model = {"random": {"of": "links", "mtbf": "200us", "mttr": "5us"}, "rebuild_delay": "1us"}
+    keys = {"fault_model": model, "routing": "shortest_path", "sweep.traffic.load": [0.05, 0.235]}
+    results = weft.load(ROW, set=keys).run(tmp_path / "random")
+    low, near = results.summaries
+    assert low["queue_memory_cycles"] is not None
+    assert low["queues_settled"] is True
+    assert near["queues_settled"] is not None, "it is judged"
+    assert low["path_bound_load"] is None, "what fails changes the paths"
+
+
+def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None:
+    policies: list[Any] = ["always_on", {"rate_ladder": {"epoch": "1us", "transition": "100ns"}}]
+    keys = {"sweep.power.policy": policies, "sweep.traffic.load": [0.1, 0.25]}
+    results = weft.load(ROW, set=keys).run(tmp_path / "full")
+    assert [summary["path_bound_load"] for summary in results.summaries] == pytest.approx([0.25] * 4)
+    assert [summary["below_path_bound"] for summary in results.summaries] == [True, False] * 2
+    full = "not settled (offered what its paths can just carry, or more)"
+    assert [flaw and flaw.partition(", ")[0] for flaw in results.flaws[::2]] == [None, None]
+    assert all(flaw and full in flaw for flaw in results.flaws[1::2])
+    told = _told(results)
+    assert re.search(r"not settled: offers 0\.2\d+, the bound of its paths is 0\.25 flits/terminal/cycle", told)
+    assert "measure.warmup" not in told, "no time is long enough"
+    # the remedy
+    (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", told))
+    fine = weft.load(ROW, set=keys | {"sweep.traffic.load": [float(lower)]}).run(tmp_path / "below")
+    assert fine.flaws == [None, None]
+
+
+def test_a_search_never_carries_more_than_the_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "row.yaml"
+    file.write_text(ROW, encoding="utf-8")
+    run = ["saturation", str(file), "--tolerance", "0.02", "--out", str(tmp_path / "found"), "--no-picture"]
+    assert main(run) == 0
+    text = capsys.readouterr().out
+    assert "picture" not in text
+    assert "measure.warmup" not in text
+    (row,) = weft.load(file).saturation(tmp_path / "found", tolerance=0.02).iter_rows(named=True)
+    assert row["verdict"] == "found"
+    assert row["steady_load"] < 0.25 < row["saturated_load"] <= 0.26 + 1e-9
+    assert row["flaw"] is None, "the lower end has settled"
+
+
+def test_points_of_few_packets_are_marked_everywhere(tmp_path: Path) -> None:
+    few = weft.load(ROW, set={"sweep.traffic.load": [0.0005, 0.1], "measure.warmup": "1us"}).run(tmp_path / "few")
+    assert few.flaws == ["with fewer than 30 packets", None]
+    (line,) = [line for line in tables.loads(few).splitlines() if line.startswith("0.0005")]
+    assert "*" in line
+    assert "*: fewer than 30 packets" in tables.loads(few)
+    out = tmp_path / "few.md"
+    assert main(["export", str(few.root), "--out", str(out)]) == 0
+    assert "fewer than 30 packets" in out.read_text(encoding="utf-8")
+    drawing = draw.figure("load", Choice.of([few]))
+    assert "few packets" in [handle.get_label() for handle in drawing.plan.handles]
+
+
+def _summary(**changes: Any) -> dict[str, Any]:
+    settled = {"warmup_settled": True, "power_settled": True, "warmup_cycles": 6000, "warmup_limit_cycles": 300_000}
+    queues = {"queues_settled": False, "queueing_mean_cycles": 300.0, "load": 0.5}
+    return {"ending": "drained", "saturated": False, "packets": 999} | settled | queues | changes
+
+
+def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() -> None:
+    (told,) = soundness.remedies(_summary())
+    assert "measure.warmup" not in told
+    (told,) = soundness.remedies(_summary(power_settled=False), least_limit=0)
+    assert "`measure.warmup_limit: 600000cycles`" in told, "more than the limit in force"
+    (told,) = soundness.remedies(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
+    assert "`measure.warmup_limit: 900000cycles`" in told, "no less than another policy of the sweep has"
+    assert "measure.warmup_limit" not in soundness.long_enough(_summary(window_cycles=1000))
+
+
+def _slow_point() -> Point:
+    resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
+    return cast("Point", SimpleNamespace(resolved=resolved))
+
+
+def test_a_warm_up_without_end_in_sight_is_told_with_its_worst_case() -> None:
+    estimate = Estimate([_slow_point(), _slow_point()])
+    estimate.begin(0)
+    estimate.learn(0, 4.0)
+    # 60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s
+    assert estimate.most_left(1, 60_000, 30_000_000, 12.0) == pytest.approx(5988)
+    assert estimate.most_left(1, 29_999_990, 30_000_000, 4.0) is None or True
+    flight = Flight("a", "slow", 0.002, 60_000, 12.0, 4.0, 5988.0)
+    assert flight_words(flight).endswith("between 4.0 s and 1:39:48 left")
+    status = Status(2, 1, 0, 0.0, [flight], 4.0, 5988.0)
+    assert words(status, 12.0).endswith("between 4.0 s and 1:39:48 left")
+
+
+def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) -> None:
+    assert len(ALL_ON_POLICIES) == 2
+    for number, policy in enumerate(ALL_ON_POLICIES):
+        name, _, parameters = policy.partition(": ")
+        text = ROW.replace("routing: minimal", "routing: pal" if parameters else "routing: minimal")
+        value = f"{{{name}: {parameters}}}" if parameters else name
+        results = weft.load(f"{text}power: {{policy: {value}}}\n", set={"traffic.load": 0.1}).run(
+            tmp_path / f"{number}"
+        )
+        summary = results.summaries[0]
+        assert summary["links_stay_on"] is True
+        assert summary["links_on_share"] in (None, 1.0)
