@@ -99,7 +99,8 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     assert (
         "write `measure.warmup_limit: 600000cycles` or more, or a load 5 % lower (0.456 in place of 0.48)" in unsettled
     )
-    stale = told(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES})
+    fixed = {"warmup_settled": None, "power_settled": None}
+    stale = told(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
     # a fixed warm-up: a hundred times the wait in queues
     assert "a load 5 % lower (0.475 in place of 0.5) and `measure.warmup: 500000cycles`" in stale
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}

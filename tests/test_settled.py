@@ -33,7 +33,7 @@ links:
   terminal: {latency: 1cycle}
   dim0: {bandwidth: 1/2flits/cycle}
 routing: minimal
-traffic: {pattern: tornado, packet: 4flits}
+traffic: {pattern: tornado, packet: 4flits, load: 0.1}
 measure: {warmup: auto, window: 10us}
 """
 # 3,200 flits per terminal are left when the load falls.
@@ -58,7 +58,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     assert summary["backlog_before_packets"] > 9000
     assert summary["accepted_load"] > 1.5 * summary["offered_load"], "it delivers what was left"
     assert results.flaws == ["not settled (began with a backlog)"]
-    assert results.phases["flaw"].to_list() == [None, "not settled (began with a backlog)"]
+    assert results.phases["flaw"].to_list() == ["without a measured packet", "not settled (began with a backlog)"]
     told = _told(results)
     left = summary["backlog_before_packets"]
     assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in told
@@ -71,7 +71,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", told))
     later = weft.load(BURST, set={"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
-    assert later.phases["flaw"].to_list() == [None, None]
+    assert later.phases["flaw"].to_list() == ["without a measured packet", None]
 
 
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
@@ -81,21 +81,25 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
     summary = results.summaries[0]
     assert summary["accepted_load"] < 1.03 * summary["offered_load"]
     assert results.flaws == ["not settled (began with a backlog)"]
-    told = _told(results)
-    # the remedy: less is left
-    assert "of the phase before" in told or "`measure.warmup:" in told
+    assert "lower the load of the phase before: the network hardly delivers what was left" in _told(results)
+    # the remedy
+    lower = weft.load(BURST, set={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
+    assert lower.flaws == [None]
 
 
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
-    """A link that fails in the warm-up leaves packets that the window delivers."""
+    """Tables that lead round a link that fails in the warm-up leave packets that the window delivers."""
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
-    keys = {"routing": "ugal_p", "faults": faults, "traffic.load": 0.35, "traffic.pattern": "uniform"}
-    keys |= {"measure.warmup": "6000cycles", "measure.window": "5000cycles"}
-    results = weft.load(ROW, set=keys).run(tmp_path / "fault")
-    sound = results.flaws == [None]
-    summary = results.summaries[0]
-    share = summary["backlog_before_packets"] / summary["packets"]
-    assert sound == (share < 0.03 or summary["queues_settled"])
+    keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
+    keys |= {"measure.window": "5000cycles"}
+    results = weft.load(ROW, set=keys | {"measure.warmup": "6000cycles"}).run(tmp_path / "fault")
+    assert results.flaws == ["not settled (began with a backlog)"]
+    left = results.summaries[0]["backlog_before_packets"]
+    told = _told(results)
+    assert f"began with a backlog of {left} packets left by the warm-up: 0.2979 of 0.1988" in told
+    (longer,) = re.findall(r"write `measure.warmup: (\w+)` or more", told)
+    later = weft.load(ROW, set=keys | {"measure.warmup": longer}).run(tmp_path / "later")
+    assert later.flaws == [None]
 
 
 def test_queues_are_judged_under_random_faults(tmp_path: Path) -> None:
@@ -181,7 +185,6 @@ def test_a_warm_up_without_end_in_sight_is_told_with_its_worst_case() -> None:
     estimate.learn(0, 4.0)
     # 60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s
     assert estimate.most_left(1, 60_000, 30_000_000, 12.0) == pytest.approx(5988)
-    assert estimate.most_left(1, 29_999_990, 30_000_000, 4.0) is None or True
     flight = Flight("a", "slow", 0.002, 60_000, 12.0, 4.0, 5988.0)
     assert flight_words(flight).endswith("between 4.0 s and 1:39:48 left")
     status = Status(2, 1, 0, 0.0, [flight], 4.0, 5988.0)

@@ -85,7 +85,7 @@ FLAWS: dict[str, dict[str, Any]] = {
         "offered_load": 0.2,
     },
     "not settled (began with a backlog)": {
-        "backlog_before_packets": 100,
+        "backlog_before_packets": 500,
         "offered_load": 0.1,
         "accepted_load": 0.9,
         "packets": 1000,

@@ -26,6 +26,10 @@ _WIDEST = 48
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
 
 
+# A likely time of fewer seconds says nothing beside the worst case.
+_TELLING = 1.0
+
+
 class Bar:
     """Shows the status of a sweep while it is used as a context.
 
@@ -95,7 +99,10 @@ def _left_words(likely: float | None, most: float | None) -> str:
     """How long something still takes; where warm-ups may go on to their limits, the range."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
-    return f", at most {clock(most)} left" if likely is None else f", between {clock(likely)} and {clock(most)} left"
+    told = (
+        likely is not None and _TELLING <= likely < most
+    )  # no time at all is left only if the likely one was too short
+    return f", between {clock(likely)} and {clock(most)} left" if told else f", at most {clock(most)} left"
 
 
 def flight_words(flight: Flight) -> str:
