@@ -99,7 +99,11 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
             if let Some(entry) = axis.columns.first() {
                 let [one, other] = [&values(entry)?[first], &values(entry)?[row]];
                 let written = |node: &Node| node.span.source.text[node.span.range.clone()].trim().to_owned();
-                let what = format!("`{}` and `{}` are the same value: they would run as two curves", written(one), written(other));
+                let what = format!(
+                    "`{}` and `{}` are the same value: they would run as two curves",
+                    written(one),
+                    written(other)
+                );
                 let help = "leave one of them out; several runs of one point differ in their `seed`";
                 return Err(Diagnostic::at(&other.span, &entry.key, &what, help, &[]));
             }

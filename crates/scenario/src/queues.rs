@@ -102,9 +102,8 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
         return None;
     }
     let per_packet = |sum: u64| sum as f64 / sums.packets as f64;
-    let on_links = |c: &ChannelCount| {
-        c.flits.iter().sum::<u64>() as f64 * spec.links[usize::from(c.class)].latency as f64
-    };
+    let on_links =
+        |c: &ChannelCount| c.flits.iter().sum::<u64>() as f64 * spec.links[usize::from(c.class)].latency as f64;
     let on_links = spent.channels.iter().map(on_links).sum::<f64>() / accepted;
     let routers = per_packet(sums.hops) + 1.0;
     let empty =

@@ -563,7 +563,9 @@ fn sweep_over_an_unknown_path() {
 #[test]
 fn values_of_a_sweep_that_are_the_same_once_they_are_read() {
     let refused = |sweep: &str| {
-        let text = format!("topology: {{hyperx: {{widths: [4], terminals_per_router: 1}}}}\nrouting: minimal\ntraffic: {{pattern: uniform, load: 0.1}}\nsweep: {{{sweep}}}\n");
+        let text = format!(
+            "topology: {{hyperx: {{widths: [4], terminals_per_router: 1}}}}\nrouting: minimal\ntraffic: {{pattern: uniform, load: 0.1}}\nsweep: {{{sweep}}}\n"
+        );
         weft_scenario::expand("twins.yaml", &text, &[]).map(|points| points.len()).map_err(|error| error.text)
     };
     for (sweep, both) in [
@@ -572,7 +574,10 @@ fn values_of_a_sweep_that_are_the_same_once_they_are_read() {
         ("measure.window: [10us, 10000ns]", "`10us` and `10000ns` are the same value"),
     ] {
         let told = refused(sweep).expect_err("the same twice");
-        assert!(told.contains(both) && told.contains("twins.yaml:4:") && told.contains("leave one of them out"), "{told}");
+        assert!(
+            told.contains(both) && told.contains("twins.yaml:4:") && told.contains("leave one of them out"),
+            "{told}"
+        );
     }
     assert_eq!(refused("seed: [1, 2], traffic.load: [0.1, 0.2]"), Ok(4));
     assert_eq!(refused("seed: [1, 2], routing: [minimal, dimension_order]"), Ok(4));

@@ -6,8 +6,8 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::Outcome;
 use weft_engine::outcome::{
-    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, Fullest, JobOutcome, Measured, PacketName, PacketSums,
-    PhaseOutcome, Queue, Saturation, Stall, Waiting,
+    Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, Fullest, JobOutcome, Measured, PacketName,
+    PacketSums, PhaseOutcome, Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::recording::{Column, Table};
 use weft_scenario::{Finished, Point, expand};

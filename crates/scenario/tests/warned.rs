@@ -205,10 +205,21 @@ fn a_warm_up_that_may_take_very_long_is_a_hint_of_check() {
         let hints = implied["hints"].as_array().expect("a list");
         hints.iter().map(|hint| format!("{}: {}", hint["path"], hint["what"])).collect()
     };
-    let slow = [("routing", "minimal"), ("power.policy", "{idle_timeout: {idle: 1ms, transition: 100ns}}"), ("measure.window", "10us")];
+    let slow = [
+        ("routing", "minimal"),
+        ("power.policy", "{idle_timeout: {idle: 1ms, transition: 100ns}}"),
+        ("measure.window", "10us"),
+    ];
     let told = hints(&slow);
-    assert!(told.iter().any(|hint| hint.contains("measure.warmup_limit") && hint.contains("times as long")), "{told:?}");
-    let quick = [("routing", "minimal"), ("power.policy", "{idle_timeout: {idle: 100ns, transition: 100ns}}"), ("measure.window", "10us")];
+    assert!(
+        told.iter().any(|hint| hint.contains("measure.warmup_limit") && hint.contains("times as long")),
+        "{told:?}"
+    );
+    let quick = [
+        ("routing", "minimal"),
+        ("power.policy", "{idle_timeout: {idle: 100ns, transition: 100ns}}"),
+        ("measure.window", "10us"),
+    ];
     assert!(!hints(&quick).iter().any(|hint| hint.contains("warmup_limit")));
 }
 
