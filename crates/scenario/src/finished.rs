@@ -10,6 +10,7 @@ use crate::energy::Energy;
 use crate::periods;
 use crate::point::Point;
 use crate::queues::queues;
+use crate::recovery;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -66,6 +67,7 @@ impl Finished {
             Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
         );
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
+        summary.extend(recovery::of(spec, outcome));
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
         summary.extend(router_sleep(outcome, spec));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));

@@ -99,6 +99,7 @@ fn outcome(ending: Ending) -> Outcome {
         journeys: Vec::new(),
         flit_hops: 160,
         phases: Vec::new(),
+        faults: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
+use crate::pipeline::fault_tally::FaultTally;
 use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::phase_tally::PhaseTally;
 use crate::pipeline::tally::Tally;
@@ -44,12 +45,19 @@ pub struct Parts {
     lost: Vec<Amount>,
     pub seen: Seen,
     pub by_phase: PhaseTally,
+    pub faults: FaultTally,
 }
 
 impl Parts {
     /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: when the
     /// load of some job changes.
-    pub fn new(jobs: &[NetJob], batches: usize, changes: &[u64], here: impl Fn(usize) -> bool) -> Self {
+    pub fn new(
+        jobs: &[NetJob],
+        batches: usize,
+        changes: &[u64],
+        faults: FaultTally,
+        here: impl Fn(usize) -> bool,
+    ) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
@@ -71,6 +79,7 @@ impl Parts {
             lost: vec![Amount::default(); jobs.len()],
             seen: Seen::default(),
             by_phase: PhaseTally::new(changes),
+            faults,
         }
     }
 
@@ -121,6 +130,7 @@ impl Parts {
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
         self.by_phase.merge(&other.by_phase);
+        self.faults.merge(&other.faults);
     }
 }
 
@@ -172,6 +182,9 @@ impl Tally {
         *done = Done { packets: done.packets + 1, last: done.last.max(at) };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
+        if inside {
+            parts.faults.deliver(packet, at);
+        }
         if packet.flags & MEASURED != 0 {
             parts.by_phase.count(packet, latency, network);
         }

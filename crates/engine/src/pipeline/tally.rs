@@ -86,8 +86,11 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// `packet` of job `job` is discarded.
-    pub fn lose(&mut self, packet: &Packet, job: usize) {
+    /// `packet` of job `job` is discarded in cycle `now`.
+    pub fn lose(&mut self, packet: &Packet, job: usize, now: u64) {
+        if self.inside(now) {
+            self.parts.faults.lose(now);
+        }
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
             self.lost_flits += u64::from(packet.len);

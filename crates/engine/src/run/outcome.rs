@@ -4,7 +4,7 @@ pub use crate::api::control::ControlCount;
 use crate::api::recording::Table;
 pub use crate::run::journey::Journey;
 use crate::state::LinkState;
-pub use crate::state::sums::{Measured, PacketSums};
+pub use crate::state::sums::{Arrived, Measured, PacketSums};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
@@ -260,6 +260,28 @@ pub struct PhaseOutcome {
     pub asleep: Vec<u64>,
 }
 
+/// What arrived in the window while something was broken, and while all was whole: by the cycle of the arrival, whenever a
+/// packet was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultOutcome {
+    /// The spans of the window, in order.
+    pub spans: Vec<FaultSpan>,
+    /// Length of a bin [cycles].
+    pub bin: u64,
+    /// The whole bins of the window: first cycle, and what arrived.
+    pub bins: Vec<(u64, Arrived)>,
+}
+
+/// A part of the window in which something is broken all the time, or nothing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultSpan {
+    pub from: u64,
+    /// First cycle after it.
+    pub to: u64,
+    pub broken: bool,
+    pub arrived: Arrived,
+}
+
 /// How much of a batch was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
@@ -333,6 +355,8 @@ pub struct Outcome {
     pub journeys: Vec<Journey>,
     /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.
     pub phases: Vec<PhaseOutcome>,
+    /// `None` if nothing fails in the run.
+    pub faults: Option<FaultOutcome>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
 }
