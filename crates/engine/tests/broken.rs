@@ -101,7 +101,14 @@ fn what_is_not_proven_of_tables_is_said_unless_the_class_rises_with_each_hop() {
     assert!(told.help.contains("class rises with each hop"), "{told}");
     assert_eq!(unproven(&one_link(ECMP, 1)), Ok(None));
     assert_eq!(unproven(&one_link(ECMP_ONE, 0)), Ok(None), "without faults nothing is said");
-    assert_eq!(unproven(&{ let mut other = one_link(ECMP, 1); other.routing = routing(MINIMAL); other }), Ok(None));
+    assert_eq!(
+        unproven(&{
+            let mut other = one_link(ECMP, 1);
+            other.routing = routing(MINIMAL);
+            other
+        }),
+        Ok(None)
+    );
 }
 
 // ---- patience -------------------------------------------------------------------------------------------------------
@@ -188,7 +195,10 @@ fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_
             let mut spec = spec(DRAGONFLY, DF_UGAL_POSTED);
             packets(&mut spec, flits, VirtualCutThrough, 16);
             pattern(&mut spec, ADVERSE);
-            policy(&mut spec, &format!(r#"{{"idle_timeout": {{"idle": "40ns", "transition": "25ns", "to": "{to}"}}}}"#));
+            policy(
+                &mut spec,
+                &format!(r#"{{"idle_timeout": {{"idle": "40ns", "transition": "25ns", "to": "{to}"}}}}"#),
+            );
             for (link, of) in spec.links.iter_mut().zip([rate(1, 1), rate(2, 3), rate(1, 2)]) {
                 link.rate = of;
             }
@@ -207,7 +217,11 @@ fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_
                 let many = run_as(&spec, Execution { threads, blocks });
                 let what = format!("{to}, {flits} flits, {threads} threads and {blocks} blocks");
                 assert_same(&one, &many, &what);
-                assert_eq!((one.dropped_packets, one.dropped_flits), (many.dropped_packets, many.dropped_flits), "{what}");
+                assert_eq!(
+                    (one.dropped_packets, one.dropped_flits),
+                    (many.dropped_packets, many.dropped_flits),
+                    "{what}"
+                );
                 assert_eq!(one.faults, many.faults, "{what}");
                 assert!(link_states(&one) == link_states(&many), "{what}: other link states");
             }

@@ -254,6 +254,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "network_latency_mean_cycles": per_packet(sums.network_latency, sums.packets),
         "batch_packets": job.batch.map(|batch| batch.packets),
         "batch_delivered_packets": job.batch.map(|batch| batch.delivered),
+        "batch_dropped_packets": job.batch.map(|batch| batch.dropped),
         "completion_cycles": job.batch.and_then(|batch| batch.completed),
     }));
     let mut extend = |name: &str, of: &Measured| {

@@ -79,7 +79,8 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
             all.add(&span.arrived);
         }
         let latency = per_packet(all.latency, all.packets);
-        let none = (cycles > 0 && latency.is_none()).then(|| format!("no packet was delivered in these {cycles} cycles"));
+        let none =
+            (cycles > 0 && latency.is_none()).then(|| format!("no packet was delivered in these {cycles} cycles"));
         let slots = cycles as f64 * terminals;
         json!({
             "part": part,
@@ -162,15 +163,19 @@ impl Baseline {
                 );
                 let later = enough(packets as f64 / (first - window.0) as f64, bin, window.0);
                 return Err(match later.filter(|_| packets > 0) {
-                    Some(cycle) => format!("{had}: let the first fault be in cycle {cycle} or later \
-                         (of random ones: fault_model.random.from: {cycle}cycles)"),
+                    Some(cycle) => format!(
+                        "{had}: let the first fault be in cycle {cycle} or later \
+                         (of random ones: fault_model.random.from: {cycle}cycles)"
+                    ),
                     None => had,
                 });
             }
             if packets >= LEAST_PACKETS * before.len() as u64 {
                 let sums = |a: &Arrived| PacketSums { packets: a.packets, latency: a.latency, ..PacketSums::default() };
                 if growth(&before.iter().map(sums).collect::<Vec<_>>()).is_some() {
-                    return Err("latencies still grow before the first fault: measure after a longer warm-up".to_owned());
+                    return Err(
+                        "latencies still grow before the first fault: measure after a longer warm-up".to_owned()
+                    );
                 }
                 return Ok(Self::of_bins(bin, bins, &before));
             }
@@ -203,7 +208,10 @@ impl Baseline {
     fn back(&self, (event, end): (u64, u64), next: &str) -> Result<u64, String> {
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
         if bins.is_empty() {
-            return Err(format!("no whole bin of {} cycles lies between cycle {event} and {next} in cycle {end}", self.bin));
+            return Err(format!(
+                "no whole bin of {} cycles lies between cycle {event} and {next} in cycle {end}",
+                self.bin
+            ));
         }
         let off: Vec<bool> = bins.iter().map(|(_, arrived)| self.is_off(arrived)).collect();
         let beside = |k: usize| off.get(k + 1) == Some(&true) || off[k - 1];
@@ -226,7 +234,7 @@ fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
 
 /// Neighbouring bins together, those with a number that is even and the one after it.
 fn joined(bins: &[(u64, Arrived)], bin: u64) -> Vec<(u64, Arrived)> {
-    let pairs = bins.windows(2).filter(|pair| pair[0].0 / bin % 2 == 0);
+    let pairs = bins.windows(2).filter(|pair| (pair[0].0 / bin).is_multiple_of(2));
     pairs
         .map(|pair| {
             let mut both = pair[0].1;
@@ -300,8 +308,10 @@ fn episodes_of(spec: &Spec, faults: &FaultOutcome, window: (u64, u64), hit: &[Ep
     let row = |(k, (episode, judged)): (usize, (&Episode, &Judged))| {
         let during = faults.spans.iter().find(|span| span.broken && span.from == episode.from.max(window.0));
         let arrived = during.map(|span| span.arrived).unwrap_or_default();
-        let mut why: Vec<&str> =
-            [&judged.recovery, &judged.back].iter().filter_map(|time| time.as_ref().err().map(String::as_str)).collect();
+        let mut why: Vec<&str> = [&judged.recovery, &judged.back]
+            .iter()
+            .filter_map(|time| time.as_ref().err().map(String::as_str))
+            .collect();
         why.dedup();
         json!({
             "episode": k + 1,

@@ -47,8 +47,14 @@ mod tests {
     #[test]
     fn faults_that_touch_are_one_episode() {
         let fault = |at, until| Fault { what: Part::Router(at as u32), at, until };
-        let faults =
-            [fault(70, Some(80)), fault(10, Some(30)), fault(20, Some(25)), fault(30, Some(40)), fault(90, None), fault(95, Some(99))];
+        let faults = [
+            fault(70, Some(80)),
+            fault(10, Some(30)),
+            fault(20, Some(25)),
+            fault(30, Some(40)),
+            fault(90, None),
+            fault(95, Some(99)),
+        ];
         let found: Vec<_> = episodes(&faults).iter().map(|e| (e.from, e.until)).collect();
         assert_eq!(found, [(10, Some(40)), (70, Some(80)), (90, None)]);
         assert_eq!(episodes(&[]), []);

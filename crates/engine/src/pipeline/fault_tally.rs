@@ -66,9 +66,7 @@ impl FaultTally {
     pub fn bins(&self, (from, to): (u64, u64)) -> impl Iterator<Item = (u64, Arrived)> {
         let width = self.width.max(1);
         let last = if self.starts.is_empty() { 0 } else { to / width };
-        (from.div_ceil(width)..last).map(move |k| {
-            (k * width, self.bins.get(k as usize).copied().unwrap_or_default())
-        })
+        (from.div_ceil(width)..last).map(move |k| (k * width, self.bins.get(k as usize).copied().unwrap_or_default()))
     }
 
     /// Length of a bin [cycles]; 0 in a run without faults.
@@ -88,7 +86,8 @@ mod tests {
             tally.deliver(&Packet { created, len: 2, ..Packet::default() }, at);
         }
         tally.lose(110);
-        let spans: Vec<_> = tally.spans().map(|(start, broken, a)| (start, broken, a.packets, a.latency, a.dropped)).collect();
+        let spans: Vec<_> =
+            tally.spans().map(|(start, broken, a)| (start, broken, a.packets, a.latency, a.dropped)).collect();
         assert_eq!(spans, [(0, false, 1, 99, 0), (100, true, 2, 179, 1), (130, false, 1, 70, 0)]);
         let bins: Vec<_> = tally.bins((70, 150)).map(|(from, a)| (from, a.packets, a.flits, a.dropped)).collect();
         assert_eq!(bins, [(80, 1, 2, 0), (100, 1, 2, 1), (120, 2, 4, 0)]);

@@ -20,11 +20,13 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// What a job delivered in the whole run, measured or not.
+/// What became of the packets of a job in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Done {
     pub packets: u64,
-    /// When the last of them was delivered.
+    /// Those that were discarded, with those that their deliveries would have brought about.
+    pub lost: u64,
+    /// When the last of them was delivered or discarded.
     pub last: u64,
 }
 
@@ -43,6 +45,8 @@ pub struct Parts {
     done: Vec<Done>,
     /// Measured packets of each job that were discarded.
     lost: Vec<Amount>,
+    /// What the deliveries of these would have brought about.
+    unborn: Vec<Amount>,
     pub seen: Seen,
     pub by_phase: PhaseTally,
     pub faults: FaultTally,
@@ -77,6 +81,7 @@ impl Parts {
             parts,
             done: vec![Done::default(); jobs.len()],
             lost: vec![Amount::default(); jobs.len()],
+            unborn: vec![Amount::default(); jobs.len()],
             seen: Seen::default(),
             by_phase: PhaseTally::new(changes),
             faults,
@@ -90,12 +95,22 @@ impl Parts {
         }
     }
 
-    pub fn lose(&mut self, job: usize, flits: u16) {
-        self.lost[job] += Amount { packets: 1, flits: flits.into() };
+    /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
+    pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
+        let done = &mut self.done[job];
+        (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
+        if packet.flags & MEASURED != 0 {
+            self.lost[job] += Amount { packets: 1, flits: packet.len.into() };
+            self.unborn[job] += unborn;
+        }
     }
 
     pub fn lost(&self, job: usize) -> Amount {
         self.lost[job]
+    }
+
+    pub fn unborn(&self, job: usize) -> Amount {
+        self.unborn[job]
     }
 
     pub fn done(&self, job: usize) -> Done {
@@ -124,8 +139,9 @@ impl Parts {
     pub fn merge(&mut self, other: &Parts) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(a, b)| a.merge(b));
         for (a, b) in self.done.iter_mut().zip(&other.done) {
-            *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
+            *a = Done { packets: a.packets + b.packets, lost: a.lost + b.lost, last: a.last.max(b.last) };
         }
+        self.unborn.iter_mut().zip(&other.unborn).for_each(|(a, b)| *a += *b);
         self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += *b);
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
@@ -179,7 +195,7 @@ impl Tally {
         let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
         let parts = &mut self.parts;
         let done = parts.done.hot_mut(job);
-        *done = Done { packets: done.packets + 1, last: done.last.max(at) };
+        *done = Done { packets: done.packets + 1, last: done.last.max(at), ..*done };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
         if inside {

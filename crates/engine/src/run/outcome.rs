@@ -229,8 +229,8 @@ pub struct JobOutcome {
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
     pub latencies: Vec<(&'static str, Measured)>,
-    /// The batch: how many packets of how many were delivered in the whole run, and the cycle in which the last one
-    /// was.
+    /// The batch: how many packets of how many were delivered or discarded in the whole run, and the cycle in which the last
+    /// one was.
     pub batch: Option<Batch>,
 }
 
@@ -287,7 +287,9 @@ pub struct FaultSpan {
 pub struct Batch {
     pub delivered: u64,
     pub packets: u64,
-    /// When the last packet was delivered, if all of them were.
+    /// Packets that were discarded at a fault, with replies that are not given because of that.
+    pub dropped: u64,
+    /// When the last packet was delivered or discarded, if all of them were.
     pub completed: Option<u64>,
 }
 

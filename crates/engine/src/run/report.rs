@@ -96,7 +96,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 batch: net.workload.total().map(|packets| Batch {
                     delivered: done.packets,
                     packets,
-                    completed: (done.packets == packets).then_some(done.last),
+                    dropped: done.lost,
+                    completed: (done.packets + done.lost == packets).then_some(done.last),
                 }),
             }
         })

@@ -169,7 +169,8 @@ fn check_round(mut spec: Spec, what: &str) {
     assert_eq!(out.missing_packets, 0, "{what}");
     assert_eq!(out.sums.flits + out.dropped_flits, out.offered_flits, "{what}");
     assert_eq!(out.sums.packets + out.dropped_packets, created, "{what}");
-    let arrived = out.faults.as_ref().expect("faults").spans.iter().map(|span| (span.arrived.packets, span.arrived.dropped));
+    let arrived =
+        out.faults.as_ref().expect("faults").spans.iter().map(|span| (span.arrived.packets, span.arrived.dropped));
     let arrived = arrived.fold((0, 0), |all, part| (all.0 + part.0, all.1 + part.1));
     assert_eq!(arrived, (out.sums.packets, out.dropped_packets), "{what}: by spans");
     check_accounts(&out, spec.graph.routers(), what);

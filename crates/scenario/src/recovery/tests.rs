@@ -58,14 +58,19 @@ fn a_bin_without_packets_has_lost_its_flits() {
 fn few_packets_make_longer_bins_and_too_few_say_so() {
     // 10 packets in a bin: joined to bins of 400 cycles with 40 packets, ten of them before the fault
     let thin = |count: usize| -> Vec<(u64, Arrived)> {
-        let bin = |k: usize| (1000 + 100 * k as u64, Arrived { packets: 10, flits: 10, latency: 10 * (38 + k as u64 % 5), dropped: 0 });
+        let bin = |k: usize| {
+            (1000 + 100 * k as u64, Arrived { packets: 10, flits: 10, latency: 10 * (38 + k as u64 % 5), dropped: 0 })
+        };
         (0..count).map(bin).collect()
     };
     let judge = Baseline::from_bins(100, &thin(50), (1000, 6000), 5200).expect("enough");
     assert_eq!((judge.bin, judge.count, judge.bins[0].0), (400, 10.0, 1200));
     let why = Baseline::from_bins(100, &thin(50), (1000, 6000), 3000).expect_err("too few");
     // 0.1 packets per cycle: 45 of them take 450 cycles, 800 with bins that double, and the first such bin begins in 1600
-    assert!(why.contains("4 whole bins of 400 cycles with 160 packets") && why.contains("in cycle 8000 or later"), "{why}");
+    assert!(
+        why.contains("4 whole bins of 400 cycles with 160 packets") && why.contains("in cycle 8000 or later"),
+        "{why}"
+    );
     // the remedy works
     assert!(Baseline::from_bins(100, &thin(100), (1000, 11_000), 8000).is_ok());
 }
