@@ -3,6 +3,7 @@
 
 mod allocation;
 mod bounds;
+mod broken;
 mod bundles;
 mod choosing;
 mod common;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use weft_engine::Spec;
 use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_traffic::{GapTable, stream};
-use weft_units::{Refusal, Time};
+use weft_units::{Cycles, Refusal, Time};
 
 /// How links and routers fail at random, and how fast something is done about faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,10 +46,14 @@ fn one_microsecond() -> Time {
 pub struct RandomFaults {
     /// What fails.
     pub of: Parts,
-    /// Mean time from the begin of the run, or a return, to the next fault of each [time].
+    /// Mean time from the begin of the run (or from `from`), or a return, to the next fault of each [time].
     pub mtbf: Time,
     /// Mean time from a fault to the return [time].
     pub mttr: Time,
+    /// Nothing fails at random before this time; default: the begin of the run [time]. A part of the window before it shows
+    /// what the network is like without faults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Time>,
     /// Seed of these faults; default: that of the scenario. Each link or router has a random stream of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -86,16 +90,17 @@ impl RandomFaults {
         let [up, down] = self.means(clock)?;
         let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).collect();
         let end = events::window_end(spec);
-        let expected = parts.len() as f64 * end as f64 / (up as f64 + down as f64);
+        let from = self.begin(clock, end, spec)?;
+        let expected = parts.len() as f64 * (end - from) as f64 / (up as f64 + down as f64);
         if expected > MOST {
             let what = format!(
                 "about {expected:.0} faults: {} parts, each once in {} + {} cycles, in a run of {}; {MOST} is the limit",
                 parts.len(),
                 up,
                 down,
-                long(end, spec)
+                long(end - from, spec)
             );
-            let least = (parts.len() as f64 * end as f64 / MOST).ceil();
+            let least = (parts.len() as f64 * (end - from) as f64 / MOST).ceil();
             return Err(Refusal::new("fault_model.random.mtbf", what, format!("write {least}cycles or more")));
         }
         let (failure, repair) = (GapTable::new(1.0 / up as f64), GapTable::new(1.0 / down as f64));
@@ -103,7 +108,7 @@ impl RandomFaults {
         let mut faults = Vec::new();
         for (number, what) in (0..).zip(parts) {
             let mut random = stream(seed, number, FAILURES);
-            let mut at = failure.draw(&mut random);
+            let mut at = from + failure.draw(&mut random);
             while at < end {
                 let until = at + repair.draw(&mut random);
                 faults.push(Fault { what, at, until: Some(until) });
@@ -112,6 +117,22 @@ impl RandomFaults {
         }
         faults.sort_by_key(|fault| fault.at);
         Ok(faults)
+    }
+
+    /// The cycle from which on something may fail; `end`: when the window ends.
+    fn begin(&self, clock: &Clock, end: Cycles, spec: &Spec) -> Result<Cycles, Refusal> {
+        let path = "fault_model.random.from";
+        let Some(from) = self.from else { return Ok(0) };
+        let from = clock.cycles(from, path)?;
+        if from < end {
+            return Ok(from);
+        }
+        let what = format!(
+            "nothing fails at random before {}, and the window ends at {} at the latest",
+            long(from, spec),
+            long(end, spec)
+        );
+        Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
     }
 
     /// Mean times to a fault and to a return, in cycles.

@@ -37,6 +37,7 @@ mod point;
 mod prices;
 mod queues;
 mod recordings;
+mod recovery;
 mod save;
 mod scalar;
 mod schema;
@@ -76,4 +77,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 9;
+pub const RESULT_MODEL_VERSION: u32 = 10;

@@ -88,7 +88,7 @@ fn outcome(ending: Ending) -> Outcome {
             dropped_packets: 0,
             packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
             latencies: Vec::new(),
-            batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
+            batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
         }],
         recorded: vec![
             ("link_states", Table::bounded([("channel", Column::Counts(vec![2, 2]))], false)),
@@ -99,6 +99,7 @@ fn outcome(ending: Ending) -> Outcome {
         journeys: Vec::new(),
         flit_hops: 160,
         phases: Vec::new(),
+        faults: None,
     }
 }
 

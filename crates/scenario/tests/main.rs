@@ -13,6 +13,7 @@ mod network;
 mod newcomers;
 mod prices;
 mod recordings;
+mod recovery;
 mod refusal;
 mod remedies;
 mod run;

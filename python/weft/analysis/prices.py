@@ -77,23 +77,6 @@ class Prices:
             raise ResultsError.saying(what, "run the point again") from problem
 
 
-def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
-    """A time of a resolved scenario, in cycles.
-
-    Raises
-    ------
-    ResultsError
-        If it can't be read.
-    """
-    try:
-        if text.endswith(("cycles", "cycle")):
-            return int(number(text, {"cycle": 1.0, "cycles": 1.0}))
-        return round(number(text, TIME) / number(scenario["cycle"], TIME))
-    except (KeyError, TypeError, ValueError) as problem:
-        what = f"the scenario of the point has a time that can't be read: {problem}"
-        raise ResultsError.saying(what, "run the point again") from problem
-
-
 def _static(text: str, bits: float, cycle_fs: float) -> float:
     """A static price [fJ/cycle]. A channel carries up to a flit per cycle; a watt is a femtojoule per femtosecond."""
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits

@@ -83,6 +83,8 @@ def main(options: argparse.Namespace) -> int:
     if of_phases := tables.phases(results):
         print("\n".join(["", *of_phases]))
         store.replace("phases.csv", results.phases.write_csv())
+    if of_faults := tables.faults(results):
+        print("\n".join(["", *of_faults]))
     if remarks := notes.lines(results):
         print("\n".join(["", *remarks]))
     if billed := _bill(results):

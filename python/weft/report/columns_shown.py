@@ -67,6 +67,27 @@ PHASES = (
     Quantity("flaw", "Why the phase is left out of what is best", "", "flaw", 0),
 )
 
+FAULT_PARTS = (
+    Quantity("cycles", "Cycles of the window", "cycles", "cycles", 0),
+    Quantity("latency_cycles", "Mean latency of the packets delivered in it", "cycles", "latency", 1),
+    q.ACCEPTED,
+    Quantity("delivered_share", "Delivered, of those delivered or dropped in it", "", "delivered", 3),
+    Quantity("packets", "Packets delivered in it", "packets", "packets", 0),
+    Quantity("dropped_packets", "Packets dropped in it", "packets", "dropped", 0),
+    Quantity("unknown", "Why a number is missing", "", "why not", 0),
+)
+
+FAULT_EPISODES = (
+    Quantity("from_cycle", "First failure", "cycles", "from", 0),
+    Quantity("to_cycle", "Cycle in which all is whole again", "cycles", "to", 0),
+    Quantity("latency_cycles", "Mean latency of the packets delivered meanwhile", "cycles", "latency", 1),
+    Quantity("delivered_share", "Delivered, of those delivered or dropped meanwhile", "", "delivered", 3),
+    Quantity("dropped_packets", "Packets dropped meanwhile", "packets", "dropped", 0),
+    Quantity("recovery_cycles", "From the failure until packets are as before it", "cycles", "recovery", 0),
+    Quantity("return_recovery_cycles", "From the repair until packets are as before the faults", "cycles", "return", 0),
+    Quantity("unknown", "Why a number is missing", "", "why not", 0),
+)
+
 LINK_CLASSES = (
     Quantity("channels", "Channels of the class", "channels", "channels", 0),
     Quantity("utilisation_mean", "Mean utilisation", "share of bandwidth", "mean utilisation", 4),
@@ -158,6 +179,8 @@ LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
+    Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS),
+    Listing("fault_episodes", "What failed, and how long until all was as before", "failed", "failed", FAULT_EPISODES),
 )
 
 

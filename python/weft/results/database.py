@@ -31,6 +31,7 @@ SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
     "phases": "a row per point and phase, where the load changes in phases",
+    "fault_episodes": "a row per point and time in which links or routers had failed",
     "latencies": "how many packets of a point had which latency",
 }
 _FILES = (
@@ -274,7 +275,12 @@ class Database:
             )
 
         def rows(results: ResultSet) -> list[tuple[int, dict[str, Any]]]:
-            return {"points": results.rows, "jobs": results.job_rows, "phases": results.phase_rows}[name]
+            return {
+                "points": results.rows,
+                "jobs": results.job_rows,
+                "phases": results.phase_rows,
+                "fault_episodes": results.episode_rows,
+            }[name]
 
         return frame_of(
             [

@@ -252,6 +252,19 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"{lost} at {where} (a link or router had failed): latencies are of the others"]
 
 
+def faults(results: ResultSet) -> list[str]:
+    """Why the latency or share of a part of the window, or a time to recover from faults, is not known."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
+        times = [("recovery", summary.get("recovery_unknown")), ("return", summary.get("return_recovery_unknown"))]
+        if times[0][1] == times[1][1]:
+            times = [("recovery and return", times[0][1])]
+        return [f"- {what}: {why}" for what, why in [*parts, *times] if why]
+
+    return _each_once(results, told)
+
+
 def unlisted(results: ResultSet) -> list[str]:
     """How many points of the folder the sweep no longer has, and what becomes of them; no line if it has all."""
     if not results.unlisted:

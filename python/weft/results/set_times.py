@@ -16,19 +16,25 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 FAULTS = "faults"
+_RANDOM = "fault_model.random"
 # Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
-    """For each point what fails during its run, in words; empty where nothing does."""
-    return [label(failing, FAULTS) if failing else "" for failing in _values(results, FAULTS)]
+    """For each point what fails during its run, named or at random, in words; empty where nothing does."""
+    both = zip(_values(results, FAULTS), _values(results, _RANDOM), strict=True)
+    return [", ".join([*_named(failing), *([f"random {label(of)}"] if of else [])]) for failing, of in both]
+
+
+def _named(failing: Any) -> list[str]:
+    return [label(failing, FAULTS)] if failing else []
 
 
 def changes(results: ResultSet) -> list[str]:
     """For each point what changes in it at set times, in words; empty where nothing does."""
     told = []
-    known = zip(results.summaries, _values(results, FAULTS), _values(results, POLICY), strict=True)
+    known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:
         found = {
             "the load": bool(summary.get("phases")),

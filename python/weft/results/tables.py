@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.results import quantities as q
-from weft.results import soundness
+from weft.results import notes, soundness
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
+# The window before, during and after faults.
+_PARTS = ("before", "during", "after")
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -95,6 +97,44 @@ def phases(results: ResultSet) -> list[str]:
     marked = _meaning(set(marks)) + (over if any(frame["saturated"]) else "")
     lines = [f"{told} in the phase [cycles], energy [pJ/bit], power [W]{marked}"]
     return [*lines, *columns(head, rows, left=len(varied))]
+
+
+def faults(results: ResultSet) -> list[str]:
+    """Lines of a table with a row per point in which something fails; none if nothing does.
+
+    Latencies and delivered shares before, during and after the faults, and the longest times to recover; below it why
+    a number is missing.
+    """
+    rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
+    if not rows:
+        return []
+    varied = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
+    head = [*varied, *_PARTS, *(f"share {part}" for part in _PARTS), "recovery", "return"]
+    signs = [soundness.sign(summary) for _, summary in rows]
+    lines = [
+        [*(label(results.points[row]["coordinates"][path], path) for path in varied), *_of_faults(summary, sign)]
+        for (row, summary), sign in zip(rows, signs, strict=True)
+    ]
+    told = (
+        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was not "
+        "dropped; recovery, return: longest time from a first failure, and from the last repair, until packets are as "
+        f"before [cycles]{_meaning(signs)}"
+    )
+    return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
+
+
+def _of_faults(summary: Mapping[str, Any], sign: str) -> list[str]:
+    parts = {part["part"]: part for part in summary["fault_parts"]}
+    times = [summary["recovery_cycles"], summary["return_recovery_cycles"]]
+
+    def latency(value: float | None) -> str:
+        return sign if value is not None and sign in soundness.ENDED else _marked(value, q.LATENCY, sign)
+
+    return [
+        *(latency(parts[part]["latency_cycles"]) for part in _PARTS),
+        *(number(parts[part]["delivered_share"], 4) for part in _PARTS),
+        *("-" if time is None else str(time) for time in times),
+    ]
 
 
 def _cycles(phase: Mapping[str, object]) -> str:

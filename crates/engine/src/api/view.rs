@@ -43,6 +43,8 @@ pub trait View {
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u8) -> LinkState;
+    /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
+    /// routing counts as on, and a head that asks for it turns away (`pipeline/broken.rs`).
     #[inline(always)]
     fn is_on(&self, port: u8) -> bool {
         self.state(port) == LinkState::On
@@ -140,7 +142,8 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn is_on(&self, port: u8) -> bool {
-        self.outs.hot(self.base + port as usize).state == LinkState::On as u8
+        let out = self.outs.hot(self.base + port as usize);
+        out.state == LinkState::On as u8 || out.gate == Gate::Broken
     }
 
     #[inline(always)]

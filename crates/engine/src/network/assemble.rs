@@ -175,7 +175,7 @@ impl Counts {
         let tells = jobs.iter().any(|job| job.is_told);
         let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
         let ends = jobs.iter().any(|job| job.workload.total().is_some());
-        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
+        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
         Self { tells, by_job, others: by_job || tells || ends || changes || spec.phases.auto_warmup }
     }
 }

@@ -289,15 +289,10 @@ impl Spec {
             Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
         };
         for job in &self.traffic.jobs {
-            if let Some(awaits) = job.workload.model().awaits() {
+            if let Some(awaits) = job.workload.model().halts_at_losses() {
                 let what =
                     format!("packets are lost with it, and job {} would wait for their {}", job.name, awaits.what);
                 return refuse(what, format!("{}, or {or}", awaits.remedy));
-            }
-            if job.batch.is_some() {
-                let what =
-                    format!("packets are lost with it, and the batch of job {} would never be complete", job.name);
-                return refuse(what, format!("write a load in place of batch, or {or}"));
             }
         }
         Ok(())

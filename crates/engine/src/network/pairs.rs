@@ -129,16 +129,19 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     }
 }
 
-/// Refuses faults under a routing that looks at the links of its subnetworks, if no policy replaces those that fail: to it
-/// they would look as if they were off. And under a policy whose control packets would be lost with a link.
+/// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does not
+/// replace those that fail: what is broken would look as if it were off. And under a policy whose control packets would be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    if known == [LinkKnowledge::Subnetworks] {
-        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, known));
+    // where no link is ever off, one that has failed is all that a head can meet, and it takes another hop
+    if known == [LinkKnowledge::Subnetworks] && offers.links != LinkKnowledge::Nothing {
+        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| {
+            goes_round_faults(*offers, known) || offers.links == LinkKnowledge::Nothing && offers.suit(known)
+        });
         let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
         let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");

@@ -6,6 +6,7 @@ use crate::api::recording::Asked;
 pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};

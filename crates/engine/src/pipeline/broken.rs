@@ -330,8 +330,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         trunk.members().any(|port| self.outs[base + usize::from(port)].gate != Gate::Broken)
     }
 
-    /// Broken channels that no packet holds any more, and whose last flits have left, are dark. (Those to terminals, which
-    /// break with their router, stay as they are: terminal links always stay on.)
+    /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
+    /// are closed to heads while their router is dead, are in the state that the policy wants: the terminals go on.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.faults.broken.fading);
         fading.retain(|&o| {

@@ -8,6 +8,7 @@ pub mod deliveries;
 pub mod depart;
 pub mod discards;
 pub mod facade;
+pub mod fault_tally;
 pub mod faults;
 pub mod job_tally;
 pub mod net;

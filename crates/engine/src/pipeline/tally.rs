@@ -86,12 +86,16 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// `packet` of job `job` is discarded.
-    pub fn lose(&mut self, packet: &Packet, job: usize) {
+    /// `packet` is discarded in cycle `now`.
+    pub fn lose(&mut self, net: &Net, packet: &Packet, now: u64) {
+        if self.inside(now) {
+            self.parts.faults.lose(now);
+        }
+        let job = net.job(packet.src);
+        self.parts.lose(job, packet, net.jobs.hot(job).workload.unborn(packet), now);
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
             self.lost_flits += u64::from(packet.len);
-            self.parts.lose(job, packet.len);
         }
     }
 

@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn is_complete(&self) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
-            let packets: u64 = tallies().map(|parts| parts.done(j).packets).sum();
+            let packets: u64 = tallies().map(|parts| parts.done(j).packets + parts.done(j).lost).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
             job.workload.total().is_none_or(|total| packets == total && last < self.now)
         })
@@ -264,7 +264,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Whether all packets of the window are delivered or discarded, and all sources have created theirs.
     fn is_drained(&self) -> bool {
         let end = self.blocks[0].tally.window.1;
-        let packets = |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets;
+        let packets =
+            |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets - self.unborn(j).packets;
         let offered: u64 = self.net.jobs.iter().enumerate().map(packets).sum();
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
@@ -316,6 +317,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.lost).sum()
     }
 
+    /// What was not brought about in job `j`, as measured packets were discarded.
+    fn unborn(&self, j: usize) -> Amount {
+        self.blocks.iter().map(|b| b.tally.parts.unborn(j)).sum()
+    }
+
     /// What the terminals of job `j` have created of their own in the window (no delivery caused it).
     fn created(&self, j: usize) -> Amount {
         self.blocks.iter().map(|b| b.tally.parts.created_by(j).unwrap_or(b.tally.created)).sum()
@@ -332,7 +338,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let in_all = |(j, waiting): (usize, Amount)| {
             let mut own = self.created(j);
             own += waiting;
-            self.net.jobs[j].workload.in_all(own)
+            let (all, unborn) = (self.net.jobs[j].workload.in_all(own), self.unborn(j));
+            Amount { packets: all.packets - unborn.packets, flits: all.flits - unborn.flits }
         };
         Offered { by_job: backlog.into_iter().enumerate().map(in_all).collect() }
     }

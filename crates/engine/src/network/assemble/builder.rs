@@ -9,6 +9,7 @@ use crate::api::workload::{JobSources, NOT_DUE, Place};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::bundles::Members;
+use crate::network::episodes;
 use crate::network::recordings::Setting;
 use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
@@ -262,7 +263,8 @@ impl Builder<'_> {
             here[usize::from(terminal.job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.batch);
-        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, |job| here[job]);
+        let faults = episodes::tally(self.spec);
+        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, faults, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 
