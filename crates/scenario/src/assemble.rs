@@ -177,12 +177,16 @@ impl Clock {
 
     /// As [`Clock::cycles`], for a value that refusals name.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
-        let duration = time.duration(self.cycle_fs, path)?;
-        if duration.cycles > MAX_CYCLES {
-            let what = format!("{time} is {} cycles, more than 2^48", duration.cycles);
-            return Err(Refusal::new(path, what, "write a shorter time"));
+        let cycles = match time {
+            Time::Cycles(n) => u128::from(n),
+            Time::Femtoseconds(fs) => fs.checked_div(self.cycle_fs).unwrap_or(0),
+        };
+        if cycles > u128::from(MAX_CYCLES) {
+            let what = format!("{time} is {cycles} cycles, and a time has at most 2^48");
+            let longest = Time::Femtoseconds(u128::from(MAX_CYCLES).saturating_mul(self.cycle_fs));
+            return Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles, which are {longest}")));
         }
-        Ok(duration)
+        time.duration(self.cycle_fs, path)
     }
 }
 

@@ -71,6 +71,8 @@ pub enum Parts {
 
 /// Most random faults of a run.
 const MOST: f64 = 5000.0;
+/// Faults of a run, on average, of which a time to the next one is named that lets something fail.
+const FEWEST: f64 = 3.0;
 /// Purpose of the random streams.
 const FAILURES: u64 = 0x6661_696c;
 
@@ -133,6 +135,45 @@ impl RandomFaults {
             long(end, spec)
         );
         Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
+    }
+
+    /// Number and name of what may fail, and how many faults a run has on average.
+    pub(crate) fn expected(&self, spec: &Spec, clock: &Clock) -> Result<(String, f64), Refusal> {
+        let [up, down] = self.means(clock)?;
+        let (count, cycles) = self.exposed(spec, clock)?;
+        let name = match (self.of, count) {
+            (Parts::Links, 1) => "link",
+            (Parts::Links, _) => "links",
+            (Parts::Routers, 1) => "router",
+            (Parts::Routers, _) => "routers",
+        };
+        Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
+    }
+
+    /// An `mtbf` with which something does fail in the run, and how many faults it gives on average; `None` if it would
+    /// have to be as short as `mttr`.
+    pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<(Cycles, f64)>, Refusal> {
+        let [_, down] = self.means(clock)?;
+        let (count, cycles) = self.exposed(spec, clock)?;
+        let mut expected = FEWEST;
+        loop {
+            let up = (count as f64 * cycles as f64 / expected - down as f64).floor();
+            if up <= down as f64 {
+                return Ok(None);
+            }
+            let shorter = Self { mtbf: Time::Cycles(up as Cycles), ..self.clone() };
+            if expected > MOST || !shorter.draw(spec, clock)?.is_empty() {
+                return Ok((expected <= MOST).then_some((up as Cycles, expected)));
+            }
+            expected *= 2.0;
+        }
+    }
+
+    /// How many parts may fail, and for how many cycles of the run.
+    fn exposed(&self, spec: &Spec, clock: &Clock) -> Result<(usize, Cycles), Refusal> {
+        let end = events::window_end(spec);
+        let count = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).count();
+        Ok((count, end - self.begin(clock, end, spec)?))
     }
 
     /// Mean times to a fault and to a return, in cycles.

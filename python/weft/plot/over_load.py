@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
@@ -19,7 +20,6 @@ from weft.results import quantities as q
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    import polars as pl
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "m
 # Height of a panel [inches].
 _HEIGHT = 2.3
 # What has a cross: columns of curves, and words of the legend.
-_CROSSED = {"unsettled": "not settled", "unjudged": "not judged"}
+_CROSSED = {"unsettled": "not settled", "unjudged": "not judged", "dropping": "packets dropped"}
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark the points that were measured before they had settled, or too briefly to tell whether they are saturated."""
-    late = frame.filter(frame["unsettled"] | frame["unjudged"])
+    """Mark the points that had not settled, were measured too briefly to be judged, or dropped packets."""
+    late = frame.filter(pl.any_horizontal(*_CROSSED))
     if late.height:
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 

@@ -136,12 +136,13 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
             q.LATENCY.column: phase[q.LATENCY.column],
             "unsettled": soundness.mark(phase) == soundness.UNSETTLED_MARK,
             "unjudged": soundness.mark(phase) == soundness.UNJUDGED_MARK,
+            "dropping": soundness.mark(phase) == soundness.DROPPING_MARK,
         }
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
-    schema = {"middle": pl.Float64, q.LATENCY.column: pl.Float64, "unsettled": pl.Boolean, "unjudged": pl.Boolean}
-    return pl.DataFrame(rows, schema=schema)
+    kinds = dict.fromkeys(("unsettled", "unjudged", "dropping"), pl.Boolean)
+    return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64} | kinds)
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:

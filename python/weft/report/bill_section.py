@@ -42,6 +42,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
         "tables": [
             (f"Cost per year, over the profile of a {yearly.bill.period}", *bill_lines.totals(yearly)),
             (f"Power over the {yearly.bill.period}", *bill_lines.parts(yearly)),
+            *([(f"Latency over the {yearly.bill.period}", *bill_lines.latencies(yearly))] if bill_lines.has_latencies(yearly) else []),
         ],
         "notes": [line.strip() for line in bill_lines.notes(yearly)],
         "picture": Markup(_picture(yearly)),

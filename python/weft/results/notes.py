@@ -243,13 +243,16 @@ def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     """How many packets were lost because a link or router failed; no line if none was."""
-    counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
-    if not counts:
+    losing = [summary for summary in summaries if soundness.is_dropping(summary)]
+    if not losing:
         return []
+    counts = [summary["dropped_packets"] for summary in losing]
+    delivered = 100 * (1 - max(map(soundness.dropped_share, losing)))
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    return [f"{lost} at {where} (a link or router had failed): latencies are of the others"]
+    share = f"{delivered:.3g} % were delivered{' at the worst of them' if points > 1 else ''}"
+    return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
 
 
 def faults(results: ResultSet) -> list[str]:

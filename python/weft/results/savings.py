@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
+# The policy that never switches a link.
+_USUAL = "always_on"
 # A relative difference below this is none.
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
@@ -255,7 +257,9 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
         if all(each.get("energy_total_fj") == each.get("energy_always_on_fj", "") for _, each in of_policy)
     ]
     never = [policy for policy in found if all(each.get("power_settled") is None for _, each in points[policy])]
-    found = never or found
+    # where links fail, none draws what links draw that are on in every cycle
+    usual = [policy for policy in points if policy == _USUAL and not found]
+    found = never or found or usual
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 

@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.results.choose import POLICY
+from weft.results.soundness import is_failing
 from weft.text.labels import at, label
 
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 FAULTS = "faults"
-_RANDOM = "fault_model.random"
+FAULT_MODEL = "fault_model"
+_RANDOM = f"{FAULT_MODEL}.random"
 # Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
     """For each point what fails during its run, named or at random, in words; empty where nothing does."""
-    both = zip(_values(results, FAULTS), _values(results, _RANDOM), strict=True)
-    return [", ".join([*_named(failing), *([f"random {label(of)}"] if of else [])]) for failing, of in both]
+    both = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), strict=True)
+    return [
+        ", ".join([*_named(failing), *([f"random {label(of)}"] if of and is_failing(summary) else [])])
+        for summary, failing, of in both
+    ]
 
 
 def _named(failing: Any) -> list[str]:

@@ -34,10 +34,11 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     width : int
         Characters in a line; series that do not fit go below.
     """
-    shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
+    quantities = (*_SHOWN, *([q.DELIVERED] if _any(curves, "dropping") else []))
+    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in quantities)
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
@@ -46,7 +47,7 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
-        lines += ["", panel.title or results.title, *_panel(panel, width)]
+        lines += ["", panel.title or results.title, *_panel(panel, width, quantities)]
     return "\n".join(lines)
 
 
@@ -183,14 +184,14 @@ def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
     return len(of_point) > 1 or any(job["batch_packets"] is not None for job in of_point)
 
 
-def _panel(panel: Panel, width: int) -> list[str]:
+def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
     """The lines of a panel: as many series side by side as fit, the others below."""
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
     axis = [cell.rjust(max(map(len, axis))) for cell in axis]
     lines: list[str] = []
     row = axis
-    for block in (_block(curve, offered) for curve in panel.curves):
+    for block in (_block(curve, offered, quantities) for curve in panel.curves):
         if row is not axis and len(row[0]) + len(GAP) * 2 + len(block[0]) > width:
             lines += [*(line.rstrip() for line in row), ""]
             row = axis
@@ -198,13 +199,14 @@ def _panel(panel: Panel, width: int) -> list[str]:
     return [*lines, *(line.rstrip() for line in row)]
 
 
-def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
+def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late, over = _any([curve], "unsettled") or _any([curve], "unjudged"), _has_overloaded(curve)
-    marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
-    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
-    lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
+    late = any(_any([curve], kind) for kind in ("dropping", "unsettled", "unjudged"))
+    over = _has_overloaded(curve)
+    marked = {each: (late and each is not q.DELIVERED) or (over and each is q.ENERGY) for each in quantities}
+    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in quantities] for load in offered]
+    lines = columns([quantity.short for quantity in quantities], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
 
@@ -214,6 +216,8 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
 
 
 def _mark(row: Mapping[str, float | bool | None]) -> str:
+    if row["dropping"] and not (row["saturated"] or row["stalled"]):
+        return soundness.DROPPING_MARK
     if row["unjudged"]:
         return soundness.UNJUDGED_MARK
     return soundness.UNSETTLED_MARK if row["unsettled"] else " "
@@ -236,4 +240,4 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, mar
             mark = _OVERLOADED
     if quantity is q.LATENCY and over:
         return ("stall" if row["stalled"] else "sat") + mark
-    return number(row[quantity.column], quantity.digits) + mark
+    return number(row.get(quantity.column), quantity.digits) + mark
