@@ -98,8 +98,9 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
     customdata: pick(places, curve.points).map((points) => points[0]),
     legendgroup: curve.label, showlegend: false, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
   });
-  // where a point is left out of the line, it has a gap
-  const inLine = kept(() => true);
+  // where a point between others is left out of the line, it has a gap
+  const ends = [line.indexOf(true), line.lastIndexOf(true)];
+  const inLine = kept((place) => ends[0] >= 0 && place >= ends[0] && place <= ends[1]);
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
   const flawed = steady.filter((place) => curve.flaw[place]);
