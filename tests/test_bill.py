@@ -254,7 +254,7 @@ def test_a_bill_is_one_of_the_tables(example: Results, tmp_path: Path, capsys: p
     rows = capsys.readouterr().out
     assert main(["export", folder, "--table", "bill"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == rows.splitlines()[0]
-    assert main(["query", folder, "select policy from (select \"power.policy\" as policy, * from bill)", "--csv"]) == 0
+    assert main(["query", folder, 'select policy from (select "power.policy" as policy, * from bill)', "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "always_on"
     assert example.to_pandas("bill")["cost_eur_per_year"].min() > 0
     for ending in ("tex", "md"):
@@ -262,7 +262,9 @@ def test_a_bill_is_one_of_the_tables(example: Results, tmp_path: Path, capsys: p
         assert main(["export", folder, "--table", "bill", "--out", str(out)]) == 0
         text = " ".join(out.read_text(encoding="utf-8").split())
         assert not re.search(r"\d[eE]\+", text), "no exponents"
-    assert "Policy | Power [kW] | Site energy [kWh/year] | Cost [EUR/year] | Saved [kWh/year] | Saved [EUR/year]" in text
+    assert (
+        "Policy | Power [kW] | Site energy [kWh/year] | Cost [EUR/year] | Saved [kWh/year] | Saved [EUR/year]" in text
+    )
     assert main(["query", folder]) == 0
     assert "\nbill: a row per series" in capsys.readouterr().out
 

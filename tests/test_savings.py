@@ -135,6 +135,23 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     assert weft.open(tmp_path / "lower").flaws == [None]
 
 
+def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A window so short that its queues are, too: they seem to forget fast, and only the growth of latencies tells."""
+    file = tmp_path / "growing.yaml"
+    file.write_text(NEAR.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8")
+    run = ["run", str(file), "--no-picture"]
+    assert main([*run, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "queues not settled: the latency still grows" in told
+    assert weft.open(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
+    lower, warmup = re.findall(r"5 % lower \((\S+) in place of 0.5\) and `measure.warmup: (\w+)`", told)[0]
+    sets = ["--set", f"traffic.load={lower}", "--set", f"measure.warmup={warmup}"]
+    assert main([*run, *sets, "--out", str(tmp_path / "lower")]) == 0
+    assert weft.open(tmp_path / "lower").flaws == [None]
+
+
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
     assert text == (

@@ -7,7 +7,7 @@ and they stand at the upper edge. A cross marks points that were measured before
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -140,13 +140,22 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     """A line through all points; for a latency only through the steady ones, since `_over_the_top` draws the others."""
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
-    line = calm if view.y in numbers.LATENCIES else frame
+    line = _with_gaps(frame, y) if view.y in numbers.LATENCIES else frame
     axes.plot(line[x], line[y], label=curve.label, zorder=3, **look.line)
     axes.plot(calm[x], calm[y], label="_steady", zorder=3, **look.full)
     cross_out(axes, calm, x, y)
     if view.y not in numbers.LATENCIES:
         over = saturated(curve).drop_nulls([x, y])
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
+
+
+def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
+    """From the first steady point to the last one, without a value where a point between them is not steady."""
+    calm = (~_over(frame)).arg_true()
+    if calm.is_empty():
+        return frame.clear()
+    between = frame[int(calm[0]) : int(calm[-1]) + 1]
+    return between.with_columns(pl.when(~_over(between)).then(pl.col(y)).cast(pl.Float64).fill_null(nan).alias(y))
 
 
 def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:

@@ -1,5 +1,4 @@
-"""Phases of a load that changes: loads, latency and power of each, over time; for one point, or for several beside
-each other.
+"""Phases of a load that changes: loads, latency and power of each, over time; several points beside each other.
 
 A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
 phase that is not settled or not judged.
@@ -114,7 +113,9 @@ def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], lo
             _steps(axes, phases, quantity.column, label, look.line)
 
 
-def _marks(axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]) -> None:
+def _marks(
+    axes: Axes, over: Sequence[list[dict[str, Any]]], late: Sequence[pl.DataFrame], colours: Sequence[str]
+) -> None:
     """Hollow markers on the upper edge for saturated phases, and crosses on latencies that are not known well."""
     top = axes.get_ylim()[1]
     axes.set_ylim(0, top)

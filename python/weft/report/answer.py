@@ -55,7 +55,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "panel": line.panel,
                 "curve": line.label,
                 "from_load": line.load[0],
-                "latency": None if first is None or line.flaw[0] else first.value,
+                "latency": None if first is None or line.flaw[0] or _changes(sources, line) else first.value,
                 "steady_load": _steady(judged(sources, line)),
                 "saturation": saturation(line, judged(sources, line)),
                 "accepted": most,
@@ -63,6 +63,11 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _changes(sources: Sources, line: Line) -> bool:
+    """Whether the load changes while the first point of a curve runs: its mean latency is that of no load."""
+    return any(sources.summaries[point].get("phases") for point in line.points[0])
 
 
 def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:

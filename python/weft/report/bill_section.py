@@ -44,9 +44,20 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
             (f"Power over the {yearly.bill.period}", *bill_lines.parts(yearly)),
             *([(f"Latency over the {yearly.bill.period}", *bill_lines.latencies(yearly))] if bill_lines.has_latencies(yearly) else []),
         ],
-        "notes": [line.strip() for line in bill_lines.notes(yearly)],
+        "notes": _joined(bill_lines.notes(yearly)),
         "picture": Markup(_picture(yearly)),
     }
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """The notes, each with what to do about it: the lines below it, which are indented."""
+    notes: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and notes:
+            notes[-1] += f"; {line.strip()}"
+        else:
+            notes.append(line)
+    return notes
 
 
 def _picture(yearly: YearlyBill) -> str:

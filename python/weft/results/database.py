@@ -176,7 +176,9 @@ class Database:
             yield
         except duckdb.Error as problem:
             told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
-            if name := next((name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None):
+            if name := next(
+                (name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None
+            ):
                 remedy = "\n".join(dict.fromkeys(of_sweep.asking(name, each) for each in self._sets.values()))
                 what = f"{' and '.join(str(each.root) for each in self._sets.values())}: there is no table {name}"
                 raise ResultsError.saying(what, remedy) from problem

@@ -333,13 +333,13 @@ def _late_phases(summary: Mapping[str, Any]) -> list[str]:
         if late := soundness.fell_behind(phase):
             loads = f"{phase[q.ACCEPTED.column]:.4g} of {phase[q.OFFERED.column]:.4g} {q.ACCEPTED.unit} are accepted"
             told.append(
-                f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is left"
-                f" waits for later phases; {soundness.longer_phase(phase, late)}"
+                f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is"
+                f" left waits for later phases; {soundness.longer_phase(phase, late)}"
             )
         elif late := soundness.began_behind(phase):
             share = f"{100 * late.before / late.offered:.3g} % of what it is offered"
             told.append(
-                f"{name} began with a backlog of earlier phases, {share}: its latencies are not those of its load alone;"
-                f" {soundness.longer_phase(phase, late)}"
+                f"{name} began with a backlog of earlier phases, {share}: its latencies are not those of its load"
+                f" alone; {soundness.longer_phase(phase, late)}"
             )
     return told

@@ -16,11 +16,8 @@ function draw(id, title, x, y, traces, layout = {}) {
   if (!traces.length) return;
   const axis = { gridcolor: css("--grid"), linecolor: css("--dim"), zeroline: false, ticks: "outside", tickcolor: css("--dim"), automargin: true, exponentformat: "none", separatethousands: true };
   const named = drawnSeries(traces);
-  // Entries of the legend are as wide as the widest.
   const [letter, line] = printing() ? [5.3, 19] : [7, 20];
-  const entry = 50 + letter * Math.max(0, ...named.map((trace) => trace.name.length));
-  const columns = Math.max(1, Math.floor((place.clientWidth - 90) / entry));
-  const rows = Math.ceil(named.length / columns);
+  const rows = legendRows(named, letter, place.clientWidth - 90);
   // A long legend makes the chart higher, not its plot smaller.
   place.style.height = `calc(var(--chart-height) + ${line * Math.max(0, rows - 2)}px)`;
   const merged = {
@@ -49,6 +46,20 @@ function draw(id, title, x, y, traces, layout = {}) {
       if (chosen !== undefined) choosePoint(chosen);
     });
   }
+}
+
+// How many rows a legend has. Plotly makes columns as wide as the widest entry, but for entries in groups, or in one row.
+function legendRows(named, letter, room) {
+  const widths = named.map((trace) => 50 + letter * trace.name.length);
+  const all = widths.reduce((sum, width) => sum + width, 0);
+  if (all <= room) return Math.min(1, named.length);
+  if (!named.some((trace) => trace.legendgroup)) return Math.ceil(named.length / Math.max(1, Math.floor(room / Math.max(...widths))));
+  let [rows, taken] = [1, 0];
+  for (const width of widths) {
+    if (taken && taken + width > room) [rows, taken] = [rows + 1, 0];
+    taken += width;
+  }
+  return rows;
 }
 
 // An entry of the legend without data: what a line, a marker or a bar means.
@@ -87,12 +98,14 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
     customdata: pick(places, curve.points).map((points) => points[0]),
     legendgroup: curve.label, showlegend: false, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
   });
-  const inLine = kept((place) => line[place]);
+  // where a point between others is left out of the line, it has a gap
+  const ends = [line.indexOf(true), line.lastIndexOf(true)];
+  const inLine = kept((place) => ends[0] >= 0 && place >= ends[0] && place <= ends[1]);
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
   const flawed = steady.filter((place) => curve.flaw[place]);
   const made = [
-    trace(inLine, { mode: "lines", line: { color: look.color, dash: curve.dash, width: 2 }, name, hoverinfo: "skip" }),
+    trace(inLine, { y: inLine.map((place) => (line[place] ? at[place] : null)), mode: "lines", line: { color: look.color, dash: curve.dash, width: 2 }, name, hoverinfo: "skip" }),
     trace(steady, { mode: "markers", marker: look, error_y: { array: pick(steady, half), visible: anyKnown(pick(steady, half)), thickness: 1.2, width: 3 }, name }),
     trace(flawed, { mode: "markers", marker: flawedMarker(), name: `${name} flawed`, hovertemplate: `${name}<br>%{x:.4g}: %{text} ${unit}<br>%{meta}<extra></extra>`, meta: [...new Set(flawed.map((place) => curve.flaw[place]))].join(", ") }),
     trace(over, { mode: "markers", marker: { ...look, symbol: `${curve.symbol}-open`, line: { width: 2 } }, name: `${name} ${SATURATED}` }),
@@ -107,6 +120,10 @@ function curvesOf(panel) {
 
 function loadCharts(panel) {
   const curves = curvesOf(panel);
+  if (comparesPhases()) phasesBeside(panel);
+  // loads that change, one per curve, are no curve over the load
+  byId("over-load").hidden = comparesPhases() && curves.every((curve) => curve.load.length === 1);
+  if (byId("over-load").hidden) return;
   const offered = curves.map((curve) => curve.means["offered_load"]);
   const accepted = curves.map((curve) => curve.means["accepted_load"]);
   const of = panel ? `, ${plain(panel)}` : "";
@@ -147,8 +164,8 @@ function logAxis(values) {
 function latencyChart(id, title, x, curves, xs) {
   const latency = quantity("packet_latency_mean_cycles");
   const values = curves.map((curve) => curve.means[latency.column]);
-  const steady = curves.flatMap((curve, k) => values[k].filter((value, place) => value !== null && !curve.over[place]));
-  const top = 1.15 * Math.max(1, ...steady);
+  const steady = curves.flatMap((curve, k) => values[k].map((value, place) => (value === null || curve.over[place] ? 0 : Math.max(1.15 * value, 1.03 * (value + (curve.half[latency.column][place] ?? 0))))));
+  const top = Math.max(1.15, ...steady);
   const traces = curves.flatMap((curve, k) => curveTraces(curve, xs[k], values[k], {
     line: curve.over.map((over) => !over),
     at: values[k].map((value, place) => (curve.over[place] ? top : value)),
@@ -225,7 +242,7 @@ function pointCharts(point) {
     { xaxis: { dtick: hops.length > 20 ? undefined : 1 } });
   channelChart(point);
   historyCharts(point);
-  phaseCharts(report.listings.find(({ name }) => name === "phases").rows[point]);
+  phaseCharts(point);
 }
 
 // What was recorded over time; two lines frame the measured window.
@@ -246,34 +263,77 @@ function historyCharts(point) {
     transient ? [late(decode(transient.mean_cycles), "mean", { color: legible(BLUE) }), late(decode(transient.max_cycles), "longest", { color: legible("#D55E00"), dash: "dot" }), frame] : [], layout);
 }
 
-// What each phase of the load offered, accepted and used: a step per phase of the window.
-function phaseCharts(phases) {
-  const measured = phases.filter((phase) => typeof phase.from_cycle === "number");
-  const steps = (name, words, colour, dash, more = {}) => ({
-    x: measured.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
-    y: measured.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
-    text: measured.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
+function phasesOf(point) {
+  const { rows } = report.listings.find(({ name }) => name === "phases");
+  return rows[point].filter((phase) => typeof phase.from_cycle === "number");
+}
+
+// A step per phase of the window.
+function phaseSteps(phases, name, words, colour, dash, more = {}) {
+  return {
+    x: phases.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
+    y: phases.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
+    text: phases.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
     name: words, mode: "lines", type: "scatter", line: { color: colour, dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
-  });
-  const over = measured.filter((phase) => phase.saturated === "saturated");
-  const known = measured.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number");
-  const top = 1.15 * Math.max(1, ...known);
-  const marks = { x: over.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", mode: "markers", type: "scatter", cliponaxis: false,
-    marker: { symbol: "circle-open", size: 9, color: legible(BLUE), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" };
-  const late = measured.filter((phase) => phase.crossed && typeof phase.packet_latency_mean_cycles === "number");
-  const crosses = { x: late.map((phase) => (phase.from_cycle + phase.to_cycle) / 2), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled or not judged", mode: "markers", type: "scatter", cliponaxis: false,
-    marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" };
-  const lines = (traces) => (measured.length ? traces.filter((trace) => anyKnown(trace.y)) : []);
-  const time = "Time [cycles]";
-  draw("chart-phase-load", "Loads of the phases", time, "Load [flits/terminal/cycle]",
-    lines([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", legible("#D55E00"), "dash"), steps("accepted_load", "accepted", legible(BLUE), "solid")]));
-  draw("chart-phase-latency", "Mean latency of the packets created in each phase", time, "Packet latency [cycles]",
-    lines([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid"), marks, crosses]), { yaxis: { range: [0, top] } });
-  const powers = ["power_mean_w", "power_always_on_mean_w"];
-  const { scale, unit } = sharedPrefix(measured.flatMap((phase) => powers.map((name) => phase[name])), "W");
-  const scaled = (trace) => ({ ...trace, y: trace.y.map((value) => value && value * scale) });
-  draw("chart-phase-power", "Mean power in each phase", time, `Mean power [${unit}]`,
-    lines([steps(powers[0], "as run", legible(BLUE), "solid"), steps(powers[1], "always on", css("--dim"), "dash")]).map(scaled));
+  };
+}
+
+// Hollow markers at the upper edge of latencies for saturated phases, and crosses for those that are not known well.
+function phaseMarks(phases, top) {
+  const [over, late] = [phases.filter((phase) => phase.saturated === "saturated"), phases.filter((phase) => phase.crossed && typeof phase.packet_latency_mean_cycles === "number")];
+  const middle = (phase) => (phase.from_cycle + phase.to_cycle) / 2;
+  const common = { mode: "markers", type: "scatter", cliponaxis: false };
+  return [
+    { ...common, x: over.map(middle), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", marker: { symbol: "circle-open", size: 9, color: css("--ink"), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" },
+    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled or not judged", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
+  ].filter((trace) => trace.x.length);
+}
+
+function phaseTop(phases) {
+  return 1.15 * Math.max(1, ...phases.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number"));
+}
+
+const TIME = "Time [cycles]";
+const someKnown = (traces) => traces.filter((trace) => anyKnown(trace.y));
+
+// What each phase of the load of a point offered, accepted and used.
+function phaseCharts(point) {
+  const measured = phasesOf(point);
+  const steps = (...line) => phaseSteps(measured, ...line);
+  const top = phaseTop(measured);
+  draw("chart-phase-load", "Loads of the phases", TIME, "Load [flits/terminal/cycle]",
+    someKnown([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", legible("#D55E00"), "dash"), steps("accepted_load", "accepted", legible(BLUE), "solid")]));
+  draw("chart-phase-latency", "Mean latency of the packets created in each phase", TIME, "Packet latency [cycles]",
+    [...someKnown([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid")]), ...phaseMarks(measured, top)], { yaxis: { range: [0, top] } });
+  powerOfPhases("chart-phase-power", "Mean power in each phase", measured, [steps("power_mean_w", "as run", legible(BLUE), "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]);
+}
+
+function powerOfPhases(id, title, phases, traces) {
+  const { scale, unit } = sharedPrefix(phases.flatMap((phase) => [phase.power_mean_w, phase.power_always_on_mean_w]), "W");
+  draw(id, title, TIME, `Mean power [${unit}]`, someKnown(traces).map((trace) => ({ ...trace, y: trace.y.map((value) => value && value * scale) })));
+}
+
+// Most points whose phases stand in one chart.
+const MOST_BESIDE = 14;
+
+// Whether the loads of all points change, and there are few enough to compare.
+function comparesPhases() {
+  return pointCount > 1 && pointCount <= MOST_BESIDE && report.points.words.every((_, point) => phasesOf(point).length);
+}
+
+// The phases of all points of a traffic pattern, a line per point.
+function phasesBeside(panel) {
+  const points = curvesOf(panel).flatMap((curve) => curve.points.flatMap((points, place) => points.map((point, seed) => ({
+    phases: phasesOf(point),
+    words: [curve.label || report.title, curve.load.length > 1 ? `load ${curve.load[place]}` : "", points.length > 1 ? `seed ${valueOf("seed", point) ?? seed}` : ""].filter(Boolean).map(plain).join(", "),
+  }))));
+  const of = panel ? `, ${plain(panel)}` : "";
+  const lines = (name) => someKnown(points.map(({ phases, words }, k) => phaseSteps(phases, name, words, legible(CLASS_COLOURS[k % CLASS_COLOURS.length]), DASHES[k % DASHES.length])));
+  const every = points.flatMap(({ phases }) => phases);
+  const top = phaseTop(every);
+  draw("chart-phases-accepted", `Accepted load in each phase${of}`, TIME, "Accepted load [flits/terminal/cycle]", [...someKnown([phaseSteps(points[0].phases, "load", "as set", css("--dim"), "dot")]), ...lines("accepted_load")]);
+  draw("chart-phases-latency", `Mean latency of the packets created in each phase${of}`, TIME, "Packet latency [cycles]", [...lines("packet_latency_mean_cycles"), ...phaseMarks(every, top)], { yaxis: { range: [0, top] } });
+  powerOfPhases("chart-phases-power", `Mean power in each phase${of}`, every, lines("power_mean_w"));
 }
 
 // Channels between routers from the busiest on, a line per class. Where some are hardly used, the axis is logarithmic.

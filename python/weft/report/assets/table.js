@@ -2,6 +2,9 @@
 // Tables that sort: a click or Enter on a head sorts by it, once more turns the order. Rows that can be chosen are one
 // stop for the Tab key; arrows go up and down.
 
+// Texts with more letters are broken into lines.
+const LONG = 36;
+
 // Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values, or of {text, value, title}:
 // what stands there, by what it is sorted (null: last), and what is told on hover; or of {mark, value, title}: a number and
 // the sign behind it. Numbers in J, W and s have one prefix per column.
@@ -18,6 +21,7 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
       const cell = element("td", { textContent, title: value?.title ?? "" });
       if (marked[at]) cell.append(element("span", { className: "mark", textContent: value?.mark ?? "" }));
       if (numeric[at] && typeof value !== "string") cell.className = "number";
+      else if (textContent.length > LONG) cell.className = "long";
       return cell;
     });
     const line = element("tr", {}, ...cells);
