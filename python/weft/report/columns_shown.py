@@ -47,6 +47,7 @@ JOBS = (
     Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
     Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),
     Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
+    Quantity("batch_dropped_packets", "Packets of the batch that were dropped", "packets", "batch dropped", 0),
     Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
 )
 

@@ -176,7 +176,11 @@ def _meaning(marks: Collection[str]) -> str:
 
 
 def _delivered(job: Mapping[str, object]) -> str:
-    return "-" if job["batch_packets"] is None else f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+    if job["batch_packets"] is None:
+        return "-"
+    dropped = job.get("batch_dropped_packets")
+    told = f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+    return f"{told}, {dropped} dropped" if dropped else told
 
 
 def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:

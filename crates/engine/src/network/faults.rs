@@ -54,7 +54,8 @@
 //! broken link while its head, further on, waits for that same link. (With virtual cut-through the far buffer takes the
 //! whole packet.)
 //! # Validation
-//! `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
+//! `engine/tests/conformance/random_faults.rs`: thousands of short rounds over all routings, topologies and policies;
+//! `engine/tests/broken.rs`: cyclic tables, patience, watched heads, links of terminals; `engine/tests/conformance/faults.rs`: every routing and every policy with faults of links and routers, in buffers of one
 //! packet: all is delivered or counted, credits come home, accounts close. `engine/tests/faults.rs`: the shares that are lost
 //! with and without a choice, and with new tables; and for tcep: nothing lost or stuck over random faults of links in rows, grids and groups; with faults
 //! of routers all that is not delivered is counted as dropped, in a row exactly the packets from and to the dead
