@@ -18,9 +18,9 @@ from weft.cli import main
 from weft.errors import ScenarioError, WeftError
 from weft.plot import draw
 from weft.plot.choice import Choice
+from weft.results.bill_baseline import REFERENCE
 from weft.results.bill_keys import HOURS_PER_YEAR, Bill
 from weft.results.bill_lines import lines
-from weft.results.yearly_bill import REFERENCE
 
 if TYPE_CHECKING:
     from weft.api.results import Results

@@ -182,7 +182,7 @@ impl Clock {
             Time::Femtoseconds(fs) => fs.checked_div(self.cycle_fs).unwrap_or(0),
         };
         if cycles > u128::from(MAX_CYCLES) {
-            let what = format!("{time} is {cycles} cycles, and a time has at most 2^48");
+            let what = format!("{time} is {cycles} cycles, more than 2^48");
             let longest = Time::Femtoseconds(u128::from(MAX_CYCLES).saturating_mul(self.cycle_fs));
             return Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles, which are {longest}")));
         }

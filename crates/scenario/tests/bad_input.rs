@@ -158,7 +158,7 @@ fn wrong_unit() {
     7 |   default: {latency: 10GHz, vcs: 4, buffer: 32flits}
       |                      ^^^^^
       |
-      = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+      = help: units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
     "#);
 }
 
@@ -171,7 +171,7 @@ fn bare_number() {
     7 |   default: {latency: 10, vcs: 4, buffer: 32flits}
       |                      ^^
       |
-      = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+      = help: units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
     "#);
 }
 

@@ -114,6 +114,42 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
 }
 
 #[test]
+fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_does() {
+    let warned = |mtbf: &str| {
+        let keys = format!("random: {{of: links, mtbf: {mtbf}, mttr: 2us}}");
+        let warnings = expand("faults.yaml", &random(&keys), &[]).expect("good").remove(0).warnings;
+        warnings.into_iter().find(|warning| warning.path == "fault_model.random.mtbf")
+    };
+    // 30 links * 100 us / 1 h
+    let warning = warned("1h").expect("nothing fails");
+    assert!(
+        warning.what.contains("30 links with a mean time to a fault of 3600s have 8.3e-7 faults"),
+        "{}",
+        warning.what
+    );
+    let (_, rest) = warning.help.split_once("write ").expect("a remedy");
+    let (mtbf, _) = rest.split_once(" or less").expect("a time");
+    assert!(!warning.help.contains("seed") && warned(mtbf).is_none(), "{}", warning.help);
+    // a time in which no run can be: the longest that is possible, which is taken
+    let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
+    assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
+    let longest = "281474976710656cycles";
+    assert!(text.contains(&format!("write at most {longest}, which are 562949.953421312s")), "{text}");
+    assert!(warned(longest).is_some());
+}
+
+#[test]
+fn a_fault_at_time_0_is_there_from_the_start() {
+    let at = |time: &str| {
+        let text = random("random: {of: links, mtbf: 1h, mttr: 2us}")
+            .replace("fault_model:", &format!("faults: [{{link: [0, 1], at: {time}}}]\nfault_model:"));
+        expand("faults.yaml", &text, &[]).expect("good").remove(0).scenario.spec().expect("a network").faults
+    };
+    assert_eq!(at("0us"), at("1cycle"));
+    assert_eq!(at("0us")[0].at, 1);
+}
+
+#[test]
 fn what_is_off_while_it_is_broken_has_a_price() {
     let text = GOOD.replace("routing: pal", "routing: dimension_order");
     let prices = "{policy: always_on, prices: {on: {static: 1pJ/bit, per_bit: 1pJ/bit}}}";

@@ -160,7 +160,13 @@ impl fmt::Display for Time {
     }
 }
 
-as_text!(Time, TIME, r"^[0-9]+(\.[0-9]+)? ?(d|h|min|s|ms|us|ns|ps|fs|cycles?)$", "A time.", ["10us", "1.6ns", "4cycles"]);
+as_text!(
+    Time,
+    TIME,
+    r"^[0-9]+(\.[0-9]+)? ?(d|h|min|s|ms|us|ns|ps|fs|cycles?)$",
+    "A time.",
+    ["10us", "1.6ns", "4cycles"]
+);
 
 /// A count of flits: "32flits" or "1flit".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

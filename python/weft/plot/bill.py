@@ -10,7 +10,8 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
-from weft.results.yearly_bill import REFERENCE, YearlyBill
+from weft.results.bill_baseline import REFERENCE
+from weft.results.yearly_bill import YearlyBill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +116,9 @@ def _latency(row: Billed) -> str:
     """Mean packet latencies of the parts of the profile, from the lowest to the highest; empty if none is known."""
     known = [each.latency_cycles for each in row.readings if each.latency_cycles is not None]
     ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
-    return f"{' to '.join(ends)} cycles" if ends else ""
+    dropped = max((each.dropped_share for each in row.readings), default=0.0)
+    lost = f", up to {100 * dropped:.3g} % dropped" if dropped else ""
+    return f"{' to '.join(ends)} cycles{lost}" if ends else ""
 
 
 def _cost(yearly: YearlyBill, row: Billed) -> float:

@@ -19,6 +19,7 @@ TABLE = (
     Quantity("flaw", "Why the point is left out of what is best", "", "flaw", 0),
     q.OFFERED,
     q.ACCEPTED,
+    q.DELIVERED,
     q.LATENCY,
     Quantity("packet_latency_ci95_cycles", "Half width of the 95 % confidence interval of the mean", "cycles", "+-", 2),
     q.P99,
@@ -164,6 +165,9 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         over = phase.get("saturated")
         row = phase | {"saturated": words[over] if phase["packets"] else "not measured"}
         if phase["packets"]:
+            if over is False and soundness.is_dropping(judged):
+                row["saturated"] = "no, packets dropped"
+            row |= {"power_always_on_mean_w": judged.get("power_always_on_mean_w")}
             row |= {"mark": soundness.OVERLOADED_MARK if over else soundness.mark(judged)}
             row |= {"flaw": soundness.reason(judged), "crossed": not over and bool(soundness.mark(judged))}
         rows.append(row | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if over else {}))
@@ -175,13 +179,25 @@ def point_mark(summary: Mapping[str, Any]) -> str:
     return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
 
 
+def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]:
+    """The entries of a list on faults, each with the mark of the point."""
+    return lambda summary: [each | {"mark": point_mark(summary)} for each in summary.get(name) or []]
+
+
 # In the order in which they stand on the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
-    Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS),
-    Listing("fault_episodes", "What failed, and how long until all was as before", "failed", "failed", FAULT_EPISODES),
+    Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS, _in_faults("fault_parts")),
+    Listing(
+        "fault_episodes",
+        "What failed, and how long until all was as before",
+        "failed",
+        "failed",
+        FAULT_EPISODES,
+        _in_faults("fault_episodes"),
+    ),
 )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # have cost on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
+# What savings are against where the bill names no baseline and no points of links that are always on were measured.
+REFERENCE = "same flits, links always on"
 
 
 class Baseline:
@@ -87,7 +89,9 @@ class Baseline:
         else:
             what = "links that failed draw no power, which is no saving, and no baseline was measured with these faults"
         awake = [each for each in self._all if each.never_sleeps and not each.faults and POLICY in each.coordinates]
-        usual = {path: value for path, value in self.wanted.items() if path.partition(".")[0] not in (FAULTS, FAULT_MODEL)}
+        usual = {
+            path: value for path, value in self.wanted.items() if path.partition(".")[0] not in (FAULTS, FAULT_MODEL)
+        }
         if not found and awake:
             usual = {POLICY: awake[0].coordinates[POLICY]}
         elif not found or not usual:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.results.bill_baseline import USUAL
+from weft.results import soundness
+from weft.results.bill_baseline import REFERENCE, USUAL
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS
-from weft.results.yearly_bill import REFERENCE
 from weft.text.columns import columns
 from weft.text.labels import setting
 from weft.text.si import si
@@ -77,7 +77,7 @@ def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of mean packet latencies over the profile; a column per part."""
 
     def latency(reading: Reading) -> str:
-        return cycles(reading.latency_cycles)
+        return cycles(reading.latency_cycles) + (soundness.DROPPING_MARK if reading.dropped_share else "")
 
     return _over_the_profile(yearly, "mean packet latency [cycles]", latency)
 
@@ -111,6 +111,8 @@ def notes(yearly: YearlyBill) -> list[str]:
         if REFERENCE in against:
             told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
     told += _price_in_latency(yearly)
+    if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
+        told.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
     told += _of_faults(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
@@ -135,7 +137,10 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             money += " more"
         if pairs:
             _, where, own, base = max(pairs)
-            told.append(f"{row.label} {money}; mean latency {cycles(own)} instead of {cycles(base)} cycles at {where}")
+            lost = yearly.mean([each.dropped_share for each in row.readings])
+            dropped = f"; {100 * lost:.3g} % of its packets are dropped" if lost else ""
+            latency = f"mean latency {cycles(own)} instead of {cycles(base)} cycles at {where}"
+            told.append(f"{row.label} {money}; {latency}{dropped}")
         elif row.baseline == REFERENCE:
             told.append(f"{row.label} {money}; what latency it costs is not known: {setting(USUAL)} was not measured")
     return told

@@ -35,7 +35,8 @@ class Curve:
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
         and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
-        ``stalled``, ``failing`` (links or routers), ``dropping`` (packets), ``unsettled`` and ``unjudged`` (true if any seed was), ``closed_loop`` (the load follows the
+        ``stalled``, ``failing`` (links or routers fail),
+        ``dropping`` (packets), ``unsettled`` and ``unjudged`` (true if any seed was), ``closed_loop`` (the load follows the
         network), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound point), the numbers of the
         summary as means over seeds (null where nothing was measured; what links cost that are always on is null
         where links fail, too), and the numbers of each

@@ -79,13 +79,17 @@ class Pair:
         """What the network draws, beside the reference."""
         return _instead(self.policy["power_mean_w"], self.reference["power_mean_w"], _watts)
 
+    def latencies(self) -> str:
+        """The mean latency of a packet, beside the reference."""
+        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
+        return _instead(own, base, _cycles)
+
     def sentence(self, where: str) -> str:
         """Links that draw power, power and latency of both."""
-        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
             f" that it manages draw power; the network draws {self.powers()}, and a packet takes"
-            f" {_instead(own, base, _cycles)} on average."
+            f" {self.latencies()} on average."
         )
 
 
@@ -215,8 +219,8 @@ def left_out(pairs: Sequence[Pair]) -> str:
 
 def _flaw(side: Summary) -> str:
     """Why a point says nothing about power and latency; empty if it does."""
-    if flaw := soundness.reason(side):
-        return flaw
+    if flaws := soundness.obstacles(side):
+        return ", ".join(flaw.words for flaw in flaws)
     measured = (
         side.get(q.LATENCY.column) is not None and side[q.ACCEPTED.column] and side.get("links_on_mean") is not None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,8 @@ _LIMIT = "measure.warmup_limit"
 _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
+# What accepts less than it is offered, so that only accepted loads can be compared.
+LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 _OVER = {STALLED, *OVERLOADED}
 _UNSETTLED = {POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
 # Stands in place of a latency that has no limit: the word, and why there is none.
@@ -149,8 +152,12 @@ def short_warmup(summary: Mapping[str, Any]) -> str | None:
 
 
 def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
-    """Why the latencies had not settled at the limit of a warm-up, and what to do; ``None`` if they had."""
-    return next(map(_told, _warnings(summary, _LIMIT)), None)
+    """Why the latencies had not settled at the limit of a warm-up, and what to do; ``None`` if they had.
+
+    Where queues have not settled, either, `remedies` names the limit that is long enough for both.
+    """
+    told = (lambda warning: warning["what"]) if QUEUES_UNSETTLED in flaws(summary) else _told
+    return next(map(told, _warnings(summary, _LIMIT)), None)
 
 
 def unjudged(summary: Mapping[str, Any]) -> str | None:
@@ -194,6 +201,14 @@ def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]
 
 def _told(warning: Mapping[str, str]) -> str:
     return f"{warning['what']}; {warning['help']}"
+
+
+def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
+    """What keeps a point from being compared with another one that delivers the same, the worst first.
+
+    Lost packets do so only where they are more than 3 %: else they are within what counts as the same work.
+    """
+    return [flaw for flaw in flaws(summary) if flaw is not DROPPING or is_lossy(summary)]
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
@@ -391,7 +406,7 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
     if short_warmup(summary) is not None:
         told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
     by_itself = summary.get("warmup_settled") is not None
-    limit = _rounded_up(2 * (summary.get("warmup_cycles") or 0))
+    limit = _longer_limit(summary)
     lower = _lower_load(summary)
     if QUEUES_UNSETTLED in found:
         # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
@@ -410,6 +425,13 @@ def remedies(summary: Mapping[str, Any]) -> list[str]:
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
+
+
+def _longer_limit(summary: Mapping[str, Any]) -> int:
+    """A limit of a warm-up that came to its own: the one that the engine names [cycles], or else twice the warm-up."""
+    named = (re.search(r"`measure\.warmup_limit: (\d+)cycles`", each["help"]) for each in _warnings(summary, _LIMIT))
+    own = _rounded_up(2 * (summary.get("warmup_cycles") or 0))
+    return max([own, *(int(found[1]) for found in named if found)])
 
 
 def longer_phase(phase: Mapping[str, Any], late: backlog.Backlog) -> str:

@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.results import bill_example
-from weft.results.bill_baseline import Baseline
+from weft.results import bill_example, bill_lines
+from weft.results.bill_baseline import REFERENCE, Baseline
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
 from weft.results.bill_points import Reading, Series, UnbillableError, series_of
 from weft.results.curves import short
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from weft.results.bill_keys import Part
     from weft.results.result_set import ResultSet
-
-# What savings are against where the bill names no baseline and no points of links that are always on were measured.
-REFERENCE = "same flits, links always on"
 
 
 @dataclass(frozen=True)
@@ -107,9 +104,7 @@ class YearlyBill:
 
     def __str__(self) -> str:
         """The tables and notes of `weft analyse bill`."""
-        from weft.results.bill_lines import lines
-
-        return "\n".join(lines(self))
+        return "\n".join(bill_lines.lines(self))
 
     __repr__ = __str__
 

@@ -73,7 +73,7 @@ const SATURATED = "saturated or stalled";
 function withHollow(curves, traces) {
   const some = (wanted) => traces.length && curves.some((curve) => curve.over.some((over, place) => wanted(over, curve.flaw[place])));
   const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
-  const cross = meaning("not settled, not judged or not measured", { mode: "markers", marker: flawedMarker() });
+  const cross = meaning("not settled, not judged, packets dropped or not measured", { mode: "markers", marker: flawedMarker() });
   return [...traces, ...(some((over) => over) ? [hollow] : []), ...(some((over, flaw) => flaw && !over) ? [cross] : [])];
 }
 
@@ -285,7 +285,7 @@ function phaseMarks(phases, top) {
   const common = { mode: "markers", type: "scatter", cliponaxis: false };
   return [
     { ...common, x: over.map(middle), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", marker: { symbol: "circle-open", size: 9, color: css("--ink"), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" },
-    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled or not judged", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
+    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled, not judged or packets dropped", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
   ].filter((trace) => trace.x.length);
 }
 
