@@ -27,7 +27,7 @@ impl Warning {
 
 /// The warnings of a resolved scenario.
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
-    let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
+    let mut warnings: Vec<Warning> = unsettled(scenario, spec)?.into_iter().collect();
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));
@@ -97,7 +97,7 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
 }
 
 /// A fixed warm-up in which a policy that switches links can't settle.
-fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
+fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -117,7 +117,7 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
         };
-        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !spec.faults.is_empty())];
+        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
         let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
         let help = match timed.is_empty() {
             // what happens at given times must stay where it is in the window
