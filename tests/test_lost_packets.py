@@ -1,10 +1,9 @@
-"""Points that lose packets at faults, listed or at random: marked everywhere, never praised, and no saving of their own."""
+"""Points that lose packets at faults, listed or at random: marked everywhere, never praised, and no saving."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +23,8 @@ from weft.results.comparison import compare
 from weft.results.quantities import ACCEPTED, LATENCY
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.api.results import Results
 
 # A tree whose routers fail at random and come back; nothing that was dropped is sent again.
@@ -139,7 +140,8 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     assert (row["latency"], row["steady_load"], row["accepted"]) == (None, None, None)
     assert re.fullmatch(r"[\d.]+ % of the packets are dropped at most at 0.02, 0.1", row["saturation"])
     # in a document, in figures and in comparisons
-    assert main(["export", str(results.root), "--out", str(out := tmp_path / "points.md")]) == 0
+    out = tmp_path / "points.md"
+    assert main(["export", str(results.root), "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
     assert "\n#: packets were dropped" in text
     assert "Packets of the window that were delivered" in text
@@ -155,7 +157,8 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
 
 def test_a_phase_in_which_packets_are_dropped_is_marked_and_others_are_not(tmp_path: Path) -> None:
     more = {
-        "traffic": {"pattern": "uniform", "packet": "4flits", "load": 0.05, "phases": [{"from": "5000cycles", "load": 0.1}]},
+        "traffic.load": 0.05,
+        "traffic.phases": [{"from": "5000cycles", "load": 0.1}],
         "sweep": None,
         "faults": [{"router": 0, "at": "5500cycles", "until": "6000cycles"}],
     }

@@ -69,7 +69,8 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
     """The row of an episode; one without numbers says why nothing failed."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    flaw = soundness.reason(summary)
+    # what is dropped is a column of its own
+    flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     told = "; ".join(dict.fromkeys(filter(None, why)))
     return {

@@ -34,13 +34,11 @@ class Curve:
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
-        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
-        ``stalled``, ``failing`` (links or routers fail),
-        ``dropping`` (packets), ``unsettled`` and ``unjudged`` (true if any seed was), ``closed_loop`` (the load follows the
-        network), ``flaw`` (the worst of `weft.results.soundness`; empty for a sound point), the numbers of the
-        summary as means over seeds (null where nothing was measured; what links cost that are always on is null
-        where links fail, too), and the numbers of each
-        run with the ending ``_runs``.
+        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
+        ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled`` and ``unjudged`` (true if any seed
+        was), ``closed_loop`` (the load follows the network), ``flaw`` (the worst of `weft.results.soundness`; empty
+        for a sound point), the numbers of the summary as means over seeds (null where nothing was measured; what links
+        cost that are always on is null where links fail, too), and the numbers of each run with the ending ``_runs``.
     """
 
     label: str

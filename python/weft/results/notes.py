@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, soundness
+from weft.results import backlog, collapse, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -233,12 +233,23 @@ def _silent_phases(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
+    phases = summary.get("phases") or []
     return [
         f"phase {phase['phase']} of the load is saturated: {phase[q.ACCEPTED.column]:.4g} of {phase['load']:.4g} "
-        f"{q.ACCEPTED.unit} are accepted, what is left waits in the source queues for later phases"
-        for phase in summary.get("phases") or []
+        f"{q.ACCEPTED.unit} are accepted, {_left(waits)}"
+        for phase, waits in zip(phases, backlog.of_phases(phases), strict=True)
         if phase.get("saturated")
     ]
+
+
+def _left(waits: backlog.Backlog | None) -> str:
+    """What waits as a phase ends: of one that works off the backlog of others, what is accepted does not tell that."""
+    if waits is None or waits.after <= 0 or waits.offered <= 0:
+        return "what is left waits in the source queues for later phases"
+    begin = f", and {waits.before:.3g} as it began" if waits.before > 0 else ""
+    share = 100 * waits.after / waits.offered
+    told = f"{waits.after:.3g} flits/terminal wait in the source queues as it ends"
+    return f"{told} ({share:.3g} % of what it is offered){begin}"
 
 
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:

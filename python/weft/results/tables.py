@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import quantities as q
 from weft.results import notes, soundness
+from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
