@@ -386,7 +386,7 @@ def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_set_below_a_sweep_is_never_lost(small: Path, order: int, capsys: pytest.CaptureFixture[str]) -> None:
-    sets = ["routing.ugal_p.threshold=2flits", "sweep.routing=[ugal_p, dimension_order]"][::order]
+    sets = ["routing.dimension_order.dateline=none", "sweep.routing=[ugal_p, dimension_order]"][::order]
     assert main(["check", str(small), *(word for each in sets for word in ("--set", each))]) == 2
     told = capsys.readouterr().err
     assert "`routing` is swept, and its values take the place of all that is below it" in told
