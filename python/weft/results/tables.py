@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import quantities as q
 from weft.results import notes, soundness
+from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
@@ -119,9 +119,9 @@ def faults(results: ResultSet) -> list[str]:
         for (row, summary), sign in zip(rows, signs, strict=True)
     ]
     told = (
-        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was not "
-        "dropped; recovery, return: longest time from a first failure, and from the last repair, until packets are as "
-        f"before [cycles]{_meaning(signs)}"
+        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
+        "not dropped; recovery, return: longest time from a first failure, and from the last repair, until packets "
+        f"are as before [cycles]{_meaning(signs)}"
     )
     return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
 
