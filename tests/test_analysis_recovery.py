@@ -25,7 +25,7 @@ SCENARIO = (
 measure: {warmup: 1000cycles, window: 8000cycles}
 """
 )
-# none; two, of which the later one stands first; broken when the window begins; behind the window; none behind the first
+# none; two, of which the later one stands first; broken when the window begins; behind the window
 FAULTS = [
     [],
     [{"router": 1, "at": "6000cycles"}, {"link": [0, 2], "at": "4us", "until": "4500cycles"}],
@@ -91,9 +91,7 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     assert all("cycle" in line for line in reasons)
 
 
-def test_random_faults_are_told_as_those_that_are_named(
-    at_random: Results, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_random_faults_are_told_as_those_that_are_named(at_random: Results, capsys: pytest.CaptureFixture[str]) -> None:
     (summary,) = at_random.summaries
     episodes = summary["fault_episodes"]
     assert summary["fault_episodes_count"] == len(episodes) > 1
@@ -113,9 +111,7 @@ def test_the_report_has_tables_of_parts_and_episodes(faulty: Results) -> None:
     parts, episodes = listings["fault_parts"]["rows"], listings["fault_episodes"]["rows"]
     assert [len(rows) for rows in parts] == [0, 3, 3, 3]
     assert [len(rows) for rows in episodes] == [0, 2, 1, 0]
-    assert parts[1][0]["latency_cycles"] == pytest.approx(
-        faulty.summaries[1]["latency_before_faults_cycles"], rel=1e-5
-    )
+    assert parts[1][0]["latency_cycles"] == pytest.approx(faulty.summaries[1]["latency_before_faults_cycles"], rel=1e-5)
     missing = [row for rows in parts for row in rows if row["latency_cycles"] is None]
     assert missing
     assert all(row["unknown"] for row in missing)

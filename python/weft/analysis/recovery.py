@@ -1,4 +1,4 @@
-"""How traffic recovers from faults: latency before, during and after each, what was delivered, time until all is as before.
+"""How traffic recovers from faults: latency before, during and after, what was delivered, time until all is as before.
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D; the paper measures nothing there, so the measures
 are ours. Parameters: none; they are measured in the run itself (`crates/scenario/src/recovery.rs` says how a bin is

@@ -259,8 +259,8 @@ def _recovery(options: argparse.Namespace) -> Answered:
     frame = recovery.table(folders.opened(options.results))
     notes = [
         "a row per time from a first failure until all is whole again [cycles]",
-        "before, during, after: mean latency [cycles] of the packets delivered before the first fault of the point, in this "
-        "one, and while all is whole again",
+        "before, during, after: mean latency [cycles] of the packets delivered before the first fault of the point, in",
+        "  this one, and while all is whole again",
         "delivered: share of the packets delivered or dropped meanwhile; dropped: packets",
         "recovery: cycles from the failure until latency and throughput are as before, up to chance; 0: no bin is off",
         "return: the same from the end of the fault on",

@@ -117,9 +117,9 @@ def faults(results: ResultSet) -> list[str]:
         for (row, summary), sign in zip(rows, signs, strict=True)
     ]
     told = (
-        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was not "
-        "dropped; recovery, return: longest time from a first failure, and from the last repair, until packets are as "
-        f"before [cycles]{_meaning(signs)}"
+        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
+        "not dropped; recovery, return: longest time from a first failure, and from the last repair, until packets "
+        f"are as before [cycles]{_meaning(signs)}"
     )
     return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
 

@@ -146,7 +146,7 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
         let words = LinkKnowledge::Subnetworks.words();
         let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");
         let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
-        let help = format!("{set}take another routing, or leave faults out");
+        let help = format!("{set}leave faults out");
         return Err(Refusal::new("faults", what, help));
     }
     if offers.control_packets.is_empty() {
