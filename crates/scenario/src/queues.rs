@@ -135,10 +135,14 @@ fn is_steady(spec: &Spec) -> Result<bool, Refusal> {
     Ok(keeps && jobs.all(lasts))
 }
 
-/// By how much the flits that a full channel is offered vary \[flits^2/cycle\]: that of its most bursty source.
+/// By how much the flits that a full channel is offered vary \[flits^2/cycle\], if sources like the most bursty one fill it.
+/// Of a process, those with the least load burst most.
 fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
-        Ok(job.injection.variance(job.packet_flits, spec.cycle_fs, "traffic.injection")?.max(most))
+        let loads = job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|&load| load > 0.0);
+        let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
+        let process = job.injection.build(least, job.packet_flits, spec.cycle_fs, "traffic.injection")?;
+        Ok((process.dispersion() * f64::from(job.packet_flits)).max(most))
     })
 }
