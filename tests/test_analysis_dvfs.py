@@ -198,6 +198,43 @@ def test_links_that_are_always_on(awake: Results) -> None:
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
 
 
+# Two routers of four terminals, which all send to the other router over one link.
+PAIR = """\
+topology: {full_mesh: {routers: 2, terminals_per_router: 4}}
+routing: dimension_order
+traffic: {pattern: neighbor, load: 0.1}
+measure: {warmup: 8000cycles, window: 20000cycles}
+"""
+
+
+# The load of the link; the share of the full power that the ideal needs; where the ladder comes to rest: down to half
+# below 0.5 * 0.5, to a quarter below 0.5 * 0.25.
+@pytest.mark.parametrize(
+    ("carried", "ideal", "state"),
+    [(0.7, 1, "on"), (0.4, 0.69, "on"), (0.19, 0.54, "half"), (0.08, 0.54, "quarter")],
+)
+def test_the_rate_ladder_lies_between_the_ideal_and_links_that_are_always_on(
+    tmp_path: Path, carried: float, ideal: float, state: str
+) -> None:
+    ladder = {"rate_ladder": {"epoch": "1us", "transition": "100ns", "up": 0.75, "down": 0.5}}
+    bills = {}
+    for name, policy in (("on", "always_on"), ("ladder", ladder)):
+        set = {"traffic.load": carried / 4, "power.policy": policy}
+        results = weft.load(PAIR, set=set).run(tmp_path / name)
+        bills[name] = results.summaries[0]["energy_network_j"]
+        channels = results.channels(0).drop_nulls(["from_router", "to_router"])
+        rests = "on" if name == "on" else state
+        assert (channels[f"cycles_{rests}"] == 20_000).all()
+        if name == "on":
+            (row,) = results.rate_scaled().to_dicts()
+            assert row["normalised_energy"] == pytest.approx(ideal)
+            scaled = row["energy_network_scaled_j"]
+    # the same packets: at the edges of the window a few flits more or fewer
+    power = {"on": 1, "half": 0.69, "quarter": 0.54}[state]
+    assert bills["ladder"] == pytest.approx(power * bills["on"], rel=1e-3)
+    assert scaled * 0.999 <= bills["ladder"] <= bills["on"] * 1.001
+
+
 def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "dvfs", str(awake.root), "--rates", "0.5,1", "--powers", "0.7,1", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -50,7 +50,9 @@ def test_what_the_architecture_names_exists() -> None:
         if any(placeholder in name for placeholder in PLACEHOLDERS):
             continue
         if FILE.fullmatch(name):
-            known = any(f"{path}/".endswith(f"/{name.rstrip('/')}/") or f"/{name.rstrip('/')}/" in path for path in paths)
+            known = any(
+                f"{path}/".endswith(f"/{name.rstrip('/')}/") or f"/{name.rstrip('/')}/" in path for path in paths
+            )
             known |= any(name in source for source in sources.values())
         else:
             known = words.issuperset(re.findall(r"[A-Za-z_]\w*", name))

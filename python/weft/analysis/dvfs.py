@@ -2,10 +2,11 @@
 
 Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
 lowest of a few rates that is no less than its utilisation in the run (a share of its bandwidth), as if the utilisation
-were known beforehand and a change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1. They lie on a line
-from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest InfiniBand mode; the TCEP paper
-prints no numbers. The energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy
-shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs less.
+were known beforehand and a change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54,
+0.69 and 1. They lie on a line from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest
+InfiniBand mode; the TCEP paper prints no numbers. The energy of a channel is P(r) times what it was at the full rate.
+So static and dynamic energy shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs
+less.
 
 Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
 that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that would
@@ -125,8 +126,8 @@ def rate_scaled(
     Raises
     ------
     ResultsError
-        If a point kept no series of its channels, or no states of links that were switched, or if its policy slowed links
-        down.
+        If a point kept no series of its channels, or no states of links that were switched, or if its policy slowed
+        links down.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
