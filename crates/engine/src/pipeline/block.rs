@@ -12,7 +12,7 @@ use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
-use crate::pipeline::pace::Paces;
+use crate::pipeline::pace::{Paces, Slowed};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::switch_allocation::SwitchAllocator;
@@ -37,6 +37,8 @@ pub struct Mail {
     pub packets: Vec<Packet>,
     /// (arrival, output port * 16 + VC).
     pub credits: Vec<(u64, u32)>,
+    /// (from when on, what comes into an input of the other block).
+    pub slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
 }
@@ -118,7 +120,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         if net.rates.is_some() {
-            self.open_outputs(); //             time     -> outputs that were full
+            self.keep_pace(); //                time     -> outputs that were full, rates of what comes in
         }
         self.inject::<SINGLE>(net); //          sources  -> injection channels
         self.manage_power(net); //              timers   -> link states
@@ -158,6 +160,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.faults.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
             && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
+            && self.watch.is_idle()
     }
 
     /// Reserves a slot for a packet; with `single`, also one for its segment.
@@ -183,6 +186,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, credit) in &mail.credits {
             self.credits.push(self.now, at, credit);
         }
+        mail.slowed.drain(..).for_each(|(at, slowed)| self.paces.slow_from(self.now, at, slowed));
         mail.messages.drain(..).for_each(|(at, arrival)| self.control.post_in(self.now, at, arrival));
         mail.flits.clear();
         mail.packets.clear();

@@ -251,6 +251,7 @@ impl Builder<'_> {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),
                 credits: Vec::with_capacity(most),
+                slowed: Vec::with_capacity(if net.rates.is_some() { 4 * channels } else { 0 }),
                 messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };
         }

@@ -164,10 +164,15 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
         return Ok(());
     }
     let help = match class {
-        0 => "write at most 1flit/cycle, or a shorter cycle".to_owned(),
+        0 => {
+            "write at most 1flit/cycle; where the bandwidth is in bits per second, a shorter cycle does, too".to_owned()
+        }
         _ => {
             let needed = link.rate.per_cycle().ceil();
-            format!("write at most {most}flits/cycle, or router.speedup: {needed} or more, or a shorter cycle")
+            format!(
+                "write at most {most}flits/cycle, or router.speedup: {needed} or more; where the bandwidth is in bits per second, a \
+                 shorter cycle does, too"
+            )
         }
     };
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
