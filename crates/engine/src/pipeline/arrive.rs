@@ -85,7 +85,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.receive::<SINGLE>(net, flit);
             }
         }
-        if net.routing_delay > 0 {
+        if net.closes_vcs {
             self.open_vcs::<SINGLE>(net);
         }
     }

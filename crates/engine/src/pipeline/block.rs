@@ -60,7 +60,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
     /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
-    /// wait for that (input * 16 + VC). See `routing_delay.rs`.
+    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.

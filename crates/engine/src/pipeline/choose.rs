@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         packet: u32,
         mut key: u16,
     ) -> Option<u16> {
-        if net.routing_delay > 0 && !self.is_open(i, v) {
+        if net.closes_vcs && !self.is_open(i, v) {
             return None;
         }
         if net.watches {
@@ -34,8 +34,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.by_age {
             let packet = self.packets.items.hot(packet as usize);
-            *self.ages.hot_mut(i * V + v) =
-                if net.priority == Priority::Age { packet.created } else { packet.injected };
+            *self.ages.hot_mut(i * V + v) = match net.priority {
+                Priority::RoundRobin => 0,
+                Priority::Age => packet.created,
+                Priority::NetworkAge => packet.injected,
+                Priority::Transit => u64::from(self.ins.hot(i).class == 0),
+            };
         }
         let r = self.ins.hot(i).router as usize;
         if net.routers_fail && self.is_doomed(net, i, v, packet) {

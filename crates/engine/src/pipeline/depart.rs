@@ -66,7 +66,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (kind, peer, class) = (out.kind, out.peer, out.class);
         let link = net.links.hot(class as usize);
         let depart = if link.paced {
-            self.depart_paced(net, i, o, earliest)
+            self.depart_paced(net, (i, v), o, earliest)
         } else {
             // the flit leaves after those that already wait for the link
             let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);

@@ -4,6 +4,7 @@
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
+use crate::api::spec::InputSpeedup;
 use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::base::wheel::Wheel;
@@ -101,14 +102,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// As `departure`, and takes the time of the link.
+    /// As `departure`, and takes the time of the link; the flit comes from VC `v`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn depart_paced(&mut self, net: &Net, i: usize, o: usize, earliest: u64) -> u64 {
+    pub(crate) fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let out = self.outs.hot_mut(o);
         let pace = self.paces.of.hot_mut(o);
-        let ready = rates.ready(self.ins.hot(i).class, (out.class, pace), earliest);
+        let mut ready = rates.ready(self.ins.hot(i).class, (out.class, pace), earliest);
+        if net.input_speedup != InputSpeedup::Unlimited {
+            // the flit before has left by then, and this one takes as long as the link is busy with it
+            ready = ready.max((self.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
+        }
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
         let opens = pace.open_from(next_free, net.after_grant);
@@ -117,6 +122,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let port = o - self.routers.hot(r).base as usize;
             self.paces.full.hot_mut(r).set(port);
             self.paces.opening.push(self.now, opens, o as u32);
+        }
+        if net.input_speedup != InputSpeedup::Unlimited {
+            self.read_until(net, (i, v), depart);
         }
         depart
     }

@@ -172,6 +172,7 @@ impl Builder<'_> {
         let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
         let mut power = Power::new(all_vcs);
         power.is_managed = net.faults.any();
+        let closed = net.routing_delay.max(if net.closes_vcs { horizon } else { 0 });
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
@@ -183,8 +184,8 @@ impl Builder<'_> {
             flits: Wheel::new(horizon, flits),
             credits: Wheel::new(horizon, credits),
             alarms: Wheel::new(1024, terminals.len() + 1),
-            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
-            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
+            turning: Wheel::new(closed + 2, if net.closes_vcs { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.closes_vcs { ins.len() * V } else { 0 }],
             outbox: self.outbox(&cuts),
             cuts,
             next_router,

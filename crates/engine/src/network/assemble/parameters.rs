@@ -4,7 +4,7 @@ use crate::api::age::Priority;
 use crate::api::routing::Needs;
 use crate::api::walk::Proof;
 use crate::network::bubbles;
-use crate::network::spec::{FlowControl, LinkClass, Spec};
+use crate::network::spec::{FlowControl, InputSpeedup, LinkClass, Spec};
 use crate::pipeline::pace::Rates;
 use crate::state::link_class::Link;
 use crate::state::rate::Rate;
@@ -40,11 +40,25 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
     if by_age && spec.router.vc_realloc > 0 {
         return Err(Refusal::new(
             "router.priority",
-            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "not round robin, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
     Ok(by_age)
+}
+
+/// Refuses a limit that does not hold for the packets of the run.
+pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
+    let (speedup, longest) = (spec.router.input_speedup, spec.traffic.longest());
+    if speedup == InputSpeedup::One && longest > 1 {
+        return Err(Refusal::new(
+            "router.input_speedup",
+            format!("one, but packets have up to {longest} flits: the other VCs would wait for each flit, not for the packet"),
+            "write packets of 1flits over links of a lower bandwidth (a packet of 8 flits at 1flits/cycle takes as long as one \
+             flit at 0.125flits/cycle), or router.input_speedup: vcs",
+        ));
+    }
+    Ok(speedup)
 }
 
 pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
