@@ -41,6 +41,22 @@ pub struct Mail {
     pub(crate) messages: Vec<(u64, Arrival)>,
 }
 
+/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole block.)
+macro_rules! queues_at {
+    ($block:expr, $net:expr, $r:expr) => {
+        crate::api::view::Queues::new(
+            (&$block.outs, &$block.trunks),
+            $block.routers.hot($r).base,
+            (&$block.views, $r),
+            $block.history.as_ref(),
+            crate::api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },
+            $block.now,
+            &$net.common,
+        )
+    };
+}
+pub(crate) use queues_at;
+
 #[derive(Debug)]
 pub struct Block<const W: usize, const V: usize> {
     pub now: u64,
@@ -85,6 +101,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
     pub(crate) paces: Paces<W>,
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    pub granted: Vec<u32>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,

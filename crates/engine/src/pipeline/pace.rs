@@ -77,6 +77,12 @@ impl<const W: usize> Paces<W> {
         Self { full, arriving: Vec::new(), opening: Wheel::new(if of.is_empty() { 2 } else { horizon }, channels), of }
     }
 
+    /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
+    #[inline(always)]
+    pub fn full_at(&self, r: usize) -> &[u64] {
+        if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
+    }
+
     pub fn nothing_due(&self, now: u64) -> bool {
         self.opening.is_empty_at(now)
     }

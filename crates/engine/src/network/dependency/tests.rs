@@ -196,7 +196,7 @@ impl Routing for Toy {
         (self.next)(at, packet)
     }
 
-    fn taken(&self, packet: &mut Packet, _: Hop) {
+    fn taken(&self, _: u64, packet: &mut Packet, _: Hop) {
         (self.taken)(packet);
     }
 

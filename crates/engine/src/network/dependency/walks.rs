@@ -130,15 +130,24 @@ impl<'a> Walks<'a> {
         if steps.is_empty() {
             return Err(no_hop(at, to));
         }
-        steps.iter_mut().try_for_each(|step| self.take(&mut step.after, step.hop))?;
+        steps.iter_mut().try_for_each(|step| self.take(at, &mut step.after, step.hop))?;
         Ok(steps)
     }
 
     /// Tells the routing that a packet has taken a hop. (The loop does this only if the routing needs it.)
-    fn take(&self, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
-        let before = packet.route_state();
-        self.routing.taken(packet, hop);
-        if self.needs.remembers || packet.route_state() == before {
+    pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
+        let (before, here) = (*packet, self.coords[at as usize]);
+        self.routing.taken(here, packet, hop);
+        let link = self.graph.ports(at).get(usize::from(hop.port)).map_or(0, |port| port.class);
+        if let Some(entry) = self.needs.ring_entries_on(link.into()).find(|entry| entry.enter == hop.class) {
+            let mut moved_on = before;
+            self.routing.taken(here, &mut moved_on, Hop { class: entry.move_on, ..hop });
+            if moved_on.route_state() != packet.route_state() {
+                let what = "remembers in `taken` whether a packet entered a ring or moved on in it, which the loop can't tell";
+                return Err(Lost::new(what, "let `taken` do the same for both VC classes of a ring"));
+            }
+        }
+        if self.needs.remembers || packet.route_state() == before.route_state() {
             return Ok(());
         }
         let what = "writes into packets in `taken`, which the loop does not call: `Needs::remembers` is off";
@@ -162,7 +171,7 @@ impl<'a> Walks<'a> {
                 return Ok(at);
             }
             let Some(next) = self.cross(at, to, hop, &packet)? else { return Ok(at) };
-            self.take(&mut packet, hop)?;
+            self.take(at, &mut packet, hop)?;
             each((at, hop));
             at = next;
         }
