@@ -79,6 +79,8 @@ pub struct RingEntry {
     pub enter: u8,
     /// VC class of hops from a channel of a ring to the next one; the VCs are those of this class.
     pub move_on: u8,
+    /// How many VCs of a channel belong to the ring; `None`: as many as to each other class.
+    pub vcs: Option<u8>,
 }
 
 /// What a routing asks of the engine.
@@ -113,7 +115,8 @@ impl Needs {
 
     /// VC classes that have VCs of their own on links of class `link`. So many VCs are enough.
     pub fn least_vcs(&self, link: usize) -> u8 {
-        self.classes[link] - self.ring_entries_on(link).count() as u8
+        let more: u8 = self.ring_entries_on(link).filter_map(|entry| entry.vcs).map(|vcs| vcs - 1).sum();
+        self.classes[link] - self.ring_entries_on(link).count() as u8 + more
     }
 }
 

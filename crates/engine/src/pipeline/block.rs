@@ -46,7 +46,7 @@ macro_rules! queues_at {
     ($block:expr, $net:expr, $r:expr) => {
         crate::api::view::Queues::new(
             (&$block.outs, &$block.trunks),
-            $block.routers.hot($r).base,
+            crate::base::unchecked::Hot::hot(&$block.routers[..], $r).base,
             (&$block.views, $r),
             $block.history.as_ref(),
             crate::api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },

@@ -1,7 +1,6 @@
 //! What the routers of a block post on the board.
 
 use crate::api::board::Board;
-use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 

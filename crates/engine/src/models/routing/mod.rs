@@ -22,6 +22,7 @@ weft_units::registry! {
         "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
         "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
         "dragonfly_par" => dragonfly_par::DragonflyPar,
+        "dragonfly_ofar" => dragonfly_ofar::DragonflyOfar,
     }
     tree {
         "up_down" => up_down::UpDown,

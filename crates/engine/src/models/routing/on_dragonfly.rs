@@ -91,6 +91,19 @@ impl Groups {
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
     }
 
+    /// First local port.
+    pub fn first_local(&self) -> u8 {
+        self.first_local
+    }
+
+    /// How many global ports of a router are wired; they come first.
+    #[inline(always)]
+    pub fn wired_global_ports(&self, at: u64) -> u8 {
+        let per_router = self.gateway.len() as u32 / self.per_group;
+        let wired = self.links_per_pair * (self.groups - 1);
+        wired.saturating_sub(index(at) * per_router).min(per_router) as u8
+    }
+
     /// Whether a port leads to another router of the group.
     #[inline(always)]
     pub fn is_local(&self, port: u8) -> bool {

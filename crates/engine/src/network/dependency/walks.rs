@@ -203,13 +203,27 @@ impl<'a> Walks<'a> {
     pub fn each_state(
         &self,
         to: u32,
+        visit: impl FnMut(Option<Taken>, u32, &[Step]) -> Result<(), Lost>,
+    ) -> Result<(), Lost> {
+        self.some_states(to, usize::MAX, visit)
+    }
+
+    /// As `each_state`, but follows about `most` states at most, from a sample of the sources.
+    pub fn some_states(
+        &self,
+        to: u32,
+        most: usize,
         mut visit: impl FnMut(Option<Taken>, u32, &[Step]) -> Result<(), Lost>,
     ) -> Result<(), Lost> {
         let mut seen = HashSet::new();
-        for &from in &self.hosts {
+        let sources: Vec<u32> = if most == usize::MAX { self.hosts.clone() } else { self.sample().collect() };
+        for &from in &sources {
+            let last_of_source = (most / sources.len()).saturating_add(seen.len());
             for packet in self.packets(from, to) {
                 let mut open: Vec<_> = self.starts(from, packet).into_iter().map(|start| (from, None, start)).collect();
-                while let Some((at, last, packet)) = open.pop() {
+                while let Some((at, last, packet)) = open.pop()
+                    && seen.len() <= last_of_source
+                {
                     let mut steps = self.steps(at, to, &packet)?;
                     let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
                     let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;

@@ -1,0 +1,1 @@
+//! Tests of what packets may do under OFAR.
