@@ -2,8 +2,9 @@
 //!
 //! A ring is physical or embedded. A physical one has wires and ports of its own; the topology builds it, and its graph
 //! offers it in [`Structure::rings`](super::Structure::rings). An embedded one follows links that the network has anyway:
-//! [`Ring::in_label_order`] (C. Camarero's and M. Garcia's escape ring of OFAR, ICPP'12, which closes in the palm tree) and
-//! [`Ring::disjoint`] (several rings without a common link, so that one broken link leaves the others whole).
+//! [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical
+//! Networks", which closes in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one
+//! broken link leaves the others whole).
 
 mod disjoint;
 mod search;

@@ -6,8 +6,8 @@
 //! "Topological Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4),
 //! 2014; the default of FOGSim and CAMINOS. Relative: the same paper. Circulant: E. Hastings et al., "Comparing Global
 //! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro. Escape rings: M. Garcia, E. Vallejo, R. Beivide, M.
-//! Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "On-the-Fly Adaptive Routing in
-//! High-Radix Hierarchical Networks", ICPP'12.
+//! Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control in High-Radix
+//! Hierarchical Networks".
 //!
 //! # Parameters
 //! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`,
@@ -227,6 +227,39 @@ mod tests {
     }
 
     #[test]
+    fn a_scenario_without_escape_rings_is_written_as_before_there_were_any() {
+        let mut config = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+        let plain = serde_json::to_string(&config).unwrap();
+        assert!(!plain.contains("escape_rings"), "{plain}");
+        config.escape_rings = 1;
+        assert_eq!(serde_json::to_string(&config).unwrap(), plain.replace('}', r#","escape_rings":1}"#));
+    }
+
+    #[test]
+    fn escape_rings_come_behind_all_other_ports() {
+        let plain = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+        let rings = Dragonfly { escape_rings: 2, ..plain.clone() }.build("topology").unwrap();
+        let plain = plain.build("topology").unwrap();
+        assert_eq!(rings.class_names(), ["terminal", "local", "global", "ring_local", "ring_global"]);
+        assert_eq!(plain.class_names(), ["terminal", "local", "global"]);
+        for router in 0..plain.routers() {
+            assert_eq!(rings.ports(router)[..7], *plain.ports(router));
+            // 2 terminals, 3 local and 2 global links, then forward and backward of each ring
+            let (next, last) = ((router + 1) % 36, (router + 35) % 36);
+            let of_rings: Vec<Peer> = rings.ports(router)[7..].iter().map(|port| port.peer).collect();
+            let to = |router, port| Peer::Router { router, port };
+            assert_eq!(of_rings, [to(next, 8), to(last, 7), to(next, 10), to(last, 9)]);
+            let classes: Vec<u8> = rings.ports(router)[7..9].iter().map(|port| port.class).collect();
+            assert_eq!(classes, [if router % 4 == 3 { 4 } else { 3 }, if router % 4 == 0 { 4 } else { 3 }]);
+        }
+        // beside the links of the palm tree no ring shortens a path
+        assert_eq!((rings.mean_distance(), rings.diameter()), (plain.mean_distance(), 3));
+        let absolute = dragonfly(4, 2, 2, None, Arrangement::Absolute);
+        let with_ring = Dragonfly { escape_rings: 1, ..absolute.clone() }.build("topology").unwrap();
+        assert!(with_ring.mean_distance() < absolute.build("topology").unwrap().mean_distance());
+    }
+
+    #[test]
     fn refuses_with_the_arithmetic() {
         let refusal =
             |a, p, h, groups| dragonfly(a, p, h, groups, Arrangement::PalmTree).build("topology").unwrap_err();
@@ -239,5 +272,12 @@ mod tests {
         assert!(
             refusal(64, 32, 40, None).what.starts_with("32 terminals + 63 local + 40 global links gives 135 ports")
         );
+        for (rings, sum) in
+            [(61, "122 links of escape rings gives 129"), (u32::MAX, "8589934590 links of escape rings")]
+        {
+            let plain = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+            let refusal = Dragonfly { escape_rings: rings, ..plain }.build("topology").unwrap_err();
+            assert!(refusal.what.starts_with(&format!("2 terminals + 3 local + 2 global links + {sum}")), "{refusal}");
+        }
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, 
         let by_lines = by_lines.and_then(|order| Ring::along(graph, &order).ok());
         let by_search = || left.ring().and_then(|order| Ring::along(graph, &order).ok());
         let Some(ring) = by_lines.or_else(by_search) else {
-            let what = format!("{count} rings without a common link; a search has found {}", rings.len());
+            let asked = if count == 1 { "1 ring".to_owned() } else { format!("{count} rings without a common link") };
+            let what = format!("{asked}; a search has found {}", rings.len());
             let help = match rings.len() {
                 0 => "take another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
                 found => format!("take at most {found}"),
@@ -107,12 +108,12 @@ impl PalmTree {
     fn has(&self, most: usize) -> String {
         let &Self { a, h, g } = self;
         let half = a / 2;
-        let rings = format!("a palm tree of {g} groups of {a} routers has {half}");
+        let rings = format!("in a palm tree of {g} groups of {a} routers the construction has {half}");
         match half as usize - most {
             0 => format!("{rings}, one for each pair of its routers"),
             without => format!(
-                "{rings} pairs of routers for them, and {without} have no ring: all of their {h} steps from group to group \
-                 have a factor in common with {g}"
+                "{rings} pairs of routers for them, and no ring for {without}: all of the {h} steps from group to group that \
+                 such a pair can take have a factor in common with {g}"
             ),
         }
     }

@@ -10,11 +10,11 @@ pub(super) struct Neighbours {
     state: u64,
 }
 
-/// Most routers that a search may move while it turns parts of paths: some seconds in a release build.
-const MOST_MOVES: u64 = 1 << 31;
+/// Most routers that a search may move while it turns parts of paths: some seconds.
+const MOST_MOVES: u64 = 1 << 27;
 
 /// Most choices for each router of the network.
-const CHOICES_PER_ROUTER: u64 = 1000;
+const CHOICES_PER_ROUTER: u64 = 200;
 
 impl Neighbours {
     /// The neighbours of each router in turn.

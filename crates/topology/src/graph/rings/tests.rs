@@ -85,7 +85,9 @@ fn palm_trees_have_a_ring_for_each_pair_of_routers() {
         assert_eq!(fewer[..], rings[..h as usize - 1]);
         let more = refusal(Ring::disjoint(&graph, h + 1, "routing.ring"));
         let (a, g) = (2 * h, 2 * h * h + 1);
-        let pairs = format!("a palm tree of {g} groups of {a} routers has {h}, one for each pair of its routers");
+        let pairs = format!(
+            "in a palm tree of {g} groups of {a} routers the construction has {h}, one for each pair of its routers"
+        );
         assert_eq!((more.what, more.help), (format!("{} rings, but {pairs}", h + 1), format!("take at most {h}")));
     }
 }
@@ -98,8 +100,8 @@ fn a_pair_of_routers_whose_steps_do_not_visit_all_groups_has_no_ring() {
     check(&graph, &Ring::disjoint(&graph, 2, "routing.ring").expect("two rings"));
     let graph = dragonfly([8, 1, 1], "");
     check(&graph, &Ring::disjoint(&graph, 3, "routing.ring").expect("steps 1, 2 and 4"));
-    let what = "4 rings, but a palm tree of 9 groups of 8 routers has 4 pairs of routers for them, and 1 have no ring: all of \
-                their 1 steps from group to group have a factor in common with 9";
+    let what = "4 rings, but in a palm tree of 9 groups of 8 routers the construction has 4 pairs of routers for them, and no ring for 1: all of \
+                the 1 steps from group to group that such a pair can take have a factor in common with 9";
     assert_eq!(refusal(Ring::disjoint(&graph, 4, "routing.ring")).what, what);
 }
 
@@ -177,7 +179,7 @@ fn more_rings_than_links_or_than_are_found_are_refused() {
     // leaves and tops in turn: a ring has as many of the ones as of the others, and the tree has 8 and 4
     let tree = build(r#"{"fat_tree": {"k": 4}}"#);
     let refused = refusal(Ring::disjoint(&tree, 1, "routing.ring"));
-    assert_eq!(refused.what, "1 rings without a common link; a search has found 0");
+    assert_eq!(refused.what, "1 ring; a search has found 0");
 }
 
 #[test]
