@@ -53,6 +53,8 @@ pub trait View {
     fn is_open(&self, hop: Hop) -> bool;
     /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
     fn was_granted(&self, port: u8) -> bool;
+    /// Used credits of all VCs of `hop` [flits].
+    fn used(&self, hop: Hop) -> u32;
     /// Used credits of the VC of `hop` that has the most credits, as a share of its buffer, and how many credits are left.
     fn occupancy(&self, hop: Hop) -> (f64, u32);
     /// The link-state tables of this router.
@@ -178,6 +180,18 @@ impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn was_granted(&self, port: u8) -> bool {
         *self.grants.last.hot(self.base + port as usize) == self.now as u32
+    }
+
+    #[inline(always)]
+    fn used(&self, hop: Hop) -> u32 {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let (mut vcs, mut used) = (*link.vcs_of.hot(hop.class as usize), 0);
+        while vcs != 0 {
+            used += u32::from(link.buffer - out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        used
     }
 
     #[inline(always)]

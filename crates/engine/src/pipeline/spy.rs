@@ -71,6 +71,10 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.was_granted(port)
     }
 
+    fn used(&self, hop: Hop) -> u32 {
+        self.queues.used(hop)
+    }
+
     fn occupancy(&self, hop: Hop) -> (f64, u32) {
         self.queues.occupancy(hop)
     }

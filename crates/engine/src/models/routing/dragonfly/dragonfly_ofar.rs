@@ -8,7 +8,8 @@
 //! # Parameters
 //! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
 //! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `global_misrouting`, `ring`
-//! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection`.
+//! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
+//! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
 //! # Guarantees
 //! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l g l l)
 //! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
@@ -58,6 +59,27 @@ pub struct DragonflyOfar {
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
+    /// What keeps packets at their source while the router is congested.
+    #[serde(default)]
+    pub injection: Injection,
+}
+
+/// What keeps packets at their source while the router is congested.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Injection {
+    /// Nothing.
+    Free {},
+    /// The buffer behind the first hop must have room for so many packets more than the one that enters it.
+    Bubble { packets: u32 },
+    /// Some escape VC of the router must be at most so full, 0 to 1 [share of a buffer].
+    EscapeOccupancy { most: f64 },
+}
+
+impl Default for Injection {
+    fn default() -> Self {
+        Self::Free {}
+    }
 }
 
 /// When a head looks for a detour.
@@ -194,20 +216,33 @@ impl RoutingModel for DragonflyOfar {
         // The 8 terminals of a group share a global link to the next group, and have 8 global links: minimal packets take one
         // link, detours two.
         const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
-        let example = |parameters: &str, network: &str| Example::of(parameters).only_on(&[network]);
+        let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
         vec![
-            example("{}", EMBEDDED).bound(EMBEDDED, NEXT, Accepts::WithDetours(4.5 / 8.0)),
-            example("{}", PHYSICAL).bound(PHYSICAL, NEXT, Accepts::WithDetours(4.5 / 8.0)),
-            example(r#"{"trigger": "unavailable", "ring": {"kind": "embedded", "rings": 2, "directions": 1}}"#, EMBEDDED),
-            example(r#"{"local_misrouting": false, "global_misrouting": "current_router", "ring": {"exits": 0}}"#, PHYSICAL),
+            example("{}", &[SMALL, EMBEDDED, PHYSICAL]).bound(EMBEDDED, NEXT, Accepts::WithDetours(4.5 / 8.0)),
+            example(r#"{"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}"#, &[EMBEDDED]).bound(
+                EMBEDDED,
+                NEXT,
+                Accepts::WithDetours(4.5 / 8.0),
+            ),
+            example(
+                r#"{"local_misrouting": false, "global_misrouting": "current_router", "ring": {"exits": 0}}"#,
+                &[SMALL, PHYSICAL],
+            ),
             example(
                 r#"{"global_misrouting": "random_router", "most_occupancy": {"fixed": 0.5}, "ring": {"from_sources": true}}"#,
-                EMBEDDED,
+                &[SMALL],
             ),
+            example(
+                r#"{"global_misrouting": "neighbour_router", "ring": {"vcs": 2}, "injection": {"bubble": {"packets": 1}}}"#,
+                &[SMALL],
+            ),
+            example(r#"{"injection": {"escape_occupancy": {"most": 0.5}}}"#, &[SMALL, PHYSICAL]),
         ]
     }
 }
 
+const SMALL: &str =
+    r#"{"dragonfly": {"routers_per_group": 2, "terminals_per_router": 2, "global_links_per_router": 1}}"#;
 const EMBEDDED: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
@@ -225,6 +260,9 @@ impl DragonflyOfar {
         match self.most_occupancy {
             MostOccupancy::Relative(value) => share(value, "most_occupancy.relative")?,
             MostOccupancy::Fixed(value) => share(value, "most_occupancy.fixed")?,
+        }
+        if let Injection::EscapeOccupancy { most } = self.injection {
+            share(most, "injection.escape_occupancy.most")?;
         }
         let ring = &self.ring;
         for (key, value, from, to) in [
@@ -351,8 +389,10 @@ impl Routing for Runtime {
             return vec![Step::deliver(packet)];
         }
         let hops = self.possible(at, packet);
-        let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
-        hops.into_iter().map(step).collect()
+        // the minimal hop is the first, and wins while it is open
+        let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
+        let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
+        hops.into_iter().enumerate().map(step).collect()
     }
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {

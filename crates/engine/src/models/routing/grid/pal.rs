@@ -348,6 +348,18 @@ mod tests {
         fn credits(&self, _: Hop) -> u32 {
             self.credits
         }
+        fn is_open(&self, _: Hop) -> bool {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn was_granted(&self, _: u8) -> bool {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn used(&self, _: Hop) -> u32 {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn occupancy(&self, _: Hop) -> (f64, u32) {
+            unreachable!("PAL compares queues and credits")
+        }
         fn table(&self) -> LinkTable<'_> {
             self.views.of(0)
         }

@@ -1,7 +1,7 @@
 //! What a head asks for in an allocation step, and all that it may ask for.
 
 use super::{
-    FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, LEFT_SOURCE, MUST_GLOBAL, MostOccupancy, Runtime, Trigger,
+    FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, Injection, LEFT_SOURCE, LOCAL_DONE, MUST_GLOBAL, MostOccupancy, Runtime, Trigger,
 };
 use crate::models::routing::{Hop, View, below, hash};
 use crate::state::Packet;
@@ -36,6 +36,27 @@ impl Runtime {
         if packet.dim != 0 && u32::from(packet.lane) >= self.config.ring.exits {
             return Some(self.rings.onward(at, packet));
         }
+        let hop = self.wish(at, here, packet, turn)?;
+        let at_source = packet.phase & LEFT_SOURCE == 0;
+        (!at_source || self.may_inject(at, here, packet, hop)).then_some(hop)
+    }
+
+    /// Whether the control of injection lets a packet take its first hop.
+    #[inline(always)]
+    fn may_inject<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, hop: Hop) -> bool {
+        match self.config.injection {
+            Injection::Free {} => true,
+            Injection::Bubble { packets } => {
+                let room = u64::from(here.occupancy(hop).1);
+                room >= u64::from(packet.len) * (u64::from(packets) + 1)
+            }
+            Injection::EscapeOccupancy { most } => self.rings.all_onward(at).any(|hop| here.occupancy(hop).0 <= most),
+        }
+    }
+
+    /// The hop that a head asks for if nothing keeps it at its source.
+    #[inline(always)]
+    fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
         let looks = match self.config.trigger {

@@ -102,6 +102,12 @@ impl Rings {
         Hop { port, class: self.moving_on }
     }
 
+    /// The hops along all rings, in all directions.
+    pub fn all_onward(&self, at: u64) -> impl Iterator<Item = Hop> + '_ {
+        let router = self.router(at);
+        self.directions.iter().map(move |direction| Hop { port: direction.ports[router].0, class: self.moving_on })
+    }
+
     /// How many rings there are.
     pub fn count(&self) -> u32 {
         self.places.len() as u32
