@@ -58,9 +58,12 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
     assert main(["explain", "topology", str(file)]) == 0
     assert "1, each over every router once, on links of its own" in capsys.readouterr().out
     # links of rings are for routings that use rings: none of these packets takes one
-    assert main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"]) == 0
+    assert (
+        main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
+        == 0
+    )
     channels = weft.open(tmp_path / "out").channels(0)
-    carried = {name: frame["flits"].sum() for (name,), frame in channels.group_by("class")}
+    carried = {name: frame["flits"].sum() for (name,), frame in channels.group_by("link_class")}
     assert carried["global"] > 0 == carried["ring_local"] == carried["ring_global"]
 
 

@@ -54,10 +54,11 @@ impl Groups {
         })
     }
 
-    /// So many VC classes on the links in a group and between groups, and none on others, such as those of escape rings.
+    /// So many VC classes on the links in a group and between groups. Others, such as those of escape rings, have the one that
+    /// every link has; no packet takes it there.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
-        let mut classes = vec![0; self.link_classes];
-        (classes[0], classes[self.local_class], classes[self.global_class]) = (1, local, global);
+        let mut classes = vec![1; self.link_classes];
+        (classes[self.local_class], classes[self.global_class]) = (local, global);
         classes
     }
 

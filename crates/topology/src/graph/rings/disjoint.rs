@@ -95,7 +95,7 @@ impl PalmTree {
         let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
         let (links, a, g) = (groups.global.as_ref()?, groups.run()?, groups.count);
         let full = links.arrangement == Arrangement::PalmTree && links.gateways.len() as u32 + 1 == g;
-        (full && a % 2 == 0).then_some(Self { a, h: (g - 1) / a, g })
+        (full && a.is_multiple_of(2)).then_some(Self { a, h: (g - 1) / a, g })
     }
 
     /// For each entry e the first step that makes a ring, where there is one.
@@ -128,7 +128,7 @@ impl PalmTree {
 
     /// The path across a group from router `entry` to router a - 1 - `entry`.
     fn across(&self, entry: u32) -> Vec<u32> {
-        let (a, reversed) = (self.a, entry % 2 == 0 && entry > 0);
+        let (a, reversed) = (self.a, entry > 0 && entry.is_multiple_of(2));
         let j = if reversed { (a - entry) / 2 } else { entry.div_ceil(2) };
         let vertex = |t: u32| if t % 2 == 1 { (j + t.div_ceil(2)) % a } else { (j + a - t / 2) % a };
         let renamed = |v: u32| {
