@@ -43,6 +43,22 @@ pub struct Mail {
     pub(crate) messages: Vec<(u64, Arrival)>,
 }
 
+/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole block.)
+macro_rules! queues_at {
+    ($block:expr, $net:expr, $r:expr) => {
+        crate::api::view::Queues::new(
+            (&$block.outs, &$block.trunks),
+            crate::base::unchecked::Hot::hot(&$block.routers[..], $r).base,
+            (&$block.views, $r),
+            $block.history.as_ref(),
+            crate::api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },
+            $block.now,
+            &$net.common,
+        )
+    };
+}
+pub(crate) use queues_at;
+
 #[derive(Debug)]
 pub struct Block<const W: usize, const V: usize> {
     pub now: u64,
@@ -62,7 +78,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
     /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
-    /// wait for that (input * 16 + VC). See `routing_delay.rs`.
+    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
@@ -87,6 +103,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
     pub(crate) paces: Paces<W>,
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    pub granted: Vec<u32>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,

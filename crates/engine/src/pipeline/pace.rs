@@ -4,6 +4,7 @@
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
+use crate::api::spec::InputSpeedup;
 use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::base::wheel::Wheel;
@@ -102,6 +103,12 @@ impl<const W: usize> Paces<W> {
         Self { full, arriving: Vec::new(), came: vec![(1, 0); channels], events, of }
     }
 
+    /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
+    #[inline(always)]
+    pub fn full_at(&self, r: usize) -> &[u64] {
+        if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
+    }
+
     pub fn nothing_due(&self, now: u64) -> bool {
         self.events.is_empty_at(now)
     }
@@ -139,16 +146,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (self.ins.hot(i).class, self.paces.came.hot(i).0)
     }
 
-    /// When things are as they are, as `departure` says; the flit, maybe a head, takes the time of the link.
+    /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
+    /// link.
     #[cold]
     #[inline(never)]
-    pub(crate) fn depart_paced(&mut self, net: &Net, i: usize, o: usize, earliest: u64, head: bool) -> u64 {
+    pub(crate) fn depart_paced(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        o: usize,
+        earliest: u64,
+        head: bool,
+    ) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.came(i);
         let out = self.outs.hot_mut(o);
         let pace = self.paces.of.hot_mut(o);
-        let ready = rates.ready(before, (out.class, pace), earliest);
+        let mut ready = rates.ready(before, (out.class, pace), earliest);
         self.tally.delayed(self.now, head, whole(ready) - earliest);
+        if net.input_speedup != InputSpeedup::Unlimited {
+            // the flit before has left by then, and this one takes as long as the link is busy with it
+            ready = ready.max((self.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
+        }
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
         let opens = pace.open_from(next_free, net.after_grant);
@@ -157,6 +176,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let port = o - self.routers.hot(r).base as usize;
             self.paces.full.hot_mut(r).set(port);
             self.paces.events.push(self.now, opens, Event::Opens(o as u32));
+        }
+        if net.input_speedup != InputSpeedup::Unlimited {
+            self.read_until(net, (i, v), depart);
         }
         depart
     }

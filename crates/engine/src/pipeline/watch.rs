@@ -6,9 +6,9 @@
 
 use crate::api::routing::{Decides, Hop};
 use crate::api::spec::{FlowControl, Watched};
-use crate::api::view::{Queues, View};
+use crate::api::view::View;
 use crate::pipeline::arrive::split;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
 use crate::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
@@ -256,8 +256,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The decision that `route_here` is about to make, by the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
-        let (view, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
+        let queues = queues_at!(self, net, r);
         let spy = Spy::new(&queues);
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
@@ -278,8 +277,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, stay) = (&self.ins[i], live.stay);
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
-        let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
-        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
+        let queues = queues_at!(self, net, port.router as usize);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
             let packet = &self.packets.items[segment.packet as usize];
