@@ -33,7 +33,7 @@ static ALL: LazyLock<Vec<Pair>> = LazyLock::new(|| {
 /// The last cycle in which terminals create packets, and in which something fails.
 const BUSY: u64 = 1000;
 /// Windows in which all of it is delivered or dropped: mostly, and where a few slow links carry it.
-const WINDOWS: [u64; 2] = [4000, 40_000];
+const WINDOWS: [u64; 2] = [4000, 400_000];
 
 struct Draw<R>(R);
 
