@@ -383,7 +383,8 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
         (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
         results.append(made_up)
     drawing = draw.figure("bill", Choice.of(results[:2]))
-    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill"] * 2
+    told = [text.get_text() for text in drawing.axes[1].texts]
+    assert told == ["mean latency 20 cycles", " no bill"] * 2
     told = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
     assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in told) == 2, "whole, in the legend"
     with pytest.raises(WeftError, match="differ in their period or currency"):

@@ -87,6 +87,7 @@ FLAWS: dict[str, dict[str, Any]] = {
     },
     "measured over a part of a period of the policy": {"whole_periods": False},
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
+    soundness.DROPPING.words: {"dropped_packets": 50},
 }
 
 
@@ -114,7 +115,7 @@ def test_a_flawed_point_is_best_in_nothing(tmp_path: Path, words: str) -> None:
     assert not any("load 0.2" in sentence for sentence in best), best
     assert "10.0 % less energy at best: 9 J instead of 10 J for the same flits (load 0.1)." in best[-1]
     (row,) = answer.curves(Sources([results]))
-    saturated = words.startswith("saturated")
+    saturated = words.startswith("saturated") or words == soundness.DROPPING.words
     assert row["accepted"] == (0.9 if saturated else 0.1)
     assert row["accepted_flaw"] == (
         f"{words} (load 0.2)" if saturated else f"without 0.9 at load 0.2, which is {words}"
@@ -206,6 +207,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     signs = {
         "not settled (queues)": "~",
         "not judged (too short to tell whether it is saturated)": "?",
+        soundness.DROPPING.words: "#",
         "stalled": "stall",
         "saturated": "sat",
     }
@@ -217,7 +219,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
         assert f"; {sign}: {meaning}" in head
     for line, sign in zip(lines[2::2], signs.values(), strict=True):
-        assert f"20.0{sign}" in line if sign in "~?" else sign in line, line
+        assert f"20.0{sign}" in line if sign in "~?#" else sign in line, line
     for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
         out = tmp_path / f"t.{ending}"
         assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
@@ -228,7 +230,14 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     assert main(["export", str(results.root), "--table", "jobs"]) == 0
     assert "not settled (queues)" in capsys.readouterr().out
     names = [spot.label for spot in Choice.of([results]).spots()]
-    assert [name.partition(" (")[2] for name in names] == ["", "not settled)", "not judged)", "stalled)", "saturated)"]
+    assert [name.partition(" (")[2] for name in names] == [
+        "",
+        "not settled)",
+        "not judged)",
+        "packets dropped)",
+        "stalled)",
+        "saturated)",
+    ]
 
 
 def test_percentiles_cross_out_what_is_not_settled_and_keep_their_numbers_when_small(tmp_path: Path) -> None:
