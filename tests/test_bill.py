@@ -14,6 +14,7 @@ import pytest
 
 import weft
 from conftest import made
+from small import PACKETS, steady_point
 from weft.cli import main
 from weft.errors import ScenarioError, WeftError
 from weft.plot import draw
@@ -35,21 +36,13 @@ KEYS: dict[str, Any] = {
     "price_per_kwh": "0.2EUR",
     "profile": [{"name": "night", "share": 0.5, "load": 0.1}, {"name": "day", "share": 0.5, "load": 0.3}],
 }
-# A steady point of one policy: packets, power in use and with links always on [W].
-PACKETS = 100_000
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    numbers = {
-        "load": load,
-        "offered_load": load,
-        "accepted_load": load,
-        "packets": PACKETS,
-        "policy": policy if isinstance(policy, str) else next(iter(policy)),
-        "power_mean_w": power_w,
-        "power_always_on_mean_w": 2000.0 + 1000 * load,
-    }
-    return {"power.policy": policy, "traffic.load": load}, numbers | more
+    """A steady point; links that are always on draw more at a higher load."""
+    return steady_point(
+        policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
+    )
 
 
 def _results(root: Path, *points: tuple[dict[str, Any], dict[str, Any]]) -> Results:

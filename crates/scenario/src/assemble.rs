@@ -211,6 +211,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
         ejection_delay: clock.cycles(router.ejection_delay, "router.ejection_delay")?,
         ejection_vcs: router.ejection_vcs.map(|vcs| small(vcs, 1, 16, "ejection_vcs")).transpose()?,
         output_buffer: router.output_buffer.map(|flits| flits.0),
+        input_speedup: router.input_speedup,
         flow_control: match router.flow_control {
             FlowControl::VirtualCutThrough => spec::FlowControl::VirtualCutThrough,
             FlowControl::Wormhole => spec::FlowControl::Wormhole,

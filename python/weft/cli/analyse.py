@@ -226,7 +226,7 @@ def _add_oracle(kinds: Commands) -> None:
     about = "links of a HyperX or full mesh that suffice for the traffic of a scenario, in a fluid model"
     parser = _kind(kinds, "oracle", about, "examples/quickstart.yaml --target 0.75 --out oracle.yaml", _oracle)
     arguments.add_scenario(parser)
-    target = "highest load of a channel in flits/cycle (default: 0.75)"
+    target = "highest load of a channel, as a share of its bandwidth (default: 0.75)"
     parser.add_argument("--target", metavar="LOAD", type=float, default=0.75, help=target)
     hub = "coordinate of the routers whose star stays on (default: 0)"
     parser.add_argument("--hub", metavar="N", type=int, default=0, help=hub)
@@ -240,7 +240,7 @@ def _oracle(options: argparse.Namespace) -> Answered:
 
     answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
-    notes = ["busiest_channel: flits/cycle; carried: no channel is above the target"]
+    notes = ["busiest_channel: share of its bandwidth; carried: no channel is above the target"]
     if options.out is None:
         return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
     return frame, [*notes, f"scenario {static.write(answers, options.out)}"]

@@ -160,7 +160,7 @@ impl<'a> Walker<'a> {
             channel_load_bound: None,
             sampled: None,
             vc_classes,
-            reads_queues: self.net.needs.sensor.is_some(),
+            reads_queues: self.net.needs.sensor.is_some() || self.net.needs.sees_grants,
         };
         if self.peak == 0.0 {
             return unknown;

@@ -78,7 +78,7 @@ fn extra_cycles(rates: &Rates, links: &[u8], flits: u32) -> u64 {
         source_free = next_free;
         let mut before = 0;
         for (class, pace, free) in &mut rest {
-            let ready = rates.ready(before, (*class, pace), at);
+            let ready = rates.ready((before, 1), (*class, pace), at);
             (at, *free) = pace.take(*free, ready);
             before = *class;
         }

@@ -23,6 +23,7 @@ use weft_topology::{Graph, Grid, Peer};
 use weft_units::Refusal;
 
 mod checks;
+mod escape_rings;
 mod rings;
 mod walks;
 
@@ -137,6 +138,7 @@ impl<'a> Dependencies<'a> {
                 }
             }
             Proof::Escapes => self.escapes(&walks)?,
+            Proof::EscapeRings(rings) => self.escape_rings(&walks, &rings)?,
             Proof::Together(routings) => {
                 for routing in &routings {
                     Walks::of(self.graph, &**routing).check_detours()?;

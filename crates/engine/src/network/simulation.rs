@@ -308,6 +308,7 @@ fn with_capacity_of(mail: &Mail) -> Mail {
         flits: Vec::with_capacity(mail.flits.capacity()),
         packets: Vec::with_capacity(mail.flits.capacity()),
         credits: Vec::with_capacity(mail.credits.capacity()),
+        slowed: Vec::with_capacity(mail.slowed.capacity()),
         messages: Vec::with_capacity(mail.messages.capacity()),
     }
 }

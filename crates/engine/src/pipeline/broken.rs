@@ -6,9 +6,9 @@
 
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
-use crate::api::view::{Queues, View};
+use crate::api::view::View;
 use crate::pipeline::arrive::split;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use std::collections::VecDeque;
@@ -311,8 +311,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// remembers then.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.routers[r].id as usize];
-        let (base, views) = (self.routers[r].base, (&self.views, r));
-        let here = Queues::new((&self.outs, &self.trunks), base, views, self.history.as_ref(), self.now, &net.common);
+        let here = queues_at!(self, net, r);
         let steps = net.routing.steps(at, packet, net.seed).into_iter();
         let cost = |hop: Hop, hops: u32, bias: i32| here.read(hop.port) * hops as i32 + bias;
         let weighed = steps.filter(|step| self.is_whole(r, step.hop.port)).map(|step| {

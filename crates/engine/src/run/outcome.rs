@@ -361,4 +361,6 @@ pub struct Outcome {
     pub faults: Option<FaultOutcome>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
+    /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
+    pub serial_cycles: u64,
 }

@@ -55,6 +55,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             control: found.control,
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
+            serial_cycles: tally.serial_cycles,
             phases: found.phases,
             faults,
         }
