@@ -6,6 +6,7 @@
 //! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the detour has a credit, else the packet
 //! takes the shadow link back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too;
 //! if that link has gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
+//! Under a policy that never switches a link off, a head that meets a broken link takes another of these hops that is whole.
 //! # Parameters
 //! threshold T \[flits\]; sensor: what q is.
 //! # Guarantees
