@@ -19,6 +19,8 @@ from weft.cli import main
 from weft.errors import ScenarioError, WeftError
 from weft.plot import draw
 from weft.plot.choice import Choice
+from weft.report.answer import sentences
+from weft.report.sources import Sources
 from weft.results.bill_baseline import REFERENCE
 from weft.results.bill_keys import HOURS_PER_YEAR, Bill
 from weft.results.bill_lines import lines
@@ -376,7 +378,8 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
         (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
         results.append(made_up)
     drawing = draw.figure("bill", Choice.of(results[:2]))
-    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill"] * 2
+    told = [text.get_text() for text in drawing.axes[1].texts]
+    assert told == ["mean latency 20 cycles", " no bill"] * 2
     told = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
     assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in told) == 2, "whole, in the legend"
     with pytest.raises(WeftError, match="differ in their period or currency"):
@@ -388,3 +391,34 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
 def test_a_report_without_a_bill_has_no_such_section(tmp_path: Path) -> None:
     results = weft.load(DAY.partition("bill:")[0]).run(tmp_path / "none")
     assert '"bill"' not in results.report(tmp_path / "none.html").read_text(encoding="utf-8")
+
+
+def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> None:
+    on = [_point("always_on", load, 2000.0, packet_latency_mean_cycles=100.0 + load) for load in (0.1, 0.3)]
+    asleep = [
+        _point(ASLEEP, load, 1000.0, packet_latency_mean_cycles=latency)
+        for load, latency in ((0.1, 1001.7), (0.3, 140.2))
+    ]
+    yearly = _results(tmp_path / "slow", *on, *asleep).bill(KEYS)
+    told = "\n".join(lines(yearly))
+    # (2 - 1) kW * 1.5 * 8760 h * 0.2 EUR
+    assert "tcep saves 2,628 EUR a year; mean latency 1,001.7 instead of 100.1 cycles at night" in told
+    rows = [re.split(r"  +", line.strip()) for line in told.splitlines()]
+    assert ["tcep", "1,001.7", "140.2"] in rows
+    assert yearly.parts["packet_latency_mean_cycles"].to_list() == [100.1, 100.3, 1001.7, 140.2]
+    assert yearly.parts["baseline_latency_mean_cycles"].to_list() == [None, None, 100.1, 100.3]
+    assert str(yearly) == told
+    # where links that are always on were not measured, that is said
+    alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
+    assert "what latency it costs is not known: power.policy = always_on was not measured" in str(alone)
+    answer = sentences(Sources([_results(tmp_path / "answer", *on, *asleep)]))
+    assert not [each for each in answer if "less power" in each and "mean latency" not in each]
+
+
+def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed(tmp_path: Path) -> None:
+    full = _point(ASLEEP, 0.3, 1800.0, saturated=True, ending="saturated")
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    yearly = _results(tmp_path / "part", *on, _point(ASLEEP, 0.1, 1000.0), full).bill(KEYS)
+    rows = [re.split(r"  +", line.strip()) for line in lines(yearly)]
+    assert ["tcep", "1.5 kW", "-"] in rows, "1 kW times the PUE at night"
+    assert yearly.frame["power_kw"].to_list()[1] is None, "and no bill of the year"

@@ -113,7 +113,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     notes = yearly.frame["note"].to_list()
     assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
     told = "\n".join(lines(yearly))
-    assert "router 3, at 40us: 10 % of its packets were dropped (a router had failed)" in told
+    assert "router 3, at 40us: 10 % of its packets were dropped (a link or router had failed)" in told
     assert yearly.frame["dropped_share"].to_list() == pytest.approx([0, 0, 0.1, 0, 0, 0.1])
     named = told.partition("write bill.baseline: ")[2].partition(" (each")[0]
     for baseline in (named, f"{named},faults=none"):

@@ -138,7 +138,7 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     assert "#" in page["marks"]
     (row,) = curves(Sources([results]))
     assert (row["latency"], row["steady_load"], row["accepted"]) == (None, None, None)
-    assert re.fullmatch(r"[\d.]+ % of the packets are dropped at most at 0.02, 0.1", row["saturation"])
+    assert re.fullmatch(r"up to [\d.]+ % of the packets are dropped at 0.02, 0.1", row["saturation"])
     # in a document, in figures and in comparisons
     out = tmp_path / "points.md"
     assert main(["export", str(results.root), "--out", str(out)]) == 0

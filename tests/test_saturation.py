@@ -237,6 +237,7 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
         "accepted_load": None,
         "packet_latency_mean_cycles": 90.0,
         "stuck": False,
+        "dropped_share": None,
         "runs": 2,
         "unsettled_loads": 2,
         "flaw": "not settled (queues)",

@@ -11,7 +11,7 @@ import pytest
 import weft
 from conftest import made
 from weft.cli import main
-from weft.results import savings
+from weft.results import notes, savings
 
 ON: dict[str, Any] = {
     "energy_total_fj": "100",
@@ -262,3 +262,19 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "25 % of the links that it manages draw power; the network draws 14" in text
     # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
     assert "cycles more" in text
+
+
+def test_one_limit_of_a_warm_up_is_named(tmp_path: Path) -> None:
+    """That of the engine, longer than twice the warm-up; where queues have not settled, theirs is longer still."""
+    engine = {
+        "path": "measure.warmup_limit",
+        "what": "the latencies had not settled",
+        "help": "write a longer limit, such as `measure.warmup_limit: 225000cycles`",
+    }
+    late = {"load": 0.4, "warmup_settled": False, "warmup_cycles": 56250, "window_cycles": 5000, "warnings": [engine]}
+    late |= {"packets": 1000, "accepted_load": 0.4, "energy_total_j": 1.0}
+    queues = {"queues_settled": False, "queueing_mean_cycles": 9000.0, "queue_memory_cycles": 1e8}
+    for name, more, limits in (("latencies", {}, {"225000"}), ("queues", queues, {"900000"})):
+        results = made(tmp_path / name, [({"traffic.load": 0.4}, late | more)])
+        text = "\n".join(notes.lines(results))
+        assert set(re.findall(r"measure\.warmup_limit: (\d+)cycles", text)) == limits, text

@@ -182,8 +182,6 @@ fn what_fails_is_a_managed_link() {
 
 #[test]
 fn times_of_a_link_follow_each_other() {
-    let text = refused("at: 10us", "at: 0ns");
-    assert!(text.contains("faults.0.at: cycle 0"), "{text}");
     let text = refused("router: 5, at: 1us", "router: 5, at: 3us");
     assert!(text.contains("faults.2.until: cycle 1000, but router 5 fails in cycle 1500"), "{text}");
     let text = refused("until: 2us}", "until: 2us}\n  - {router: 5, at: 2us}");

@@ -266,7 +266,8 @@ class Sweep:
             windows are too short for bursts to tell of loads that decide); ``steady_load``, up to which no load is too
             much; ``saturated_load``, from which all are; ``accepted_load`` at the latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
-            ``saturated_load``; ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
+            ``saturated_load``; ``dropped_share`` of the packets there, where that is why it is not carried;
+            ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
             measured), or null.
 
         Raises

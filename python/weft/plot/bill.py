@@ -107,8 +107,7 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    within = "; in the bars: mean packet latency" if any(_latency(row) for _, row in rows.values()) else ""
-    axes.set_xlabel(f"Cost per year [{currency}]{within}")
+    axes.set_xlabel(f"Cost per year [{currency}]")
     axes.grid(visible=False, axis="y")
 
 
@@ -118,7 +117,7 @@ def _latency(row: Billed) -> str:
     ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
     dropped = max((each.dropped_share for each in row.readings), default=0.0)
     lost = f", up to {100 * dropped:.3g} % dropped" if dropped else ""
-    return f"{' to '.join(ends)} cycles{lost}" if ends else ""
+    return f"mean latency {' to '.join(ends)} cycles{lost}" if ends else ""
 
 
 def _cost(yearly: YearlyBill, row: Billed) -> float:

@@ -1,7 +1,7 @@
 """Phases of a load that changes: loads, latency and power of each, over time; several points beside each other.
 
 A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
-phase that is not settled or not judged.
+phase that is not settled, not judged or in which packets are dropped.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
-    kinds = dict.fromkeys(("unsettled", "unjudged", "dropping"), pl.Boolean)
-    return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64} | kinds)
+    kinds = {each: pl.Boolean for each in ("unsettled", "unjudged", "dropping")}
+    return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64, **kinds})
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:

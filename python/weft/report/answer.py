@@ -80,8 +80,8 @@ def carried(sources: Sources, line: Line) -> str:
         return saturation(line, judged(sources, line))
     kept = [(load, over) for load, over in judged(sources, line) if load not in shares]
     loads = ", ".join(f"{load:.4g}" for load in shares)
-    lost = f"{100 * max(shares.values()):.3g} % of the packets are dropped"
-    told = f"{lost}{' at most' if len(shares) > 1 else ''} at {loads}"
+    lost = f"{'up to ' if len(shares) > 1 else ''}{100 * max(shares.values()):.3g} % of the packets"
+    told = f"{lost} are dropped at {loads}"
     return "; ".join(filter(None, [saturation(line, kept), told]))
 
 

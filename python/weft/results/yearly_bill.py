@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.results import bill_example, bill_lines
+from weft.results import bill_example
 from weft.results.bill_baseline import REFERENCE, Baseline
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
 from weft.results.bill_points import Reading, Series, UnbillableError, series_of
@@ -101,12 +101,6 @@ class YearlyBill:
         self.rows = self._rows()
         if all(row.refused for row in self.rows):
             raise self._nothing()
-
-    def __str__(self) -> str:
-        """The tables and notes of `weft analyse bill`."""
-        return "\n".join(bill_lines.lines(self))
-
-    __repr__ = __str__
 
     def _rows(self) -> list[Billed]:
         all_series = series_of(self.results, by_phase=self.bill.by_phase)
