@@ -42,13 +42,19 @@ impl Rates {
 
     /// When a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`. `before`: class of
     /// the channel over which the flit came, and by how much that was slowed down.
+    #[inline(always)]
     pub fn ready(&self, (before, slowdown): (u8, u32), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
         let (cycles, part) = if slowdown == 1 && pace.rate() == *self.of.hot(usize::from(next)) {
             *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
         } else {
-            pace.delay_after(self.of.hot(usize::from(before)).slower(slowdown))
+            self.delay_when_slowed(before, slowdown, pace)
         };
         (earliest + cycles, part)
+    }
+
+    #[inline(never)]
+    fn delay_when_slowed(&self, before: u8, slowdown: u32, pace: &Pace) -> Fine {
+        pace.delay_after(self.of.hot(usize::from(before)).slower(slowdown))
     }
 
     /// When the injection channel has all of a flit that its terminal sends at `now`.
@@ -163,19 +169,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(o);
         let pace = self.paces.of.hot_mut(o);
         let mut ready = rates.ready(before, (out.class, pace), earliest);
-        self.tally.delayed(self.now, head, whole(ready) - earliest);
+        if head {
+            self.tally.delayed(self.now, whole(ready) - earliest);
+        }
         if net.input_speedup != InputSpeedup::Unlimited {
             // the flit before has left by then, and this one takes as long as the link is busy with it
             ready = ready.max((self.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
         }
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
-        let opens = pace.open_from(next_free, net.after_grant);
-        if opens > self.now {
+        let full_for = pace.full_for(next_free, self.now + net.after_grant);
+        if full_for > 0 {
             let r = out.router as usize;
             let port = o - self.routers.hot(r).base as usize;
             self.paces.full.hot_mut(r).set(port);
-            self.paces.events.push(self.now, opens, Event::Opens(o as u32));
+            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         if net.input_speedup != InputSpeedup::Unlimited {
             self.read_until(net, (i, v), depart);
@@ -189,11 +197,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn is_open_to_terminal(&mut self, t: usize) -> bool {
         let o = self.terminals.hot(t).out as usize;
         let next_free = cycle_near(self.now, self.outs.hot(o).next_free);
-        let opens = self.paces.of.hot(o).open_from(next_free, 0);
-        if opens > self.now {
-            self.paces.events.push(self.now, opens, Event::Opens(o as u32));
+        let full_for = self.paces.of.hot(o).full_for(next_free, self.now);
+        if full_for > 0 {
+            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
-        opens <= self.now
+        full_for == 0
     }
 
     /// The cycle in which a flit that terminal `t` sends now, maybe a head, is on its injection channel.
@@ -204,7 +212,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let o = self.terminals.hot(t).out as usize;
         let out = self.outs.hot_mut(o);
         let ready = rates.ready_at_source(self.now);
-        self.tally.delayed(self.now, head, whole(ready) - self.now);
+        if head {
+            self.tally.delayed(self.now, whole(ready) - self.now);
+        }
         let (depart, next_free) = self.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
         out.next_free = next_free as u32;
         depart

@@ -76,10 +76,10 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
-    /// A slow link takes so many cycles more for a flit that is sent now, a head if `head` says so.
+    /// A slow link takes so many cycles more for a head that is sent now.
     #[inline(always)]
-    pub fn delayed(&mut self, now: u64, head: bool, cycles: u64) {
-        self.serial_cycles += u64::from(head && self.inside(now)) * cycles;
+    pub fn delayed(&mut self, now: u64, cycles: u64) {
+        self.serial_cycles += u64::from(self.inside(now)) * cycles;
     }
 
     /// The batch of the window in which a measured packet was created. A reply that was created after the window counts

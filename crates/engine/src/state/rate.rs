@@ -173,14 +173,14 @@ impl Pace {
         (whole((cycle, part)), cycle + u64::from(units / flits))
     }
 
-    /// The first cycle in which the switch may give the channel another flit, which reaches the link `after_grant` cycles
-    /// later: then no more flits wait for the link than may.
-    pub fn open_from(&self, next_free: u64, after_grant: u64) -> u64 {
+    /// For how many cycles the switch may give the channel no other flit, as more flits would wait for the link than may.
+    /// `at`: when a flit that the switch gave it now would reach the link.
+    #[inline(always)]
+    pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        let (flits, cycles) = (i128::from(flits), i128::from(cycles));
-        // when the link could begin the next flit, counted in units
-        let start = i128::from(next_free) * flits + i128::from(self.rest) - cycles + flits;
-        let latest = start - i128::from(self.staged) * cycles;
-        (latest.div_euclid(flits) - i128::from(after_grant)).max(0) as u64
+        // what is ahead of that flit, less what may wait and be on the link, counted in units
+        let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
+        let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
+        if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }
     }
 }
