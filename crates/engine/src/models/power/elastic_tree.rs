@@ -28,6 +28,7 @@
 
 mod gauge;
 mod overseer;
+mod plan;
 
 use crate::api::agents::{Agents, BlockSite, Overseer};
 use crate::api::coordinates;
@@ -204,7 +205,7 @@ impl Policy for Runtime {
     }
 
     fn agents(&self, _: &BlockSite) -> Option<Box<dyn Agents>> {
-        Some(Box::new(Gauge::new(self.managed.len(), self.radix as usize)))
+        Some(Box::new(Gauge::new(self.managed.len(), self.radix)))
     }
 
     fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {
