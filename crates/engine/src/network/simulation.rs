@@ -282,7 +282,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// when nothing is on its way (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
-        let agents = block.agents.as_ref().expect("a policy that meters its links");
+        let Some(agents) = block.agents.as_ref() else { return 0 };
         let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
         links
             .map(|(o, out)| {
