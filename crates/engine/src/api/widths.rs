@@ -4,7 +4,7 @@
 //! A link belongs to the router below it. It leads to a router whose digits up to the level of the link say which links
 //! up a packet chose that goes over it, in either direction: the path down to a leaf has the digits that the path up had,
 //! level by level. So a link is used if each of these digits is below the width of its level, and any widths of 1 or
-//! more join all leaves.
+//! more join all leaves. Where links have failed `links_up.rs` says more.
 
 use crate::api::coordinates::LEVEL;
 use crate::state::Packet;

@@ -10,12 +10,19 @@
 //! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
 //! a random one on. sensor: what is read as congestion (`adaptive` only).
 //! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
-//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number.
+//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number. Where links
+//! have failed under such a policy, it chooses among those from which whole links lead to the destination.
 //! # Guarantees
 //! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
 //! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
 //! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
 //! acyclic.
+//!
+//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up `adaptive`
+//! takes another link at the router where one has failed, without regard to what is broken further on; the others, whose
+//! paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by level each ascent
+//! avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the policy has heard of
+//! the fault, and loses only packets that were past their choice, or for which no path is on.
 //! # Not modelled
 //! Tapered trees; links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
