@@ -25,6 +25,7 @@ mod stall;
 mod tcep;
 mod theory;
 mod topologies;
+mod tree_faults;
 mod warmup;
 mod watch;
 mod workload;

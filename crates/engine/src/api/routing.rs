@@ -9,6 +9,7 @@
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop
 //! through the same routing, with the functions that the loop uses.
 
+use super::agents::Published;
 use super::board::Posts;
 use super::compiled::{Ahead, Compiled, HeadRouting};
 use super::examples::Example;
@@ -179,11 +180,12 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} has posts, and no `post` that would write them")
     }
 
-    /// The overseer of the power policy has published a number, between two cycles.
-    fn hear(&self, _published: u64) {}
+    /// The overseer of the power policy has published something, between two cycles.
+    fn hear(&self, _published: &Published) {}
 
     /// What a head does whose output leads over a link that has failed. By default a routing that looks at queues chooses
-    /// again, and any other has one hop only.
+    /// again, and any other has one hop only. One that goes by the states of links chooses again only if `steps` lists no
+    /// link but those that its policy keeps on for the packet.
     fn around_faults(&self) -> AroundFaults {
         match self.needs().decides {
             Decides::Ahead => AroundFaults::Drops,

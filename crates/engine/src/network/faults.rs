@@ -12,7 +12,8 @@
 //! retry). Then it is `off` in the accounts, whatever the policy does with it; what the policy wants takes effect when it
 //! returns. A dead router discards every packet that holds no output VC yet or comes later, also from its own terminals.
 //! What a head does whose output is broken follows from what its routing declares (`AroundFaults`): it is discarded, takes
-//! another hop whose link is whole, or waits for the tables of what is left of the network. A head that has lost its escape
+//! another hop whose link is whole, or waits for the tables of what is left of the network. An overseer of the policy hears of
+//! it in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
 //! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for each
 //! other; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
 //! two tables in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64

@@ -2,7 +2,7 @@
 //! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
-use crate::api::routing::{AroundFaults, Routing};
+use crate::api::routing::Routing;
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
@@ -114,18 +114,14 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links())
 }
 
-/// Who finds a way round what fails: the policy, if it replaces links, else the routing. One that goes by the states of links
-/// may take only those that its policy keeps on for it, so it does not choose others.
+/// Who finds a way round what fails: the policy, if it replaces links, else the routing.
 pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
-    let told = spec.policy.offers().links;
     if spec.faults.is_empty() {
         Repair::Unneeded
     } else if replaces_faults(spec) {
         Repair::ByPolicy
-    } else if !spec.routing.knowledge_of_links().contains(&told) || told == LinkKnowledge::Nothing {
-        Repair::ByRouting(routing.around_faults())
     } else {
-        Repair::ByRouting(AroundFaults::Drops)
+        Repair::ByRouting(routing.around_faults())
     }
 }
 

@@ -283,7 +283,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.give_up(net, place);
         };
         self.stop_asking(net, place);
-        self.packets.items[packet] = after;
+        let routed = std::mem::replace(&mut self.packets.items[packet], after);
+        if self.power.probes.routed
+            && let Some(agents) = &mut self.agents
+        {
+            agents.rerouted(&routed, &after);
+        }
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 

@@ -41,6 +41,7 @@ pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
 
+pub(crate) use crate::api::agents::Published;
 pub(crate) use crate::api::examples::{Accepts, Example};
 pub use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;
