@@ -8,8 +8,10 @@ type Sets<'a> = &'a [(&'a str, &'a str)];
 /// What `weft check` says of the good scenario with these settings; nothing if it is sound.
 fn said(sets: Sets) -> Option<String> {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
-    let checked = expand("bad.yaml", GOOD, &sets).and_then(|points| points[0].check_network().map(|()| points));
-    checked.err().map(|diagnostic| diagnostic.text)
+    match expand("bad.yaml", GOOD, &sets) {
+        Ok(points) => points[0].check_network().err().map(|diagnostic| diagnostic.text),
+        Err(diagnostic) => Some(diagnostic.text),
+    }
 }
 
 /// These settings are refused with these words, and no longer with the remedies beside them.
