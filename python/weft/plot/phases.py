@@ -142,7 +142,7 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
-    kinds = {each: pl.Boolean for each in ("unsettled", "unjudged", "dropping")}
+    kinds: dict[str, Any] = dict.fromkeys(("unsettled", "unjudged", "dropping"), pl.Boolean)
     return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64, **kinds})
 
 
