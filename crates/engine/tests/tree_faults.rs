@@ -95,7 +95,8 @@ fn another_link_or_router_takes_the_place_of_one_that_fails() {
             assert_eq!(elastic.dropped_packets, 0, "{what} {routing}: all are delivered from cycle 2,000 on");
             let mut on = links_in_the_end(&elastic);
             let mut expected = tree.clone();
-            (on.sort_unstable(), expected.sort_unstable());
+            on.sort_unstable();
+            expected.sort_unstable();
             assert_eq!(on, expected, "{what} {routing}");
         }
     }

@@ -92,9 +92,9 @@ impl Tree {
 
     /// Uses a choice up to `level`.
     fn add(&self, used: &mut [Vec<Ups>], level: usize, number: usize) {
-        for l in 0..=level {
+        for (l, used) in used.iter_mut().enumerate().take(level + 1) {
             let (below, up) = (number % self.choices(l), number / self.choices(l) % self.radix as usize);
-            used[l][below] |= 1 << up;
+            used[below] |= 1 << up;
         }
     }
 

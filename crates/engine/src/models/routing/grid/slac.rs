@@ -236,7 +236,7 @@ impl Routing for Runtime {
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.stages.store(self.grid.widths[Y] as u8, Relaxed);
+        self.stages.store(self.grid.widths[Y], Relaxed);
         self.switched
     }
 }
