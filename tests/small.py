@@ -1,4 +1,8 @@
-"""Scenarios that several tests begin with."""
+"""Scenarios and points that several tests begin with."""
+
+from __future__ import annotations
+
+from typing import Any
 
 ROW_UNDER_TCEP = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
@@ -10,3 +14,20 @@ traffic: {pattern: uniform, load: 0.1}
 power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cycles, wake: 120cycles}}}
 """
 """A row of four routers with short epochs, where links and routers may fail; `measure` is left to the test."""
+
+PACKETS = 100_000
+"""Packets of a steady point: so many that chance explains no difference."""
+
+
+def steady_point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Coordinates and summary of a point that carried its load under a policy, for `conftest.made`."""
+    numbers = {
+        "load": load,
+        "offered_load": load,
+        "accepted_load": load,
+        "packets": PACKETS,
+        "policy": policy if isinstance(policy, str) else next(iter(policy)),
+        "power_mean_w": 1000.0,
+        "power_always_on_mean_w": 2000.0,
+    }
+    return {"power.policy": policy, "traffic.load": load}, numbers | more

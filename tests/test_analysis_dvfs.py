@@ -37,20 +37,20 @@ def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(RECORDED, set=set).run(tmp_path_factory.mktemp("awake") / "awake")
 
 
-def _by_hand(root: Path, channels: list[dict[str, int]]) -> Results:
+def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0) -> Results:
     """A point whose channels have these flits and cycles in states."""
     results = made(root, [({"traffic.load": 0.1}, {"accepted_bits": 5 * 400, "window_cycles": WINDOW})])
     price = {"static": "10fJ/bit", "per_bit": "2fJ/bit"}
     prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
     scenario: dict[str, Any] = dict.fromkeys(("topology", "links", "routing", "traffic", "measure"), "x")
     scenario |= {"cycle": "1ns", "flit": "5b", "power": {"policy": "always_on", "prices": prices}}
-    rows: list[dict[str, int | None]] = []
+    rows: list[dict[str, Any]] = []
     for number, channel in enumerate(channels):
         cycles = {f"cycles_{state}": channel.get(state, 0) for state in STATES}
         powered = sum(cycles.values()) - cycles["cycles_off"]
-        energy = STATIC * powered + FLIT * channel["flits"] + DARK * cycles["cycles_off"]
+        energy = bandwidth * (STATIC * powered + DARK * cycles["cycles_off"]) + FLIT * channel["flits"]
         source = None if channel.get("terminal") else 0
-        ends = {"channel": number, "from_router": source, "to_router": 1}
+        ends = {"channel": number, "from_router": source, "to_router": 1, "link_class": "local", "bandwidth": bandwidth}
         rows.append({**ends, "flits": channel["flits"], "energy_fj": energy, **cycles})
     folder = results.folder(0)
     (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario), encoding="utf-8")
@@ -94,10 +94,40 @@ def test_only_cycles_with_power_are_scaled(tmp_path: Path) -> None:
 
 def test_other_rates() -> None:
     rates = Rates((0.5, 1.0), (0.8, 1.0))
-    flits, powered = np.array([0.0, 50, 51]), np.array([0.0, 100, 100])
-    scaled, cycles = rates.scale(flits, powered, np.array([0.0, 10, 10]))
-    assert scaled.tolist() == [0, 8, 10]
-    assert cycles.tolist() == [100, 100]
+    flits, powered = np.array([0.0, 50, 51, 51]), np.array([0.0, 100, 100, 100])
+    scaled, cycles = rates.scale(flits, powered, np.array([0.0, 10, 10, 10]), np.array([1.0, 1, 1, 2]))
+    assert scaled.tolist() == [0, 8, 10, 8]
+    assert cycles.tolist() == [200, 100]
+
+
+def test_a_rate_is_a_share_of_the_bandwidth(tmp_path: Path) -> None:
+    """Channels of half a flit per cycle: 125 flits in 1000 cycles are a quarter of what they carry."""
+    results = _by_hand(tmp_path, [{"on": 900, "off": 100, "flits": count} for count in (112, 113, 226)], 0.5)
+    (row,) = results.rate_scaled().to_dicts()
+    bills = [0.5 * STATIC * 900 + FLIT * count for count in (112, 113, 226)]
+    dark = 3 * 0.5 * DARK * 100
+    scaled = sum(power * bill for power, bill in zip([0.54, 0.69, 1], bills, strict=True))
+    assert row["energy_network_j"] == pytest.approx((sum(bills) + dark) * 1e-15)
+    assert row["energy_network_scaled_j"] == pytest.approx((scaled + dark) * 1e-15)
+
+
+def test_links_that_were_slowed_down_are_not_scaled_again(tmp_path: Path) -> None:
+    results = _by_hand(tmp_path, [{"on": 600, "half": 300, "quarter": 100, "flits": 10}])
+    told = r"300 cycles at half rate and 100 cycles at quarter rate.*scaled twice.*power\.policy=always_on"
+    with pytest.raises(ResultsError, match=r"(?s)" + told):
+        results.rate_scaled()
+
+
+def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:
+    """At the full rate alone the bill is that of the run, for prices per bit as well as in watts."""
+    set: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
+    set |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
+    for number, price in enumerate(("23.44pJ/bit", "1W")):
+        prices = {"power.prices": {"on": {"static": price, "per_bit": "1pJ/bit"}}}
+        results = weft.load(RECORDED, set=set | prices).run(tmp_path / str(number))
+        for over_time in (False, True):
+            (row,) = results.rate_scaled(Rates((1.0,), (1.0,)), over_time=over_time).to_dicts()
+            assert row["energy_network_j"] == pytest.approx(results.summaries[0]["energy_network_j"], rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +198,43 @@ def test_links_that_are_always_on(awake: Results) -> None:
         assert row["energy_network_scaled_j"] == pytest.approx(bill * 1e-15)
 
 
+# Two routers of four terminals, which all send to the other router over one link.
+PAIR = """\
+topology: {full_mesh: {routers: 2, terminals_per_router: 4}}
+routing: dimension_order
+traffic: {pattern: neighbor, load: 0.1}
+measure: {warmup: 8000cycles, window: 20000cycles}
+"""
+
+
+# The load of the link; the share of the full power that the ideal needs; where the ladder comes to rest: down to half
+# below 0.5 * 0.5, to a quarter below 0.5 * 0.25.
+@pytest.mark.parametrize(
+    ("carried", "ideal", "state"),
+    [(0.7, 1, "on"), (0.4, 0.69, "on"), (0.19, 0.54, "half"), (0.08, 0.54, "quarter")],
+)
+def test_the_rate_ladder_lies_between_the_ideal_and_links_that_are_always_on(
+    tmp_path: Path, carried: float, ideal: float, state: str
+) -> None:
+    ladder = {"rate_ladder": {"epoch": "1us", "transition": "100ns", "up": 0.75, "down": 0.5}}
+    bills = {}
+    for name, policy in (("on", "always_on"), ("ladder", ladder)):
+        set = {"traffic.load": carried / 4, "power.policy": policy}
+        results = weft.load(PAIR, set=set).run(tmp_path / name)
+        bills[name] = results.summaries[0]["energy_network_j"]
+        channels = results.channels(0).drop_nulls(["from_router", "to_router"])
+        rests = "on" if name == "on" else state
+        assert (channels[f"cycles_{rests}"] == 20_000).all()
+        if name == "on":
+            (row,) = results.rate_scaled().to_dicts()
+            assert row["normalised_energy"] == pytest.approx(ideal)
+            scaled = row["energy_network_scaled_j"]
+    # the same packets: at the edges of the window a few flits more or fewer
+    power = {"on": 1, "half": 0.69, "quarter": 0.54}[state]
+    assert bills["ladder"] == pytest.approx(power * bills["on"], rel=1e-3)
+    assert scaled * 0.999 <= bills["ladder"] <= bills["on"] * 1.001
+
+
 def test_dvfs_on_the_command_line(awake: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "dvfs", str(awake.root), "--rates", "0.5,1", "--powers", "0.7,1", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -196,10 +263,13 @@ def test_prices_of_a_scenario() -> None:
     }
     prices = Prices.of(scenario)
     # 0.5 W for 2 ps is 1 pJ; 3 pJ/bit are 24 pJ for the 8 bits of a cycle
-    assert prices.static_fj == pytest.approx({"on": 1000, "shadow": 24_000})
+    assert prices.static.fj == pytest.approx({"on": 1000, "shadow": 24_000})
     assert prices.flit_fj == pytest.approx(250_000 * 8)
-    channels = pl.DataFrame({"link_class": ["local", "global"]})
+    channels = pl.DataFrame({"link_class": ["local", "global"], "bandwidth": [1.0, 0.5]})
     assert prices.per_cycle("off", channels).tolist() == [0, 0]
+    # watts are those of the link, prices per bit follow what it could carry
+    assert prices.per_cycle("on", channels).tolist() == pytest.approx([1000, 1000])
+    assert prices.per_cycle("shadow", channels).tolist() == pytest.approx([24_000, 12_000])
     own = scenario["power"] | {"class_prices": {"global": {"on": on, "off": {**on, "static": "1W"}}}}
     assert Prices.of(scenario | {"power": own}).per_cycle("off", channels).tolist() == [0, 2000]
     with pytest.raises(ResultsError, match="no prices that can be read"):

@@ -33,6 +33,25 @@ sweep:
 """
 
 
+@pytest.mark.parametrize("bandwidth", ["1/2flits/cycle", "2flits/cycle"])
+def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) -> None:
+    """Channels of half a flit per cycle need as many links at a load as those of one flit at twice the load."""
+    factor = 2 if bandwidth.startswith("1/2") else 0.5
+    set = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
+    (half,) = static.answers(weft.load(BUTTERFLY, set=set | {"links.default.bandwidth": bandwidth}).points)
+    (full,) = static.answers(weft.load(BUTTERFLY, set=set | {"traffic.load": 0.1 * factor}).points)
+    assert half.found.links == full.found.links
+    assert half.found.busiest == pytest.approx(full.found.busiest)
+
+
+def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
+    """It names them, and the remedy works."""
+    set = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
+    with pytest.raises(ScenarioError, match=r"one bandwidth.*dim0 0\.5, dim1 1"):
+        static.answers(weft.load(BUTTERFLY, set=set).points)
+    static.answers(weft.load(BUTTERFLY, set=set | {"links.dim1.bandwidth": "1/2flits/cycle"}).points)
+
+
 def _uniform(routers: int, terminals: int, load: float) -> Rates:
     """All terminals send to all others."""
     each = load / (routers * terminals - 1)

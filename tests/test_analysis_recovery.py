@@ -1,101 +1,38 @@
-"""The time to recover, from series made by hand."""
+"""Latencies before, during and after faults, and times to recover, in table, analysis, query and report."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
 import weft
 from small import ROW_UNDER_TCEP
-from weft.analysis.prices import cycles_of
-from weft.analysis.recovery import back_in, from_series, mean_latency
 from weft.cli import main
-from weft.errors import ResultsError
+from weft.report.data import collect
+from weft.report.sources import Sources
+from weft.results import set_times, tables
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.api.results import Results
-
-
-def series(means: list[float], packets: list[int] | None = None) -> pl.DataFrame:
-    """Bins of 100 cycles with these mean latencies [cycles]."""
-    columns = {
-        "from_cycle": [100 * k for k in range(len(means))],
-        "bin_cycles": [100] * len(means),
-        "packets": packets or [10] * len(means),
-        "packet_latency_mean_cycles": means,
-    }
-    return pl.DataFrame(columns)
-
-
-def test_the_mean_before_weighs_packets_of_whole_bins_behind_the_warm_up() -> None:
-    # bin 0 belongs to the warm-up, bin 3 to both sides of the fault: (10 * 20 + 30 * 40) / 40 = 35
-    before, worst, _ = from_series(series([90, 20, 40, 500, 35, 70], [10, 10, 30, 10, 10, 10]), 100, 350, 0.05)
-    assert before == pytest.approx(35)
-    assert worst == 70
-
-
-def test_recovery_ends_with_the_first_bin_back_in_tolerance() -> None:
-    # 5 % of 40 are 2 cycles; bin 3 is still like before, bins 4 and 5 are not, bin 6 is
-    assert from_series(series([40, 40, 40, 41, 80, 43, 42, 90]), 0, 300, 0.05)[2] == 600 - 300
-
-
-def test_a_fault_that_nobody_notices_takes_no_time() -> None:
-    assert from_series(series([40, 40, 41, 39]), 0, 200, 0.05)[2] == 0
-
-
-def test_faster_than_before_is_no_deviation() -> None:
-    assert from_series(series([40, 40, 50, 20]), 0, 200, 0.05)[2] == 300 - 200
-
-
-def test_what_never_comes_back_has_no_time() -> None:
-    assert from_series(series([40, 40, 60, 60]), 0, 200, 0.05)[2] is None
-
-
-def test_bins_without_packets_say_nothing() -> None:
-    bins = series([40.0, 40.0, 80.0, float("nan"), 40.0], [10, 10, 10, 0, 10])
-    assert from_series(bins, 0, 200, 0.05)[2] == 400 - 200
-
-
-def test_a_fault_outside_of_the_series_has_no_numbers() -> None:
-    assert from_series(series([40, 40]), 0, 200, 0.05) == (40, None, None)
-    assert from_series(series([40, 60]), 0, 0, 0.05) == (None, 60, None)
-
-
-def test_without_bins_nothing_came_back() -> None:
-    assert back_in(series([]), 40, 0, 0.05) is None
-
-
-def test_latency_during_a_fault_is_of_whole_bins_in_it() -> None:
-    # bins 2 and 3 lie in it, bin 1 and bin 4 only with a part: (10 * 40 + 30 * 80) / 40 = 70
-    bins = series([20, 30, 40, 80, 90], [10, 10, 10, 30, 10])
-    assert mean_latency(bins, 150, 450) == pytest.approx(70)
-    assert mean_latency(bins, 450, 500) is None
-
-
-def test_times_of_a_scenario_become_cycles() -> None:
-    scenario = {"cycle": "2ns"}
-    assert (cycles_of("10us", scenario), cycles_of("700cycles", scenario)) == (5000, 700)
-    with pytest.raises(ResultsError, match="a time that can't be read"):
-        cycles_of("soon", scenario)
-
 
 SCENARIO = (
     ROW_UNDER_TCEP
     + """\
-measure: {warmup: 1000cycles, window: 4000cycles, transient: {bin: 500cycles}}
+measure: {warmup: 1000cycles, window: 8000cycles}
 """
 )
-# none; two, of which the later one stands first; shorter than a bin; with an end behind that of the last whole bin
+# none; two, of which the later one stands first; broken when the window begins; behind the window
 FAULTS = [
     [],
-    [{"router": 1, "at": "3000cycles"}, {"link": [0, 2], "at": "2us", "until": "3500cycles"}],
-    [{"link": [0, 2], "at": "2000cycles", "until": "2100cycles"}],
-    [{"link": [0, 2], "at": "2000cycles", "until": "4800cycles"}],
-    [{"link": [0, 2], "at": "1000cycles", "until": "3000cycles"}],
+    [{"router": 1, "at": "6000cycles"}, {"link": [0, 2], "at": "4us", "until": "4500cycles"}],
+    [{"link": [0, 2], "at": "500cycles", "until": "3000cycles"}],
+    [{"link": [0, 2], "at": "9500cycles"}],
 ]
+RANDOM = "{of: links, from: 3000cycles, mtbf: 9000cycles, mttr: 300cycles}"
 
 
 @pytest.fixture(scope="module")
@@ -106,26 +43,85 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return weft.load(folder / "faulty.yaml", set={"sweep.faults": FAULTS}).run(folder / "out")
 
 
-def test_a_row_without_bins_says_why_and_leaves_the_others(faulty: Results, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def at_random(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A point in which links fail at random."""
+    folder = tmp_path_factory.mktemp("random")
+    (folder / "random.yaml").write_text(f"{SCENARIO}fault_model: {{random: {RANDOM}}}\n", encoding="utf-8")
+    return weft.load(folder / "random.yaml").run(folder / "out")
+
+
+def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "recovery", str(faulty.root), "--json"]) == 0
-    several, short, late, early = json.loads(capsys.readouterr().out)
-    assert several["fault"] == "link 0-2 at 2000-3500; router 1 from 3000 on"
-    assert None not in (several["before_cycles"], several["during_cycles"], several["after_cycles"])
-    assert several["note"].endswith("the point is not settled (power states)")
-    assert (short["worst_cycles"], short["during_cycles"], short["recovery_cycles"]) == (None, None, None)
-    assert short["before_cycles"] > 0
-    assert short["note"].startswith("faults = link 0, 2, at 2000cycles, until 2100cycles: no packets in whole bins ")
-    assert "bins in the fault, cycles 2000 to 2100:" in short["note"]
-    assert (late["after_cycles"], late["return_cycles"]) == (None, None)
-    assert "bins after it, cycles 4800 to 5000:" in late["note"]
+    first, second, early, behind = json.loads(capsys.readouterr().out)
+    assert (first["failed"], first["from_cycle"], first["to_cycle"]) == ("link 0-2", 4000, 4500)
+    assert (second["failed"], second["from_cycle"], second["to_cycle"]) == ("router 1", 6000, None)
+    assert first["before_cycles"] == second["before_cycles"] > 0
+    assert min(first["during_cycles"], second["during_cycles"], first["after_cycles"]) > 0
+    assert first["delivered_share"] == 1
+    assert second["dropped_packets"] > 0
+    assert second["delivered_share"] < 1
+    assert (second["return_cycles"], "broken until the window ends in cycle 9000" in second["note"]) == (None, True)
     assert (early["before_cycles"], early["recovery_cycles"], early["return_cycles"]) == (None, None, None)
     assert early["during_cycles"] > 0
-    assert "bins before the fault, cycles 1000 to 1000:" in early["note"]
+    assert "already when the window begins in cycle 1000" in early["note"]
+    assert behind["failed"] == "nothing in the window"
+    assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: nothing fails ")
     assert main(["analyse", "recovery", str(faulty.root)]) == 0
-    assert short["note"] in capsys.readouterr().out.splitlines()
+    told = capsys.readouterr().out.splitlines()
+    assert early["note"] in told
+    assert "-: not known, for these reasons:" in told
 
 
-@pytest.mark.parametrize("tolerance", ["-0.1", "nan", "inf"])
-def test_what_is_no_tolerance_is_refused(faulty: Results, tolerance: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyse", "recovery", str(faulty.root), f"--tolerance={tolerance}"]) == 2
-    assert f"a tolerance of {tolerance} is no share" in capsys.readouterr().err
+def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> None:
+    head, names, rule, *lines = tables.faults(faulty)
+    assert head.startswith("faults: mean latency [cycles] of the packets delivered before, during and after them")
+    assert names.split() == [
+        *("faults", "before", "during", "after"),
+        *("share", "before", "share", "during", "share", "after", "recovery", "return"),
+    ]
+    rows = [line for line in lines if not line.startswith("- ")]
+    reasons = [line for line in lines if line.startswith("- ")]
+    assert (len(rows), rule[:3]) == (3, "---")
+    # before, during, after, three shares, two times: what has a dash has a reason
+    assert [line.split()[-8:].count("-") > 0 for line in rows] == [True, True, True]
+    for part in ("before", "during", "after"):
+        assert any(line.startswith(f"- {part} the faults: ") for line in reasons), part
+    assert any(line.startswith("- recovery and return: ") for line in reasons)
+    assert all("cycle" in line for line in reasons)
+
+
+def test_random_faults_are_told_as_those_that_are_named(at_random: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    (summary,) = at_random.summaries
+    episodes = summary["fault_episodes"]
+    assert summary["fault_episodes_count"] == len(episodes) > 1
+    assert min(each["from_cycle"] for each in episodes) > 3000
+    assert main(["analyse", "recovery", str(at_random.root), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
+    # no saving is told of what has failed at random, either
+    assert set_times.faults(at_random) == ["random of links, from 3000cycles, mtbf 9000cycles, mttr 300cycles"]
+    assert set_times.changes(at_random) == ["what fails"]
+    found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")
+    assert found["failed"].to_list() == [each["failed"] for each in episodes]
+
+
+def test_the_report_has_tables_of_parts_and_episodes(faulty: Results) -> None:
+    listings = {each["name"]: each for each in collect(Sources([faulty]))["listings"]}
+    parts, episodes = listings["fault_parts"]["rows"], listings["fault_episodes"]["rows"]
+    assert [len(rows) for rows in parts] == [0, 3, 3, 3]
+    assert [len(rows) for rows in episodes] == [0, 2, 1, 0]
+    assert parts[1][0]["latency_cycles"] == pytest.approx(faulty.summaries[1]["latency_before_faults_cycles"], rel=1e-5)
+    missing = [row for rows in parts for row in rows if row["latency_cycles"] is None]
+    assert missing
+    assert all(row["unknown"] for row in missing)
+
+
+def test_points_in_which_nothing_fails_have_no_recovery(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "plain.yaml").write_text(SCENARIO, encoding="utf-8")
+    results = weft.load(tmp_path / "plain.yaml").run(tmp_path / "out")
+    assert tables.faults(results) == []
+    assert main(["analyse", "recovery", str(results.root)]) == 2
+    told = capsys.readouterr().err
+    assert "nothing fails at any point of" in told
+    assert "name some under `faults`" in told

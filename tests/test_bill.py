@@ -14,13 +14,16 @@ import pytest
 
 import weft
 from conftest import made
+from small import PACKETS, steady_point
 from weft.cli import main
 from weft.errors import ScenarioError, WeftError
 from weft.plot import draw
 from weft.plot.choice import Choice
+from weft.report.answer import sentences
+from weft.report.sources import Sources
+from weft.results.bill_baseline import REFERENCE
 from weft.results.bill_keys import HOURS_PER_YEAR, Bill
 from weft.results.bill_lines import lines
-from weft.results.yearly_bill import REFERENCE
 
 if TYPE_CHECKING:
     from weft.api.results import Results
@@ -33,21 +36,13 @@ KEYS: dict[str, Any] = {
     "price_per_kwh": "0.2EUR",
     "profile": [{"name": "night", "share": 0.5, "load": 0.1}, {"name": "day", "share": 0.5, "load": 0.3}],
 }
-# A steady point of one policy: packets, power in use and with links always on [W].
-PACKETS = 100_000
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    numbers = {
-        "load": load,
-        "offered_load": load,
-        "accepted_load": load,
-        "packets": PACKETS,
-        "policy": policy if isinstance(policy, str) else next(iter(policy)),
-        "power_mean_w": power_w,
-        "power_always_on_mean_w": 2000.0 + 1000 * load,
-    }
-    return {"power.policy": policy, "traffic.load": load}, numbers | more
+    """A steady point; links that are always on draw more at a higher load."""
+    return steady_point(
+        policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
+    )
 
 
 def _results(root: Path, *points: tuple[dict[str, Any], dict[str, Any]]) -> Results:
@@ -254,7 +249,7 @@ def test_a_bill_is_one_of_the_tables(example: Results, tmp_path: Path, capsys: p
     rows = capsys.readouterr().out
     assert main(["export", folder, "--table", "bill"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == rows.splitlines()[0]
-    assert main(["query", folder, "select policy from (select \"power.policy\" as policy, * from bill)", "--csv"]) == 0
+    assert main(["query", folder, 'select policy from (select "power.policy" as policy, * from bill)', "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "always_on"
     assert example.to_pandas("bill")["cost_eur_per_year"].min() > 0
     for ending in ("tex", "md"):
@@ -262,7 +257,9 @@ def test_a_bill_is_one_of_the_tables(example: Results, tmp_path: Path, capsys: p
         assert main(["export", folder, "--table", "bill", "--out", str(out)]) == 0
         text = " ".join(out.read_text(encoding="utf-8").split())
         assert not re.search(r"\d[eE]\+", text), "no exponents"
-    assert "Policy | Power [kW] | Site energy [kWh/year] | Cost [EUR/year] | Saved [kWh/year] | Saved [EUR/year]" in text
+    assert (
+        "Policy | Power [kW] | Site energy [kWh/year] | Cost [EUR/year] | Saved [kWh/year] | Saved [EUR/year]" in text
+    )
     assert main(["query", folder]) == 0
     assert "\nbill: a row per series" in capsys.readouterr().out
 
@@ -381,7 +378,8 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
         (made_up.root / "sweep.json").write_text(json.dumps(manifest | {"bill": KEYS | {"price_per_kwh": price}}))
         results.append(made_up)
     drawing = draw.figure("bill", Choice.of(results[:2]))
-    assert [text.get_text() for text in drawing.axes[1].texts] == [" no bill"] * 2
+    told = [text.get_text() for text in drawing.axes[1].texts]
+    assert told == ["mean latency 20 cycles", " no bill"] * 2
     told = [" ".join(text.get_text().split()) for text in drawing.legends[0].get_texts()]
     assert sum(each.endswith("tcep: no bill, load 0.3 is saturated") for each in told) == 2, "whole, in the legend"
     with pytest.raises(WeftError, match="differ in their period or currency"):
@@ -393,3 +391,34 @@ def test_the_figure_says_why_a_series_has_no_bar_and_refuses_what_an_axis_can_no
 def test_a_report_without_a_bill_has_no_such_section(tmp_path: Path) -> None:
     results = weft.load(DAY.partition("bill:")[0]).run(tmp_path / "none")
     assert '"bill"' not in results.report(tmp_path / "none.html").read_text(encoding="utf-8")
+
+
+def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> None:
+    on = [_point("always_on", load, 2000.0, packet_latency_mean_cycles=100.0 + load) for load in (0.1, 0.3)]
+    asleep = [
+        _point(ASLEEP, load, 1000.0, packet_latency_mean_cycles=latency)
+        for load, latency in ((0.1, 1001.7), (0.3, 140.2))
+    ]
+    yearly = _results(tmp_path / "slow", *on, *asleep).bill(KEYS)
+    told = "\n".join(lines(yearly))
+    # (2 - 1) kW * 1.5 * 8760 h * 0.2 EUR
+    assert "tcep saves 2,628 EUR a year; mean latency 1,001.7 instead of 100.1 cycles at night" in told
+    rows = [re.split(r"  +", line.strip()) for line in told.splitlines()]
+    assert ["tcep", "1,001.7", "140.2"] in rows
+    assert yearly.parts["packet_latency_mean_cycles"].to_list() == [100.1, 100.3, 1001.7, 140.2]
+    assert yearly.parts["baseline_latency_mean_cycles"].to_list() == [None, None, 100.1, 100.3]
+    assert str(yearly) == told
+    # where links that are always on were not measured, that is said
+    alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
+    assert "what latency it costs is not known: power.policy = always_on was not measured" in str(alone)
+    answer = sentences(Sources([_results(tmp_path / "answer", *on, *asleep)]))
+    assert not [each for each in answer if "less power" in each and "mean latency" not in each]
+
+
+def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed(tmp_path: Path) -> None:
+    full = _point(ASLEEP, 0.3, 1800.0, saturated=True, ending="saturated")
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    yearly = _results(tmp_path / "part", *on, _point(ASLEEP, 0.1, 1000.0), full).bill(KEYS)
+    rows = [re.split(r"  +", line.strip()) for line in lines(yearly)]
+    assert ["tcep", "1.5 kW", "-"] in rows, "1 kW times the PUE at night"
+    assert yearly.frame["power_kw"].to_list()[1] is None, "and no bill of the year"

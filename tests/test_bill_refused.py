@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from conftest import made
+from small import PACKETS, steady_point
 from weft.cli import main
 from weft.errors import ResultsError, ScenarioError
 from weft.results import soundness
@@ -21,27 +22,12 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-PACKETS = 100_000
 ASLEEP: dict[str, Any] = {"tcep": {}}
 KEYS: dict[str, Any] = {
     "price_per_kwh": "0.2EUR",
     "profile": [{"name": "night", "share": 0.5, "load": 0.1}, {"name": "day", "share": 0.5, "load": 0.3}],
 }
 NIGHT: dict[str, Any] = KEYS | {"profile": [{"share": 1, "load": 0.1}]}
-
-
-def _point(policy: Any, load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    numbers = {
-        "load": load,
-        "offered_load": load,
-        "accepted_load": load,
-        "packets": PACKETS,
-        "policy": policy if isinstance(policy, str) else next(iter(policy)),
-        "power_mean_w": 1000.0,
-        "power_always_on_mean_w": 2000.0,
-    }
-    return {"power.policy": policy, "traffic.load": load}, numbers | more
-
 
 SHORT = {"path": "measure.warmup", "what": "too short", "help": "write `measure.warmup: auto`, or several such times"}
 BURSTS = {"path": "measure.window", "what": "too short", "help": "write `measure.window: 90000cycles` or more"}
@@ -93,7 +79,7 @@ CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
 def test_a_point_that_is_not_sound_is_never_used(
     tmp_path: Path, broken: dict[str, Any], reason: str, remedy: str
 ) -> None:
-    results = made(tmp_path / "broken", [_point(ASLEEP, 0.1), _point(ASLEEP, 0.3, **broken)])
+    results = made(tmp_path / "broken", [steady_point(ASLEEP, 0.1), steady_point(ASLEEP, 0.3, **broken)])
     with pytest.raises(ResultsError) as told:
         results.bill(KEYS)
     assert told.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
@@ -111,7 +97,7 @@ def _failing(root: Path) -> Results:
     points = []
     for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
         for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
-            coordinates, numbers = _point(policy, 0.1, power_mean_w=power - less)
+            coordinates, numbers = steady_point(policy, 0.1, power_mean_w=power - less)
             if failing is ROUTER:
                 numbers |= {"accepted_load": 0.09, "packets": 90_000, "dropped_packets": 10_000}
             points.append(({**coordinates, "faults": failing}, numbers))
@@ -127,7 +113,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
     notes = yearly.frame["note"].to_list()
     assert [bool(note and note.startswith(failed)) for note in notes] == [share is None for share in shares]
     told = "\n".join(lines(yearly))
-    assert "router 3, at 40us: 10 % of its packets were dropped (a router had failed)" in told
+    assert "router 3, at 40us: 10 % of its packets were dropped (a link or router had failed)" in told
     assert yearly.frame["dropped_share"].to_list() == pytest.approx([0, 0, 0.1, 0, 0, 0.1])
     named = told.partition("write bill.baseline: ")[2].partition(" (each")[0]
     for baseline in (named, f"{named},faults=none"):
@@ -140,7 +126,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
             assert again.frame["saving_share"].to_list()[:3] == pytest.approx([0.5, 1 - 950 / 1950, 1 - 800 / 1800])
             assert again.frame["note"].to_list() == [None] * 6
     # where nothing that stays on was measured, there is none to name
-    alone = made(tmp_path / "alone", [({**_point(ASLEEP, 0.1)[0], "faults": LINK}, _point(ASLEEP, 0.1)[1])])
+    alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])
     assert "measure a power policy that leaves all links on with the same faults" in "\n".join(lines(alone.bill(NIGHT)))
 
 
@@ -151,7 +137,7 @@ def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
 
 
 def test_nothing_is_interpolated_nor_extrapolated(tmp_path: Path) -> None:
-    results = made(tmp_path / "gap", [_point(ASLEEP, load) for load in (0.1, 0.3, 0.4)])
+    results = made(tmp_path / "gap", [steady_point(ASLEEP, load) for load in (0.1, 0.3, 0.4)])
     for load, near in ((0.2, "nearest are 0.1 and 0.3"), (0.05, "nearest is 0.1"), (0.5, "nearest is 0.4")):
         with pytest.raises(ResultsError, match=rf"load {load} is not measured: the {near}") as told:
             results.bill(KEYS | {"profile": [{"share": 1, "load": load}]})
@@ -174,7 +160,7 @@ def test_points_without_results_say_so_and_how_to_run_them(tmp_path: Path) -> No
 
 
 def test_a_load_of_which_some_seeds_ran_says_which_did_not(tmp_path: Path) -> None:
-    runs = [_point("always_on", 0.1) for _ in range(3)]
+    runs = [steady_point("always_on", 0.1) for _ in range(3)]
     seeds = [({**coordinates, "seed": seed}, numbers) for seed, (coordinates, numbers) in enumerate(runs, start=1)]
     results = made(tmp_path / "seeds", seeds)
     for row in (1, 2):
@@ -184,16 +170,16 @@ def test_a_load_of_which_some_seeds_ran_says_which_did_not(tmp_path: Path) -> No
 
 
 def test_results_of_which_none_is_finished_are_refused_in_words(tmp_path: Path) -> None:
-    results = made(tmp_path / "none", [_point("always_on", 0.1)])
+    results = made(tmp_path / "none", [steady_point("always_on", 0.1)])
     shutil.rmtree(results.root / "points")
     with pytest.raises(ResultsError, match=r"nothing can be billed: load 0\.1 was not run yet"):
         weft.open(results.root).bill(NIGHT)
 
 
 def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> None:
-    on = [_point("always_on", load) for load in (0.1, 0.3)]
-    full = _point(ASLEEP, 0.3, saturated=True, ending="saturated")
-    yearly = made(tmp_path / "one", [*on, _point(ASLEEP, 0.1), full]).bill(KEYS)
+    on = [steady_point("always_on", load) for load in (0.1, 0.3)]
+    full = steady_point(ASLEEP, 0.3, saturated=True, ending="saturated")
+    yearly = made(tmp_path / "one", [*on, steady_point(ASLEEP, 0.1), full]).bill(KEYS)
     on_row, asleep = yearly.frame.iter_rows(named=True)
     assert on_row["cost_eur_per_year"] is not None
     assert (asleep["cost_eur_per_year"], asleep["saving_share"]) == (None, None)
@@ -203,8 +189,8 @@ def test_one_series_that_can_not_be_billed_leaves_the_others(tmp_path: Path) -> 
 
 
 def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path) -> None:
-    full = _point("always_on", 0.3, saturated=True, ending="saturated")
-    points = [_point("always_on", 0.1), full, _point(ASLEEP, 0.1), _point(ASLEEP, 0.3)]
+    full = steady_point("always_on", 0.3, saturated=True, ending="saturated")
+    points = [steady_point("always_on", 0.1), full, steady_point(ASLEEP, 0.1), steady_point(ASLEEP, 0.3)]
     row = made(tmp_path / "base", points).bill(KEYS).frame.to_dicts()[1]
     assert (row["saved_kwh_per_year"], row["saving_share"]) == (None, None)
     assert row["cost_eur_per_year"] is not None
@@ -212,7 +198,7 @@ def test_a_baseline_that_can_not_carry_the_load_gives_no_savings(tmp_path: Path)
 
 
 def _with_phases(root: Path, *phases: dict[str, Any], **more: Any) -> Results:
-    coordinates, numbers = _point(ASLEEP, 0.1, **more)
+    coordinates, numbers = steady_point(ASLEEP, 0.1, **more)
     told = [{"phase": 1 + number, "power_mean_w": 1000.0} | phase for number, phase in enumerate(phases)]
     return made(root, [(coordinates, {**numbers, "phases": told})])
 
@@ -283,7 +269,7 @@ def test_a_baseline_that_no_point_has_is_refused_before_and_after_a_run(
         assert f"{file}:8" in told
     assert not (tmp_path / "out").exists()
     policies: tuple[Any, ...] = ("always_on", {"idle_timeout": {}})
-    points = [_point(policy, load) for policy in policies for load in (0.1, 0.3)]
+    points = [steady_point(policy, load) for policy in policies for load in (0.1, 0.3)]
     with pytest.raises(ResultsError) as caught:
         made(tmp_path / "made", points).bill(KEYS | {"baseline": baseline})
     assert what in caught.value.what
@@ -292,7 +278,7 @@ def test_a_baseline_that_no_point_has_is_refused_before_and_after_a_run(
 
 def test_a_baseline_that_means_two_series_or_has_another_routing_gives_no_savings(tmp_path: Path) -> None:
     ways = ({"idle_timeout": {"idle": "9cycles"}}, {"idle_timeout": {"idle": "99cycles"}}, ASLEEP)
-    results = made(tmp_path / "ways", [_point(way, 0.1) for way in ways])
+    results = made(tmp_path / "ways", [steady_point(way, 0.1) for way in ways])
     yearly = results.bill(NIGHT | {"baseline": "policy=idle_timeout"})
     assert yearly.frame["note"][2] == "no savings: the baseline (power.policy = idle_timeout) may be any of 2"
     remedy = "power.policy=idle_timeout(idle 9cycles)"
@@ -300,7 +286,10 @@ def test_a_baseline_that_means_two_series_or_has_another_routing_gives_no_saving
     assert results.bill(NIGHT | {"baseline": remedy}).frame["saving_share"].to_list() == [None, 0, 0]
     points = [
         ({"routing": name, **coordinates}, numbers)
-        for name, (coordinates, numbers) in (("minimal", _point("always_on", 0.1)), ("pal", _point(ASLEEP, 0.1)))
+        for name, (coordinates, numbers) in (
+            ("minimal", steady_point("always_on", 0.1)),
+            ("pal", steady_point(ASLEEP, 0.1)),
+        )
     ]
     other = made(tmp_path / "routing", points)
     note = other.bill(NIGHT | {"baseline": "policy=always_on"}).frame["note"][1]

@@ -370,3 +370,24 @@ def test_help_starts_at_once() -> None:
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert not any(f"'{slow}'" in told for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))
+
+
+def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that a value takes the place of a sweep before it, though the path was set before that sweep, too."""
+    sets = ["--set", "seed=1", "--set", "sweep.seed=[2, 3]", "--set", "seed=4", "--set", "sweep.routing=[ugal_p]"]
+    sets += ["--set", "sweep.traffic.pattern=[uniform]", "--set", "sweep.traffic.load=[0.1]"]
+    assert main(["check", str(small), *sets]) == 0
+    told = capsys.readouterr().out
+    assert "seed: 4" in told
+    assert "1 points, all sound" in told
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_set_below_a_sweep_is_never_lost(small: Path, order: int, capsys: pytest.CaptureFixture[str]) -> None:
+    sets = ["routing.dimension_order.dateline=none", "sweep.routing=[ugal_p, dimension_order]"][::order]
+    assert main(["check", str(small), *(word for each in sets for word in ("--set", each))]) == 2
+    told = capsys.readouterr().err
+    assert "`routing` is swept, and its values take the place of all that is below it" in told
+    assert "--set routing=..." in told

@@ -23,6 +23,10 @@ PACKAGE = Path(weft.__file__).parent
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
+# In ARCHITECTURE.md: names of others, placeholders, and files.
+FOREIGN = {"Spanned", "_RouteEvaluate"}
+PLACEHOLDERS = ("NAME", "FOLDER")
+FILE = re.compile(r"[\w./-]+(/|\.(rs|py|js|md|toml|yaml|json|parquet|csv))")
 
 
 def _commands(document: str) -> list[str]:
@@ -32,6 +36,32 @@ def _commands(document: str) -> list[str]:
         for block in re.findall(r"```sh\n(.*?)```", text, re.S)
         for line in block.splitlines()
     ]
+
+
+def test_what_the_architecture_names_exists() -> None:
+    """Each path and each identifier in backticks; a member is looked for in the files that define its type."""
+    sources = {path: path.read_text() for suffix in ("*.rs", "*.py", "*.js", "*.toml") for path in _tracked(suffix)}
+    sources |= {ROOT / "Makefile": (ROOT / "Makefile").read_text()}
+    words = {word for text in sources.values() for word in re.findall(r"\w+", text)}
+    paths = [f"/{path.relative_to(ROOT)}" for path in _tracked("*")]
+    text = re.sub(r"```.*?```", "", (ROOT / "ARCHITECTURE.md").read_text(), flags=re.S)
+    unknown = []
+    for name in sorted(set(re.findall(r"`([^`\n]+)`", text)) - FOREIGN):
+        if any(placeholder in name for placeholder in PLACEHOLDERS):
+            continue
+        if FILE.fullmatch(name):
+            known = any(
+                f"{path}/".endswith(f"/{name.rstrip('/')}/") or f"/{name.rstrip('/')}/" in path for path in paths
+            )
+            known |= any(name in source for source in sources.values())
+        else:
+            known = words.issuperset(re.findall(r"[A-Za-z_]\w*", name))
+            for owner, member in re.findall(r"(\w+)::(\w+)", name):
+                home = re.compile(rf"(struct|enum|trait|impl|impl\S* \w+ for|mod) {owner}\b")
+                known &= any(home.search(source) and re.search(rf"\b{member}\b", source) for source in sources.values())
+        if not known:
+            unknown.append(name)
+    assert not unknown, f"ARCHITECTURE.md names what does not exist: {unknown}"
 
 
 def _tracked(pattern: str) -> list[Path]:

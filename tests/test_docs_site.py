@@ -228,6 +228,21 @@ def test_every_key_of_a_phase_is_documented(tmp_path: Path) -> None:
     assert set(second) == _documented("key of a phase")
 
 
+def test_every_key_of_faults_is_documented(tmp_path: Path) -> None:
+    failing: dict[str, Any] = {
+        "topology": {"torus": {"widths": [4], "terminals_per_router": 2}},
+        "routing": "dimension_order",
+        "traffic": {"pattern": "uniform", "load": 0.1},
+        "measure": {"warmup": "100cycles", "window": "2000cycles"},
+    }
+    plain = weft.load(failing).run(out=tmp_path / "plain").summaries[0]
+    failing["faults"] = [{"router": 1, "at": "900cycles", "until": "1200cycles"}]
+    summary = weft.load(failing).run(out=tmp_path / "failing").summaries[0]
+    assert set(summary) - set(plain) == _documented("key with faults")
+    assert all(set(part) == _documented("key of a fault part") for part in summary["fault_parts"])
+    assert set(summary["fault_episodes"][0]) == _documented("key of a fault episode")
+
+
 def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     (summary,) = weft.load(ring, set={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
     assert (

@@ -40,6 +40,33 @@ def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) 
     assert [len(bar) for bar in bars] == [round(40 * 192 / 2304), 27, 40]
 
 
+def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}
+    scenario = {
+        "topology": {"dragonfly": {**sizes, "escape_rings": 1}},
+        "links": {"default": {"vcs": 3}, "ring_global": {"latency": "100cycles"}},
+        "routing": "dragonfly_minimal",
+        "traffic": {"pattern": "uniform", "load": 0.1},
+    }
+    facts = weft.load(scenario).points[0].explain_topology()
+    # 9 groups: 3 links of the ring in each, and one to the next group
+    links = {name: link["links"] for name, link in facts["links"].items()}
+    assert links == {"terminal": 72, "local": 54, "global": 36, "ring_local": 27, "ring_global": 9}
+    assert (facts["rings"], facts["radix_ports"], facts["links"]["ring_global"]["latency_cycles"]) == (1, 9, 100)
+    file = tmp_path / "ring.yaml"
+    file.write_text(json.dumps(scenario), encoding="utf-8")
+    assert main(["explain", "topology", str(file)]) == 0
+    assert "1, each over every router once, on links of its own" in capsys.readouterr().out
+    # links of rings are for routings that use rings: none of these packets takes one
+    assert (
+        main(["run", str(file), "--set", "measure.window=2000cycles", "--out", str(tmp_path / "out"), "--no-picture"])
+        == 0
+    )
+    channels = weft.open(tmp_path / "out").channels(0)
+    carried = {name: frame["flits"].sum() for (name,), frame in channels.group_by("link_class")}
+    assert carried["global"] > 0 == carried["ring_local"] == carried["ring_global"]
+
+
 def test_dimension_order_has_one_path(small: Path) -> None:
     facts = weft.load(small).points[0].explain_routing(3, 60)
     (path,) = facts["paths"]

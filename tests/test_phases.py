@@ -17,7 +17,7 @@ from weft.plot.choice import Choice
 from weft.report import answer
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import soundness, tables
+from weft.results import notes, soundness, tables
 
 if TYPE_CHECKING:
     from weft.api.results import Results
@@ -196,3 +196,18 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
     night, morning, noon, evening = elastic["power_mean_w"] / always["power_mean_w"]
     assert max(night, morning) < 0.7, (night, morning)
     assert night < evening < noon <= 1.0, "links of the noon drain in the evening"
+
+
+def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path: Path) -> None:
+    """A phase that works off the backlog of another one accepts nearly all that it is offered."""
+    known = {"packets": 1000, "packet_latency_p50_cycles": 0}
+    first = known | {"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 1000, "saturated": True}
+    second = known | {"phase": 2, "start_cycle": 1000, "from_cycle": 1000, "to_cycle": 2000, "saturated": True}
+    first |= {"load": 0.4, "offered_load": 0.4, "accepted_load": 0.3}
+    second |= {"load": 0.05, "offered_load": 0.05, "accepted_load": 0.04956}
+    results = made(tmp_path / "phased", [({}, {"packets": 1000, "phases": [first, second]})])
+    # 0.1 * 1000 flits are left, and 0.44 more of 50 that are offered
+    told = "0.04956 of 0.05 flits/terminal/cycle are accepted, 100 flits/terminal wait in the source queues as it ends"
+    assert any(
+        told in line and "201 % of what it is offered), and 100 as it began" in line for line in notes.lines(results)
+    )

@@ -386,7 +386,7 @@ def test_quantities_of_the_tables_have_units(results: Results) -> None:
     held = collect(Sources([results]))
     tables = [held["columns"], *(listing["columns"] for listing in held["listings"])]
     bare = {each["column"] for table in tables for each in table if not each["unit"]}
-    assert bare == {"ending", "flaw", "saturated"}
+    assert bare == {"ending", "flaw", "saturated", "unknown"}
     shares = [each for each in held["columns"] if each["column"].endswith("_share")]
     assert [(each["unit"], each["scale"]) for each in shares] == [("%", 100)] * 3
 

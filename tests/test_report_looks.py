@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from browser import Page, browser
+from weft.report import bill_picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,9 @@ def test_a_saturated_point_has_no_latency(page: Page, results: Results) -> None:
     place = next(number for number, head in enumerate(heads) if head.startswith("latency"))
     cells = page.texts(f"#point-table tbody td:nth-child({place + 1})")
     assert [row for row, cell in enumerate(cells) if cell == "sat"] == over
-    assert page.texts("#point-words") == ["sat: saturated, the latency has no limit."]
+    assert page.texts("#point-words") == [
+        "sat: saturated, the latency has no limit. !: per bit of what is accepted, which is less than was offered."
+    ]
     page.do("choosePoint(arguments[0])", over[0])
     assert (
         "Mean packet latency sat (saturated, the latency has no limit; in this window " in page.texts("#point-facts")[0]
@@ -217,3 +220,58 @@ def test_jobs_and_link_classes_are_tables(page: Page, page_of_jobs: Path) -> Non
     assert single.texts("#link_classes-table tbody td:first-child") == ["terminal", "dim0"]
     heads = single.texts("#link_classes-table thead th")
     assert re.fullmatch(r"energy[munp\u00b5]J", heads[-1])
+
+
+def test_numbers_of_flawed_points_have_the_marks_of_the_run_table(page: Page, results: Results) -> None:
+    over = [row for row, summary in enumerate(results.summaries) if summary["saturated"]]
+    heads = page.texts("#point-table thead th")
+    place = next(number for number, head in enumerate(heads) if head.startswith("energy"))
+    marks = page.texts(f"#point-table tbody td:nth-child({place + 1}) .mark")
+    assert [row for row, mark in enumerate(marks) if mark == "!"] == over
+    page.do("report.points.columns.mark = ['~', '?', '', '']; showPoints()")
+    for name in ("accepted", "latency", "p99", "energy", "power"):
+        place = next(number for number, head in enumerate(heads) if head.startswith(name))
+        cells = page.texts(f"#point-table tbody td:nth-child({place + 1})")
+        assert [cell[-1] for cell in cells[:2] if cell != "sat"] in (["~", "?"], ["~"]), name
+    assert "~: measured before it had settled." in page.texts("#point-words")[0]
+    page.do("choosePoint(0)")
+    assert "(measured before it had settled)" in page.texts("#point-facts")[0]
+
+
+def test_the_phases_of_all_points_stand_beside_each_other(
+    driver: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    phases = {"traffic.phases": [{"from": "200cycles", "load": 0.9}, {"from": "300cycles", "load": 0.05}]}
+    sets = phases | {"sweep.traffic.load": [0.05], "traffic.pattern": "uniform"}
+    shown = Page(driver, weft.load(SLEEPING, set=sets).run(out=tmp_path_factory.mktemp("phases") / "out").report())
+    assert without_legend(shown) == []
+    for name in ("accepted", "latency", "power"):
+        words = shown.texts(f"#chart-phases-{name} .legendtext")
+        assert {"always_on", "idle_timeout"} <= set(words), name
+    assert not shown.find("#over-load").is_displayed(), "one load each is no curve over the load"
+    assert shown.complaints() == []
+
+
+def test_a_latency_line_has_a_gap_where_a_point_is_saturated(page: Page) -> None:
+    page.do(
+        "report.curves[0].over = [false, true]; report.curves[0].load.push(0.95); report.curves[0].over.push(false);"
+        " for (const name of Object.keys(report.curves[0].means)) report.curves[0].means[name].push(0.95);"
+        " report.curves[0].points.push([0]); report.curves[0].flaw.push(''); loadCharts(shownPanel)"
+    )
+    (line,) = page.ask(
+        "document.getElementById('chart-latency').data.filter(t => t.mode == 'lines' && t.x.length == 3)"
+    )
+    assert [value is None for value in line["y"]] == [False, True, False]
+
+
+def test_words_of_the_picture_of_a_bill_are_not_cut() -> None:
+    name = "tcep(activation_epoch 250cycles, deactivation_epoch 1000cycles, wake 120cycles, high_water 0.75), ugal_p"
+    panels = {f"uniform, {name}": {name: [1.0, 2.0]}, "tornado": {"always_on": [2.0, 2.0]}}
+    whole = bill_picture.svg(panels, [0.0, 12.0, 24.0], "day")
+    width, height = (float(each) for each in re.findall(r'viewBox="0 0 (\S+) (\S+)"', whole)[0])
+    for x, y in re.findall(r"translate\((-?[\d.]+) (-?[\d.]+)\) scale", whole):
+        assert 0 <= float(x) <= width, "a line of text begins inside"
+        assert 0 <= float(y) <= height
+    lines = bill_picture._fitted(name, 7, 3.0).splitlines()
+    assert len(lines) > 1
+    assert " ".join(lines) == name

@@ -238,6 +238,7 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
         "accepted_load": None,
         "packet_latency_mean_cycles": 90.0,
         "stuck": False,
+        "dropped_share": None,
         "runs": 2,
         "unsettled_loads": 2,
         "flaw": "not settled (queues)",
@@ -283,6 +284,33 @@ def test_the_command_prints_a_line_per_curve(small: Path, tmp_path: Path, capsys
     assert "not up to 0.8" in next(line for line in lines if line.startswith("uniform"))
     assert "0.2 to 0.3" in next(line for line in lines if line.startswith("tornado"))
     assert (tmp_path / "out" / "saturation.csv").is_file()
+    _exported(tmp_path / "out", tmp_path, capsys)
+
+
+def _exported(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table is one of those that `weft export` writes and `weft query` asks, in every format."""
+    assert main(["export", str(folder), "--table", "saturation"]) == 0
+    assert capsys.readouterr().out.startswith("traffic.pattern,")
+    assert main(["query", str(folder), "select saturated_load from saturation where verdict = 'found'", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["saturated_load", "0.3"]
+    for ending in ("md", "tex"):
+        assert main(["export", str(folder), "--table", "saturation", "--out", str(out / f"s.{ending}")]) == 0
+    text = (out / "s.md").read_text(encoding="utf-8")
+    assert "| Pattern | Verdict | Steady load [flits/terminal/cycle] | Saturated load [flits/terminal/cycle] |" in text
+    assert r"tornado & found & 0.2 & 0.3 &" in (out / "s.tex").read_text(encoding="utf-8")
+
+
+def test_without_a_search_the_command_that_makes_one_is_told(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = weft.load(small, set={"sweep": None, "traffic.load": 0.1}).run(tmp_path / "plain")
+    assert main(["export", str(results.root), "--table", "saturation"]) == 2
+    told = capsys.readouterr().err
+    assert f"{results.root}: there is no table saturation" in told
+    assert "= help: search first: `weft saturation FILE`" in told
+    folder = tmp_path / "searched"
+    assert main(["saturation", str(small), "--set", "sweep=null", "--tolerance", "0.5", "--out", str(folder)]) == 0
+    assert main(["export", str(folder), "--table", "saturation"]) == 0
 
 
 def test_a_stall_is_told(ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

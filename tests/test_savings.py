@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import weft
 from conftest import made
 from weft.cli import main
-from weft.results import savings
+from weft.results import notes, savings
 
 ON: dict[str, Any] = {
     "energy_total_fj": "100",
@@ -141,6 +142,23 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     assert weft.open(tmp_path / "lower").flaws == [None]
 
 
+def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A window so short that its queues are, too: they seem to forget fast, and only the growth of latencies tells."""
+    file = tmp_path / "growing.yaml"
+    file.write_text(NEAR.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8")
+    run = ["run", str(file), "--no-picture"]
+    assert main([*run, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "queues not settled: the latency still grows" in told
+    assert weft.open(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
+    lower, warmup = re.findall(r"5 % lower \((\S+) in place of 0.5\) and `measure.warmup: (\w+)`", told)[0]
+    sets = ["--set", f"traffic.load={lower}", "--set", f"measure.warmup={warmup}"]
+    assert main([*run, *sets, "--out", str(tmp_path / "lower")]) == 0
+    assert weft.open(tmp_path / "lower").flaws == [None]
+
+
 def test_nothing_is_compared_with_a_reference_that_is_saturated(tmp_path: Path) -> None:
     text = told(tmp_path, {}, {}, on={"saturated": True, "ending": "saturated"})
     assert text == (
@@ -251,3 +269,19 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "25 % of the links that it manages draw power; the network draws 14" in text
     # tornado has no hub on its way: in each dimension most packets now take a second hop, over the hub
     assert "cycles more" in text
+
+
+def test_one_limit_of_a_warm_up_is_named(tmp_path: Path) -> None:
+    """That of the engine, longer than twice the warm-up; where queues have not settled, theirs is longer still."""
+    engine = {
+        "path": "measure.warmup_limit",
+        "what": "the latencies had not settled",
+        "help": "write a longer limit, such as `measure.warmup_limit: 225000cycles`",
+    }
+    late = {"load": 0.4, "warmup_settled": False, "warmup_cycles": 56250, "window_cycles": 5000, "warnings": [engine]}
+    late |= {"packets": 1000, "accepted_load": 0.4, "energy_total_j": 1.0}
+    queues = {"queues_settled": False, "queueing_mean_cycles": 9000.0, "queue_memory_cycles": 1e8}
+    for name, more, limits in (("latencies", {}, {"225000"}), ("queues", queues, {"900000"})):
+        results = made(tmp_path / name, [({"traffic.load": 0.4}, late | more)])
+        text = "\n".join(notes.lines(results))
+        assert set(re.findall(r"measure\.warmup_limit: (\d+)cycles", text)) == limits, text

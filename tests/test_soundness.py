@@ -101,6 +101,7 @@ FLAWS: dict[str, dict[str, Any]] = {
     },
     "measured over a part of a period of the policy": {"whole_periods": False},
     "not settled (latencies)": {"warmup_settled": False, "power_settled": True},
+    soundness.DROPPING.words: {"dropped_packets": 50},
 }
 
 
@@ -154,7 +155,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
-    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged", "with fewer"))
+    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged", "dropping", "with fewer"))
     # both at the load at which both are sound; at the other one there is nothing to be better than
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     told = [text.get_text() for text in drawing.legends[0].get_texts()]
@@ -196,13 +197,14 @@ def test_a_cross_marks_what_had_not_settled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", FLAWS)
 def test_a_comparison_leaves_flawed_points_out(tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    known = {"packet_latency_ci95_cycles": 0.1}
-    a = made(tmp_path / "a", [({"traffic.load": load}, PLAIN | known) for load in (0.1, 0.2, 0.3)])
-    wonder = WONDER | known | FLAWS[words]
-    b = made(tmp_path / "b", [({"traffic.load": 0.1}, PLAIN | known), ({"traffic.load": 0.2}, wonder)])
+    interval = {"packet_latency_ci95_cycles": 0.1}
+    a = made(tmp_path / "a", [({"traffic.load": load}, PLAIN | interval) for load in (0.1, 0.2, 0.3)])
+    wonder = WONDER | interval | FLAWS[words]
+    b = made(tmp_path / "b", [({"traffic.load": 0.1}, PLAIN | interval), ({"traffic.load": 0.2}, wonder)])
     compared = compare(Chosen.all_of(a), Chosen.all_of(b))
     for row in compared.frame.filter(compared.frame["traffic.load"] == 0.2).iter_rows(named=True):
-        judged = row["quantity"] == "accepted_load" and words.startswith("saturated")
+        known = words.startswith("saturated") or words == soundness.DROPPING.words
+        judged = row["quantity"] == "accepted_load" and known
         assert (row["relative"] is not None) == judged, row
         assert (row["unequal"] is None) == judged
         assert row["significant"] is None, "no interval is known, or there is nothing to judge"
@@ -220,6 +222,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     signs = {
         "not settled (queues)": "~",
         "not judged (too short to tell whether it is saturated)": "?",
+        soundness.DROPPING.words: "#",
         "with fewer than 30 packets": "*",
         "stalled": "stall",
         "saturated": "sat",
@@ -232,7 +235,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
         assert f"; {sign}: {meaning}" in head
     for line, sign in zip(lines[2::2], signs.values(), strict=True):
-        assert f"20.0{sign}" in line if sign in "~?*" else sign in line, line
+        assert f"20.0{sign}" in line if sign in "~?#*" else sign in line, line
     for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
         out = tmp_path / f"t.{ending}"
         assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
@@ -250,6 +253,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "",
         "not settled)",
         "not judged)",
+        "packets dropped)",
         "few packets)",
         "stalled)",
         "saturated)",

@@ -2,6 +2,7 @@
 
 use crate::booksim::Peer;
 use weft_engine::Spec;
+use weft_engine::spec::Rate;
 use weft_units::Refusal;
 
 /// One network at one load.
@@ -26,6 +27,8 @@ struct Network {
     buffer: u32,
     /// Latency of the link classes after the terminal links; the last one stands for all that follow.
     latencies: &'static [u64],
+    /// Flits and in how many cycles, of the same link classes.
+    rates: &'static [(u128, u128)],
     /// The keys by which BookSim knows the network.
     booksim: Option<&'static str>,
 }
@@ -39,14 +42,20 @@ struct Routing {
     booksim: Option<&'static str>,
 }
 
+const FULL: &[(u128, u128)] = &[(1, 1)];
+
 const BUTTERFLY_512: Network = Network {
     name: "butterfly-512",
     topology: r#"{"hyperx": {"widths": [8, 8], "terminals_per_router": 8}}"#,
     vcs: 6,
     buffer: 32,
     latencies: &[10],
+    rates: FULL,
     booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
 };
+/// The same with two bandwidths, one of which does not divide evenly; beside it the cost of mixed speeds is read.
+const BUTTERFLY_MIXED: Network =
+    Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
 const BUTTERFLY_10K: Network = Network {
     name: "butterfly-10648",
     topology: r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 22}}"#,
@@ -59,6 +68,7 @@ const TORUS: Network = Network {
     vcs: 4,
     buffer: 16,
     latencies: &[2],
+    rates: FULL,
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
 const TREE: Network = Network {
@@ -67,6 +77,7 @@ const TREE: Network = Network {
     vcs: 4,
     buffer: 16,
     latencies: &[1],
+    rates: FULL,
     booksim: Some("topology=fattree;k=4;n=5"),
 };
 const DRAGONFLY_1K: Network = Network {
@@ -76,8 +87,12 @@ const DRAGONFLY_1K: Network = Network {
     vcs: 3,
     buffer: 256,
     latencies: &[10, 100],
+    rates: FULL,
     booksim: Some("topology=dragonflynew;k=4;n=1"),
 };
+/// The same with global links of half the bandwidth.
+const DRAGONFLY_MIXED: Network =
+    Network { name: "dragonfly-1056-mixed", rates: &[(1, 1), (1, 2)], booksim: None, ..DRAGONFLY_1K };
 const DRAGONFLY_16K: Network = Network {
     name: "dragonfly-16512",
     topology: r#"{"dragonfly": {"routers_per_group": 16, "terminals_per_router": 8, "global_links_per_router": 8,
@@ -128,6 +143,9 @@ pub fn all() -> Vec<Case> {
             }
         }
     }
+    for packet in [1, 8] {
+        add(&BUTTERFLY_MIXED, MINIMAL, packet, 0.3, (2_000, 40_000));
+    }
     for routing in [PAL, TCEP_ALL_ON, TCEP] {
         add(&BUTTERFLY_512, routing, 1, 0.3, (2_000, 40_000));
     }
@@ -137,6 +155,7 @@ pub fn all() -> Vec<Case> {
     }
     add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
+    add(&DRAGONFLY_MIXED, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));
     add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
@@ -157,8 +176,10 @@ impl Case {
         for (class, link) in spec.links.iter_mut().enumerate() {
             (link.vcs, link.buffer) = (self.network.vcs, self.buffer());
             if let Some(k) = class.checked_sub(1) {
-                let latencies = self.network.latencies;
+                let Network { latencies, rates, .. } = self.network;
                 link.latency = latencies[k.min(latencies.len() - 1)];
+                let (flits, cycles) = rates[k.min(rates.len() - 1)];
+                link.rate = Rate::new(flits, cycles, &self.name)?;
                 link.credit_latency = link.latency;
             }
         }
@@ -204,6 +225,13 @@ mod tests {
         let case = all().into_iter().find(|c| c.name.starts_with("dragonfly-1056")).expect("a case");
         let latencies: Vec<_> = case.spec().expect("a valid case").links.iter().map(|l| l.latency).collect();
         assert_eq!(latencies, [1, 10, 100]);
+    }
+
+    #[test]
+    fn rates_follow_the_network() {
+        let case = all().into_iter().find(|c| c.name.starts_with("butterfly-512-mixed")).expect("a case");
+        let rates: Vec<_> = case.spec().expect("a valid case").links.iter().map(|l| l.rate.per_cycle()).collect();
+        assert_eq!(rates, [1.0, 1.0, 2.0 / 3.0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{ForPorts, Outcome, Simulation, Spec, Widths};
 
-const PRIORITIES: [Priority; 3] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge];
+const PRIORITIES: [Priority; 4] = [Priority::RoundRobin, Priority::Age, Priority::NetworkAge, Priority::Transit];
 const ROUTERS: [(u64, u8, u8); 4] = [(1, 0, 2), (1, 1, 1), (0, 0, 1), (2, 1, 2)];
 
 // ---- what is injected is delivered ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 mod allocation;
 mod bounds;
+mod broken;
 mod bundles;
 mod choosing;
 mod common;
@@ -24,6 +25,7 @@ mod stall;
 mod tcep;
 mod theory;
 mod topologies;
+mod tree_faults;
 mod warmup;
 mod watch;
 mod workload;

@@ -6,7 +6,7 @@ use crate::theory::{APART, check_t0, t0};
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, LoadPhase, Rate};
-use weft_engine::{Outcome, Spec, imply};
+use weft_engine::{Outcome, Spec, imply, memory};
 
 fn rate(flits: u128, cycles: u128) -> Rate {
     Rate::new(flits, cycles, "links.default.bandwidth").expect("a rate")
@@ -126,6 +126,24 @@ fn the_channel_load_bound_is_a_share_of_the_rate() {
 }
 
 #[test]
+fn the_memory_estimate_counts_the_time_on_slow_links() {
+    // 32 flits over links that take 8 cycles for each are under way for 7 * 32 cycles more
+    let mut spec = spec(TORUS, DOR);
+    packets(&mut spec, 32, VirtualCutThrough, 64);
+    let before = memory(&spec, ONE).in_flight;
+    let mut later = spec.clone();
+    later.router.ejection_delay += 7 * 32;
+    rates(&mut spec, &[(1, 1), (1, 8)]);
+    let slow = memory(&spec, ONE).in_flight;
+    assert!(slow > 2 * before, "{slow} bytes, {before} at full rate");
+    assert_eq!(slow, memory(&later, ONE).in_flight);
+    rates(&mut spec, &[(1, 1)]);
+    policy(&mut spec, r#"{"rate_ladder": {"epoch": "1us", "transition": "100ns"}}"#);
+    later.router.ejection_delay -= 4 * 32;
+    assert_eq!(memory(&spec, ONE).in_flight, memory(&later, ONE).in_flight, "at a quarter of the rate");
+}
+
+#[test]
 fn few_flits_wait_for_a_slow_link() {
     // 4 terminals offer 8 times what the link carries. At most 2 flits wait for the link and one is on it, so that far
     // fewer credits are in use than there are: the input buffers of the router fill up, not the far end's.
@@ -237,6 +255,50 @@ fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate()
             (c.cycles[LinkState::On as usize], c.cycles[LinkState::Quarter as usize], c.transitions),
             (40, 960, 1)
         );
+    }
+}
+
+#[test]
+fn several_slowed_links_take_no_longer_for_a_flit_than_one() {
+    // 3 flits alone, over links at a quarter of their rate: as over links of rate 1/4
+    for (network, routing) in [(TORUS, DOR), (HYPERX, DOR), (DRAGONFLY, DF_MINIMAL)] {
+        let mut spec = spec(network, routing);
+        pattern(&mut spec, r#"{"uniform": {}}"#);
+        policy(&mut spec, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "quarter"}}"#);
+        packets(&mut spec, 3, VirtualCutThrough, 32);
+        alone(&mut spec, 0, APART);
+        let (mut slow, mut always) = (spec.clone(), spec.clone());
+        for (k, link) in slow.links.iter_mut().enumerate().skip(1) {
+            assert!(spec.managed[k]);
+            link.rate = rate(1, 4);
+        }
+        policy(&mut slow, r#"{"always_on": {}}"#);
+        policy(&mut always, r#"{"always_on": {}}"#);
+        let (slowed, slow, always) = (run(&spec), run(&slow), run(&always));
+        assert_eq!(slowed.sums, slow.sums, "{network}");
+        // a packet to the router of its source crosses no such link
+        let far = slowed.sums.packets - slowed.hop_counts[0];
+        assert!(far > 0 && slowed.sums.hops > far, "{network}: several links");
+        assert_eq!(slowed.sums.latency - always.sums.latency, 9 * far, "{network}");
+        for blocks in [2, spec.graph.routers() as usize] {
+            assert_same(&slowed, &run_as(&spec, Execution { threads: 1, blocks }), network);
+        }
+    }
+}
+
+#[test]
+fn changing_rates_give_the_same_bits_in_any_division() {
+    for (network, routing) in [(HYPERX, DOR), (TORUS, ADAPTIVE), (TREE, UP_DOWN_ADAPTIVE)] {
+        let mut spec = spec(network, routing);
+        policy(&mut spec, r#"{"rate_ladder": {"epoch": "150ns", "transition": "20ns"}}"#);
+        packets(&mut spec, 3, VirtualCutThrough, 32);
+        spec.set_load(0.15);
+        phases(&mut spec, 200, 1500);
+        let alone = run(&spec);
+        assert!(alone.channels.iter().map(|c| c.transitions).sum::<u64>() > 50, "{network}");
+        for (threads, blocks) in [(2, 3), (2, spec.graph.routers() as usize)] {
+            assert_same(&alone, &run_as(&spec, Execution { threads, blocks }), network);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::common::*;
 use weft_engine::outcome::{Journey, Outcome};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::spec::{Execution, Watched};
+use weft_engine::spec::{Execution, Rate, Watched};
 use weft_engine::{Spec, imply};
 
 /// Watches everything that is created in a small window.
@@ -45,13 +45,13 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
             let front = visit.front_cycle.expect("it was the first");
             assert!(visit.arrived_cycle <= front && front <= exit.vc_cycle, "{what}: {visit:?}");
             assert!(exit.vc_cycle <= exit.head_crossed_cycle && exit.head_crossed_cycle <= exit.head_left_cycle);
-            // the switch passes a flit per step, the link one per cycle
+            // the switch passes a flit per step, the link as many as its rate says
+            let class = spec.graph.class_names().iter().position(|name| *name == exit.link).expect("a class");
+            let rate = spec.links[class].rate;
+            let cycles = u64::from(life.flits - 1) * u64::from(rate.cycles()) / u64::from(rate.flits());
             let steps = u64::from(life.flits - 1) / u64::from(spec.router.speedup);
             assert!(exit.tail_crossed_cycle >= Some(exit.head_crossed_cycle + steps), "{what}: {visit:?}");
-            assert!(
-                exit.tail_left_cycle >= Some(exit.head_left_cycle + u64::from(life.flits) - 1),
-                "{what}: {visit:?}"
-            );
+            assert!(exit.tail_left_cycle >= Some(exit.head_left_cycle + cycles), "{what}: {visit:?}");
             let choice = visit.choices.last().expect("a hop was chosen");
             assert_eq!((choice.port, choice.cycle <= exit.head_crossed_cycle), (exit.port, true), "{what}: {visit:?}");
             // reasons stand apart, and tell of no more cycles than it waited for; the one in which it came to the front
@@ -164,6 +164,58 @@ fn a_packet_alone_waits_nowhere_and_takes_its_zero_load_latency() {
                     - 1;
                 assert_eq!(latency.total_cycles, t0);
             }
+        }
+    }
+}
+
+#[test]
+fn the_lives_of_packets_add_up_over_slow_links() {
+    // the link of the terminal, those between routers, or both are slow; or the policy slows them down
+    for (terminal, others) in [((1, 3), (1, 1)), ((1, 1), (1, 3)), ((2, 3), (2, 5)), ((1, 4), (3, 2))] {
+        for (topology, routing) in [(HYPERX, DOR), (TORUS, ADAPTIVE), (DRAGONFLY, DF_MINIMAL)] {
+            for (flits, load) in [(1, 0.2), (5, 0.2)] {
+                let mut spec = small(topology, routing, flits, load);
+                spec.router.speedup = 2;
+                let rate = |(flits, cycles)| Rate::new(flits, cycles, "links").expect("a rate");
+                spec.links.iter_mut().for_each(|link| link.rate = rate(others));
+                spec.links[0].rate = rate(terminal);
+                let out = run(&spec);
+                assert!(!out.journeys.is_empty());
+                check(&out, &spec, &format!("{topology} {terminal:?} {others:?} {flits}"));
+                for blocks in [3, spec.graph.routers() as usize] {
+                    let journeys = run_as(&spec, Execution { threads: 1, blocks }).journeys;
+                    let other = journeys.iter().zip(&out.journeys).find(|(a, b)| a != b);
+                    assert!(other.is_none(), "{topology} {terminal:?} {others:?} {flits} {blocks}: {other:?}");
+                }
+            }
+        }
+    }
+    let mut spec = small(TORUS, DOR, 5, 0.1);
+    policy(&mut spec, r#"{"rate_ladder": {"epoch": "60ns", "transition": "10ns"}}"#);
+    check(&run(&spec), &spec, "rate_ladder");
+}
+
+#[test]
+fn a_packet_alone_waits_nowhere_on_slow_links() {
+    for (terminal, others, flits) in [(4, 1, 1), (4, 1, 6), (1, 4, 6), (2, 3, 6)] {
+        let mut spec = spec(TORUS, DOR);
+        packets(&mut spec, flits, VirtualCutThrough, 16);
+        spec.links.iter_mut().for_each(|link| link.rate = Rate::new(1, others, "links").expect("a rate"));
+        spec.links[0].rate = Rate::new(1, terminal, "links").expect("a rate");
+        alone(&mut spec, 0, 400);
+        spec.watched = Watched::Packets(vec![(0, 0), (0, 3)]);
+        for life in run(&spec).journeys.iter().map(|j| j.life.as_ref().expect("made")) {
+            let latency = life.latency.as_ref().expect("delivered");
+            assert_eq!((latency.source_cycles, latency.waiting_cycles), (0, 0), "{life:?}");
+            let first = life.routers[0].arrived_cycle - life.injected_cycle.expect("injected");
+            assert_eq!(first, spec.links[0].latency + terminal as u64 - 1);
+            let exits: Vec<_> = life.routers.iter().filter_map(|visit| visit.exit.as_ref()).collect();
+            let rest: u64 = exits.iter().map(|exit| exit.link_serial_cycles).sum();
+            let slowest = terminal.max(others);
+            assert!(exits.iter().all(|exit| exit.link_wait_cycles == 0));
+            // on the links after that, and on that of the other terminal if it comes after faster ones
+            assert_eq!(rest, terminal.abs_diff(others) as u64, "{life:?}");
+            assert_eq!(latency.tail_cycles, u64::from(flits - 1) * slowest as u64, "{life:?}");
         }
     }
 }

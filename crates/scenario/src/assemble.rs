@@ -177,12 +177,16 @@ impl Clock {
 
     /// As [`Clock::cycles`], for a value that refusals name.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
-        let duration = time.duration(self.cycle_fs, path)?;
-        if duration.cycles > MAX_CYCLES {
-            let what = format!("{time} is {} cycles, more than 2^48", duration.cycles);
-            return Err(Refusal::new(path, what, "write a shorter time"));
+        let cycles = match time {
+            Time::Cycles(n) => u128::from(n),
+            Time::Femtoseconds(fs) => fs.checked_div(self.cycle_fs).unwrap_or(0),
+        };
+        if cycles > u128::from(MAX_CYCLES) {
+            let what = format!("{time} is {cycles} cycles, more than 2^48");
+            let longest = Time::Femtoseconds(u128::from(MAX_CYCLES).saturating_mul(self.cycle_fs));
+            return Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles, which are {longest}")));
         }
-        Ok(duration)
+        time.duration(self.cycle_fs, path)
     }
 }
 
@@ -207,6 +211,7 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
         ejection_delay: clock.cycles(router.ejection_delay, "router.ejection_delay")?,
         ejection_vcs: router.ejection_vcs.map(|vcs| small(vcs, 1, 16, "ejection_vcs")).transpose()?,
         output_buffer: router.output_buffer.map(|flits| flits.0),
+        input_speedup: router.input_speedup,
         flow_control: match router.flow_control {
             FlowControl::VirtualCutThrough => spec::FlowControl::VirtualCutThrough,
             FlowControl::Wormhole => spec::FlowControl::Wormhole,

@@ -29,7 +29,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
         if let Some(phase) = outcome.phases.iter().find(|phase| phase.start == start) {
             fields.extend(measured(phase, terminals));
             fields.extend(power(phase, spec, flit_bits)?);
-            fields.extend(queues::of_phase(spec, phase)?);
+            fields.extend(queues::of_phase(spec, outcome, phase)?);
             fields.insert("whole_periods".to_owned(), json!(periods::whole(phase.to - phase.from, spec)?));
         }
         Ok(Value::Object(fields))

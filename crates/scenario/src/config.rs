@@ -10,6 +10,7 @@ use crate::workload::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use weft_engine::spec::InputSpeedup;
 use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
@@ -115,6 +116,9 @@ pub struct Router {
     /// elsewhere as many as there are credits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_buffer: Option<Flits>,
+    /// How many flits leave an input port at the same time, where a flit takes longer than a cycle to leave.
+    #[serde(default, skip_serializing_if = "is_unlimited")]
+    pub input_speedup: InputSpeedup,
     /// When a packet may enter the next buffer.
     pub flow_control: FlowControl,
     /// Which flits cross the switch in an allocation step.
@@ -170,6 +174,7 @@ impl Default for Router {
             ejection_delay: Time::Cycles(1),
             ejection_vcs: None,
             output_buffer: None,
+            input_speedup: InputSpeedup::Unlimited,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,
@@ -196,4 +201,8 @@ fn flit_of_48_bits() -> Bits {
 
 fn one() -> u64 {
     1
+}
+
+fn is_unlimited(speedup: &InputSpeedup) -> bool {
+    *speedup == InputSpeedup::Unlimited
 }

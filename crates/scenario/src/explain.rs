@@ -20,6 +20,8 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
         "routers": graph.routers(),
         // parts of the network that have a name, such as leaf routers
         "layers": parts.collect::<Vec<_>>(),
+        // physical rings, each over every router once
+        "rings": graph.structure().rings.len(),
         "terminals": graph.terminals(),
         "radix_ports": graph.radix(),
         "degree_min_links": degrees.least,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use weft_engine::Spec;
 use weft_engine::spec::{Fault, FaultTimes, Part};
 use weft_traffic::{GapTable, stream};
-use weft_units::{Refusal, Time};
+use weft_units::{Cycles, Refusal, Time};
 
 /// How links and routers fail at random, and how fast something is done about faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,10 +46,14 @@ fn one_microsecond() -> Time {
 pub struct RandomFaults {
     /// What fails.
     pub of: Parts,
-    /// Mean time from the begin of the run, or a return, to the next fault of each [time].
+    /// Mean time from the begin of the run (or from `from`), or a return, to the next fault of each [time].
     pub mtbf: Time,
     /// Mean time from a fault to the return [time].
     pub mttr: Time,
+    /// Nothing fails at random before this time; default: the begin of the run [time]. A part of the window before it shows
+    /// what the network is like without faults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Time>,
     /// Seed of these faults; default: that of the scenario. Each link or router has a random stream of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -67,6 +71,8 @@ pub enum Parts {
 
 /// Most random faults of a run.
 const MOST: f64 = 5000.0;
+/// Faults of a run, on average, of which a time to the next one is named that lets something fail.
+const FEWEST: f64 = 3.0;
 /// Purpose of the random streams.
 const FAILURES: u64 = 0x6661_696c;
 
@@ -86,16 +92,17 @@ impl RandomFaults {
         let [up, down] = self.means(clock)?;
         let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).collect();
         let end = events::window_end(spec);
-        let expected = parts.len() as f64 * end as f64 / (up as f64 + down as f64);
+        let from = self.begin(clock, end, spec)?;
+        let expected = parts.len() as f64 * (end - from) as f64 / (up as f64 + down as f64);
         if expected > MOST {
             let what = format!(
                 "about {expected:.0} faults: {} parts, each once in {} + {} cycles, in a run of {}; {MOST} is the limit",
                 parts.len(),
                 up,
                 down,
-                long(end, spec)
+                long(end - from, spec)
             );
-            let least = (parts.len() as f64 * end as f64 / MOST).ceil();
+            let least = (parts.len() as f64 * (end - from) as f64 / MOST).ceil();
             return Err(Refusal::new("fault_model.random.mtbf", what, format!("write {least}cycles or more")));
         }
         let (failure, repair) = (GapTable::new(1.0 / up as f64), GapTable::new(1.0 / down as f64));
@@ -103,7 +110,7 @@ impl RandomFaults {
         let mut faults = Vec::new();
         for (number, what) in (0..).zip(parts) {
             let mut random = stream(seed, number, FAILURES);
-            let mut at = failure.draw(&mut random);
+            let mut at = from + failure.draw(&mut random);
             while at < end {
                 let until = at + repair.draw(&mut random);
                 faults.push(Fault { what, at, until: Some(until) });
@@ -112,6 +119,61 @@ impl RandomFaults {
         }
         faults.sort_by_key(|fault| fault.at);
         Ok(faults)
+    }
+
+    /// The cycle from which on something may fail; `end`: when the window ends.
+    fn begin(&self, clock: &Clock, end: Cycles, spec: &Spec) -> Result<Cycles, Refusal> {
+        let path = "fault_model.random.from";
+        let Some(from) = self.from else { return Ok(0) };
+        let from = clock.cycles(from, path)?;
+        if from < end {
+            return Ok(from);
+        }
+        let what = format!(
+            "nothing fails at random before {}, and the window ends at {} at the latest",
+            long(from, spec),
+            long(end, spec)
+        );
+        Err(Refusal::new(path, what, format!("write less than {end}cycles, or a longer measure.window")))
+    }
+
+    /// Number and name of what may fail, and how many faults a run has on average.
+    pub(crate) fn expected(&self, spec: &Spec, clock: &Clock) -> Result<(String, f64), Refusal> {
+        let [up, down] = self.means(clock)?;
+        let (count, cycles) = self.exposed(spec, clock)?;
+        let name = match (self.of, count) {
+            (Parts::Links, 1) => "link",
+            (Parts::Links, _) => "links",
+            (Parts::Routers, 1) => "router",
+            (Parts::Routers, _) => "routers",
+        };
+        Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
+    }
+
+    /// An `mtbf` with which something does fail in the run, and how many faults it gives on average; `None` if it would
+    /// have to be as short as `mttr`.
+    pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<(Cycles, f64)>, Refusal> {
+        let [_, down] = self.means(clock)?;
+        let (count, cycles) = self.exposed(spec, clock)?;
+        let mut expected = FEWEST;
+        loop {
+            let up = (count as f64 * cycles as f64 / expected - down as f64).floor();
+            if up <= down as f64 {
+                return Ok(None);
+            }
+            let shorter = Self { mtbf: Time::Cycles(up as Cycles), ..self.clone() };
+            if expected > MOST || !shorter.draw(spec, clock)?.is_empty() {
+                return Ok((expected <= MOST).then_some((up as Cycles, expected)));
+            }
+            expected *= 2.0;
+        }
+    }
+
+    /// How many parts may fail, and for how many cycles of the run.
+    fn exposed(&self, spec: &Spec, clock: &Clock) -> Result<(usize, Cycles), Refusal> {
+        let end = events::window_end(spec);
+        let count = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).count();
+        Ok((count, end - self.begin(clock, end, spec)?))
     }
 
     /// Mean times to a fault and to a return, in cycles.

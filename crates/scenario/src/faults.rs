@@ -19,7 +19,7 @@ pub struct FaultConfig {
     /// The router that fails, in place of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<u32>,
-    /// When it fails [time].
+    /// When it fails [time]; 0: it is broken from the start.
     pub at: Time,
     /// When it works again [time]; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,8 @@ impl FaultConfig {
             }
         };
         let until = self.until.map(|until| cycles(until, "until")).transpose()?;
-        Ok(Fault { what, at: cycles(self.at, "at")?, until })
+        // cycle 1 is the first in which a link can carry anything
+        Ok(Fault { what, at: cycles(self.at, "at")?.max(1), until })
     }
 }
 

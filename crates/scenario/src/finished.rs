@@ -11,6 +11,7 @@ use crate::path_bound::path_bound;
 use crate::periods;
 use crate::point::Point;
 use crate::queues::queues;
+use crate::recovery;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -68,6 +69,7 @@ impl Finished {
             Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
         );
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
+        summary.extend(recovery::of(spec, outcome));
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
         summary.extend(router_sleep(outcome, spec));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
@@ -257,6 +259,7 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "network_latency_mean_cycles": per_packet(sums.network_latency, sums.packets),
         "batch_packets": job.batch.map(|batch| batch.packets),
         "batch_delivered_packets": job.batch.map(|batch| batch.delivered),
+        "batch_dropped_packets": job.batch.map(|batch| batch.dropped),
         "completion_cycles": job.batch.and_then(|batch| batch.completed),
     }));
     let mut extend = |name: &str, of: &Measured| {

@@ -38,6 +38,7 @@ mod point;
 mod prices;
 mod queues;
 mod recordings;
+mod recovery;
 mod save;
 mod scalar;
 mod schema;
@@ -77,4 +78,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 10;
+pub const RESULT_MODEL_VERSION: u32 = 11;

@@ -1,7 +1,8 @@
 //! The network of a point as data for a drawing: where its routers stand, and how many channels it has.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use weft_engine::Spec;
+use weft_engine::spec::LinkClass;
 use weft_topology::{Grid, Levels, Line, Peer, Structure};
 
 /// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group
@@ -34,9 +35,17 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
         "routers": routers,
         "levels": levels.map(|levels| &levels.of_router),
         "names": graph.router_names(),
+        // link classes between routers
+        "bandwidths": Map::from_iter(between_routers(spec)),
         // each terminal sends on one and receives on one
         "channels": between + 2 * graph.terminals() as usize,
     })
+}
+
+/// Flits per cycle that a channel of each link class between routers can carry.
+fn between_routers(spec: &Spec) -> impl Iterator<Item = (String, Value)> + '_ {
+    let rate = |(name, link): (&String, &LinkClass)| (name.clone(), json!(link.rate.per_cycle()));
+    spec.graph.class_names().iter().zip(&spec.links).skip(1).map(rate)
 }
 
 /// Level of each router, and its number among the routers of the level.

@@ -4,7 +4,8 @@
 //! The relaxation time of a single queue near its capacity: D. P. Gaver, "Diffusion approximations and models for certain
 //! congestion problems", J. Appl. Probability 5, 1968; J. Abate, W. Whitt, "Transient behavior of regulated Brownian
 //! motion", Adv. Appl. Probability 19, 1987. A queue whose input varies by v flits per cycle, in variance, and which packets
-//! wait in for w cycles on average, forgets how it began by a factor e in 8 w^2 / v cycles.
+//! wait in for w cycles on average, forgets how it began by a factor e in 8 w^2 / v cycles. A channel that carries c flits
+//! per cycle takes 8 c w^2 / v cycles, where v is still that of a channel of one flit per cycle.
 //!
 //! # Guarantees
 //! A queue that grows at a load equal to the capacity waits for sqrt(2 v t / pi) cycles after t cycles, so it is never taken
@@ -17,7 +18,14 @@
 //! The longest wait that the policy imposes on a packet, until a link is on again, is no queue: it is taken off the mean, if
 //! links were switched.
 //!
+//! What a packet takes without queues is delays, latencies, what slow links took for heads (which the run counts), and
+//! (P - 1) s cycles for the rest of P flits, where the slowest link of the path takes s cycles for a flit. How many packets
+//! cross which links follows from what the channels carried, in which states.
+//!
 //! # Not modelled
+//! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to do
+//! so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than is told,
+//! by at most (P - 1) (s - 1) cycles for each of the others.
 //! How many packets wait for links: where a few do, a queue as short as that wait is not seen.
 //! Where in the network packets wait: the time is taken as spread evenly over the routers of a path, and that before
 //! injection as one queue. A backlog that a few terminals have shows in the mean of all as a short one.
@@ -25,6 +33,7 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutcome};
+use weft_engine::power::LinkState;
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
@@ -39,11 +48,16 @@ const RELAXATION: f64 = 4.0;
 /// Where the network changes at set times, latencies may grow because it does; only their length is judged then. Random
 /// faults come all the time, and so do the queues that they leave.
 pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Result<Map<String, Value>, Refusal> {
-    let spent = Spent { sums: &outcome.sums, accepted: outcome.accepted_flits, channels: &outcome.channels };
+    let spent = Spent {
+        sums: &outcome.sums,
+        accepted: outcome.accepted_flits,
+        serial_cycles: outcome.serial_cycles as f64,
+        channels: &outcome.channels,
+    };
     let waited = waited(spec, &spent);
     let is_judged = outcome.ending == Ending::Drained && offers_one_load(spec);
     let memory = match waited.filter(|_| is_judged) {
-        Some(waited) => Some(memory(spec, waited, spent.channels)?),
+        Some(waited) => Some(memory(spec, waited, &spent)?),
         None => None,
     };
     let lasted = outcome.warmup.saturating_add(outcome.window) as f64;
@@ -60,12 +74,15 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
 /// The same for a phase of the load: how long its queues remember, and whether it had lasted longer when the window, or
 /// the phase, ended. It has its load since its first cycle. Only one that began before the window is judged: one that begins in
 /// it shows how its queues build up.
-pub(crate) fn of_phase(spec: &Spec, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn of_phase(spec: &Spec, outcome: &Outcome, phase: &PhaseOutcome) -> Result<Map<String, Value>, Refusal> {
     let sums = &phase.packets.sums;
-    let spent = Spent { sums, accepted: phase.accepted_flits, channels: &phase.classes };
+    // what slow links take is counted for the whole window: each flit has the same part of it
+    let per_flit = outcome.serial_cycles as f64 / (outcome.accepted_flits as f64).max(1.0);
+    let accepted = phase.accepted_flits;
+    let spent = Spent { sums, accepted, serial_cycles: per_flit * accepted as f64, channels: &phase.classes };
     let is_judged = phase.offered_flits.is_some() && phase.start < phase.from && keeps_its_load(spec);
     let memory = match waited(spec, &spent).filter(|_| is_judged) {
-        Some(waited) => Some(memory(spec, waited, &phase.classes)?),
+        Some(waited) => Some(memory(spec, waited, &spent)?),
         None => None,
     };
     let lasted = (phase.to - phase.start) as f64;
@@ -76,15 +93,17 @@ pub(crate) fn of_phase(spec: &Spec, phase: &PhaseOutcome) -> Result<Map<String, 
 }
 
 /// How long queues that packets wait in for so long remember how they began \[cycles\].
-fn memory(spec: &Spec, waited: Waited, channels: &[ChannelCount]) -> Result<f64, Refusal> {
-    let queue = (waited.in_one - for_links(spec, channels)? as f64).max(0.0);
-    Ok(RELAXATION * queue.powi(2) / variance(spec)?)
+fn memory(spec: &Spec, waited: Waited, spent: &Spent) -> Result<f64, Refusal> {
+    let queue = (waited.in_one - for_links(spec, spent.channels)? as f64).max(0.0);
+    Ok(RELAXATION * fastest(spec, spent) * queue.powi(2) / variance(spec)?)
 }
 
 /// Where the time of some packets went: what they took, what was delivered meanwhile, and the channels by which.
 struct Spent<'a> {
     sums: &'a PacketSums,
     accepted: u64,
+    /// What the heads of the delivered packets took on slow links \[cycles\], added over all of them.
+    serial_cycles: f64,
     channels: &'a [ChannelCount],
 }
 
@@ -106,12 +125,40 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
         |c: &ChannelCount| c.flits.iter().sum::<u64>() as f64 * spec.links[usize::from(c.class)].latency as f64;
     let on_links = spent.channels.iter().map(on_links).sum::<f64>() / accepted;
     let routers = per_packet(sums.hops) + 1.0;
-    let empty =
-        routers * spec.router.delay as f64 + on_links + spec.router.ejection_delay as f64 + per_packet(sums.flits)
-            - 1.0;
+    let flits = per_packet(sums.flits);
+    let heads = spent.serial_cycles * flits / accepted;
+    let serial = heads + (flits - 1.0) * cycles_per_flit(spec, spent);
+    let empty = routers * spec.router.delay as f64 + on_links + spec.router.ejection_delay as f64 + serial;
     let before = (per_packet(sums.latency) - per_packet(sums.network_latency)).max(0.0);
     let within = (per_packet(sums.network_latency) - empty).max(0.0);
     Some(Waited { in_all: before + within, in_one: before + within / routers })
+}
+
+/// What channels carried in a state in which they carried anything: flits per cycle that they can carry in it, and flits.
+fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u64)> + 'a {
+    let of_channel = |channel: &'a ChannelCount| {
+        let rate = spec.links[usize::from(channel.class)].rate.per_cycle();
+        let states = LinkState::ALL.into_iter().zip(channel.flits).filter(|&(_, flits)| flits > 0);
+        states.map(move |(state, flits)| (rate / f64::from(state.slowdown()), flits))
+    };
+    spent.channels.iter().flat_map(of_channel)
+}
+
+/// Flits per cycle of the fastest link that carried any.
+fn fastest(spec: &Spec, spent: &Spent) -> f64 {
+    carried(spec, spent).map(|(rate, _)| rate).fold(0.0, f64::max)
+}
+
+/// Cycles that the slowest link of a path takes for a flit, in the mean over packets; 1 or more.
+fn cycles_per_flit(spec: &Spec, spent: &Spent) -> f64 {
+    let mut slow: Vec<_> = carried(spec, spent).filter(|&(rate, _)| rate < 1.0).collect();
+    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut mean, mut rest) = (0.0, 1.0);
+    for (rate, flits) in slow {
+        let share = (flits as f64 / spent.accepted as f64).min(rest);
+        (mean, rest) = (mean + share / rate, rest - share);
+    }
+    mean + rest
 }
 
 /// The longest that packets waited for a link that was off, and not for other packets; 0 if no link was switched.
@@ -133,10 +180,14 @@ fn keeps_its_load(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().all(|job| job.batch.is_none() && !job.workload.model().follows_network())
 }
 
-/// By how much the flits that a full channel is offered vary \[flits^2/cycle\]: that of its most bursty source.
+/// By how much the flits that a full channel is offered vary \[flits^2/cycle\], if sources like the most bursty one fill it.
+/// Of a process, those with the least load burst most.
 pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     let longest = f64::from(spec.traffic.longest());
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
-        Ok(job.injection.variance(job.packet_flits, spec.cycle_fs, "traffic.injection")?.max(most))
+        let loads = job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|&load| load > 0.0);
+        let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
+        let process = job.injection.build(least, job.packet_flits, spec.cycle_fs, "traffic.injection")?;
+        Ok((process.dispersion() * f64::from(job.packet_flits)).max(most))
     })
 }

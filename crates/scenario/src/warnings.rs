@@ -1,6 +1,7 @@
 //! What a point can run with although its results would mislead: told by `weft check` and `weft run`, and kept in the
 //! results.
 
+use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::{events, periods};
 use serde::Serialize;
@@ -26,7 +27,7 @@ impl Warning {
 
 /// The warnings of a resolved scenario.
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
-    let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
+    let mut warnings: Vec<Warning> = unsettled(scenario, spec)?.into_iter().collect();
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));
@@ -34,7 +35,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(few_packets(spec)?);
     warnings.extend(dear_when_off(scenario, spec));
     warnings.extend(routers_that_sleep(spec));
-    warnings.extend(no_random_fault(scenario, spec));
+    warnings.extend(no_random_fault(scenario, spec)?);
     warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));
     warnings.extend(spec.policy.risk(spec.cycle_fs)?.map(told));
     Ok(warnings)
@@ -45,15 +46,30 @@ fn told(Refusal { path, what, help }: Refusal) -> Warning {
     Warning::new(path, what, help)
 }
 
-/// Random faults of which none falls into the run.
-fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
-    let random = scenario.fault_model.as_ref()?.random.as_ref()?;
-    (spec.faults.len() == scenario.faults.len()).then(|| {
-        let end = long(events::window_end(spec), spec);
-        let what =
-            format!("nothing fails at random in the {end} of the run: the mean time to a fault is {}", random.mtbf);
-        Warning::new("fault_model.random.mtbf", what, "write a shorter time, a longer window, or another seed")
-    })
+/// Random faults of which none falls into the run. Another seed helps only where some are expected.
+fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
+    let Some(random) = scenario.fault_model.as_ref().and_then(|model| model.random.as_ref()) else { return Ok(None) };
+    if spec.faults.len() > scenario.faults.len() {
+        return Ok(None);
+    }
+    let clock = Clock { cycle_fs: spec.cycle_fs };
+    let end = long(events::window_end(spec), spec);
+    let (parts, expected) = random.expected(spec, &clock)?;
+    let what = format!(
+        "nothing fails at random in the {end} of the run: {parts} with a mean time to a fault of {} have {} faults on average",
+        random.mtbf,
+        few(expected)
+    );
+    let help = match random.enough(spec, &clock)? {
+        Some((mtbf, expected)) => format!("write {mtbf}cycles or less, which gives {} on average", few(expected)),
+        None => "write a longer measure.window, or a shorter mttr and mtbf".to_owned(),
+    };
+    Ok(Some(Warning::new("fault_model.random.mtbf", what, help)))
+}
+
+/// A mean number of events, with two digits.
+fn few(mean: f64) -> String {
+    if mean >= 0.01 { format!("{mean:.2}") } else { format!("{mean:.1e}") }
 }
 
 /// A number of cycles, with the time that they take.
@@ -81,7 +97,7 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
 }
 
 /// A fixed warm-up in which a policy that switches links can't settle.
-fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
+fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -101,7 +117,7 @@ fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
         };
-        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !spec.faults.is_empty())];
+        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
         let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
         let help = match timed.is_empty() {
             // what happens at given times must stay where it is in the window

@@ -158,7 +158,7 @@ fn wrong_unit() {
     7 |   default: {latency: 10GHz, vcs: 4, buffer: 32flits}
       |                      ^^^^^
       |
-      = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+      = help: units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
     "#);
 }
 
@@ -171,7 +171,7 @@ fn bare_number() {
     7 |   default: {latency: 10, vcs: 4, buffer: 32flits}
       |                      ^^
       |
-      = help: units: s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
+      = help: units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example "10us"
     "#);
 }
 
@@ -501,7 +501,7 @@ fn list_for_a_mapping() {
     8 | router: [1, 2]
       |         ^^^^^
       |
-      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, output_buffer, flow_control, allocator, priority, hold_switch
+      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, output_buffer, input_speedup, flow_control, allocator, priority, hold_switch
     "#);
 }
 

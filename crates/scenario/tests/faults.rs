@@ -36,10 +36,15 @@ fn times_become_cycles() {
 
 #[test]
 fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() {
-    let text = refused("{policy: tcep}", "{policy: always_on}");
+    let text = refused("{policy: tcep}", "{policy: {static: {on: root}}}");
     let what =
-        "faults: pal goes by the links that are on in its subnetworks, and always_on does not replace links that fail";
-    assert!(text.contains(what) && text.contains("set power.policy: tcep"), "{text}");
+        "faults: pal goes by the links that are on in its subnetworks, and static does not replace links that fail";
+    assert!(text.contains(what) && text.contains("set power.policy: always_on or tcep"), "{text}");
+    // both remedies work: where no link is ever off, pal takes another one by itself
+    for policy in ["always_on", "tcep"] {
+        let good = GOOD.replace("{policy: tcep}", &format!("{{policy: {policy}}}"));
+        assert!(expand("faults.yaml", &good, &[]).is_ok(), "{policy}");
+    }
     let text = refused("{policy: tcep}", "{policy: {tcep: {rotate_hub: 2}}}");
     assert!(text.contains("rotate_hub: 2, but faults move hubs themselves"), "{text}");
     // any other routing goes with faults, whatever the policy; the remedy works, too
@@ -77,6 +82,9 @@ fn random_faults_follow_from_the_seed() {
     for fault in &some {
         assert!(fault.at >= 1 && fault.at < 50_000 && fault.until.is_some_and(|until| until > fault.at), "{fault:?}");
     }
+    let late = faults("random: {of: links, from: 50us, mtbf: 50us, mttr: 5us}");
+    assert!(late.iter().all(|fault| fault.at > 25_000) && late.len() > 5, "{late:?}");
+    assert!(faults("random: {of: links, mtbf: 50us, mttr: 5us}").iter().any(|fault| fault.at < 12_500));
     let routers = faults("random: {of: routers, mtbf: 50us, mttr: 5us}");
     assert!(routers.iter().all(|fault| matches!(fault.what, Part::Router(0..12))) && routers.len() > 5);
 }
@@ -91,6 +99,11 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
             "write more than 15000cycles",
         ),
         ("random: {of: links, mtbf: 1ms, mttr: 0ns}", "fault_model.random.mttr: 0 cycles", "write 1cycle or more"),
+        (
+            "random: {of: links, from: 200us, mtbf: 500us, mttr: 20us}",
+            "fault_model.random.from: nothing fails at random before 100000 cycles (200us), and the window ends at 50000 cycles",
+            "write less than 50000cycles",
+        ),
         ("random: {of: links, mtbf: 4ns, mttr: 2ns}", "about 500000 faults: 30 parts", "write 300cycles or more"),
     ] {
         let text = expand("faults.yaml", &random(keys), &[]).expect_err("bad").text;
@@ -98,6 +111,42 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
     }
     // the remedy works
     assert!(expand("faults.yaml", &random("random: {of: links, mtbf: 300cycles, mttr: 2ns}"), &[]).is_ok());
+}
+
+#[test]
+fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_does() {
+    let warned = |mtbf: &str| {
+        let keys = format!("random: {{of: links, mtbf: {mtbf}, mttr: 2us}}");
+        let warnings = expand("faults.yaml", &random(&keys), &[]).expect("good").remove(0).warnings;
+        warnings.into_iter().find(|warning| warning.path == "fault_model.random.mtbf")
+    };
+    // 30 links * 100 us / 1 h
+    let warning = warned("1h").expect("nothing fails");
+    assert!(
+        warning.what.contains("30 links with a mean time to a fault of 3600s have 8.3e-7 faults"),
+        "{}",
+        warning.what
+    );
+    let (_, rest) = warning.help.split_once("write ").expect("a remedy");
+    let (mtbf, _) = rest.split_once(" or less").expect("a time");
+    assert!(!warning.help.contains("seed") && warned(mtbf).is_none(), "{}", warning.help);
+    // a time in which no run can be: the longest that is possible, which is taken
+    let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
+    assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
+    let longest = "281474976710656cycles";
+    assert!(text.contains(&format!("write at most {longest}, which are 562949.953421312s")), "{text}");
+    assert!(warned(longest).is_some());
+}
+
+#[test]
+fn a_fault_at_time_0_is_there_from_the_start() {
+    let at = |time: &str| {
+        let text = random("random: {of: links, mtbf: 1h, mttr: 2us}")
+            .replace("fault_model:", &format!("faults: [{{link: [0, 1], at: {time}}}]\nfault_model:"));
+        expand("faults.yaml", &text, &[]).expect("good").remove(0).scenario.spec().expect("a network").faults
+    };
+    assert_eq!(at("0us"), at("1cycle"));
+    assert_eq!(at("0us")[0].at, 1);
 }
 
 #[test]
@@ -133,8 +182,6 @@ fn what_fails_is_a_managed_link() {
 
 #[test]
 fn times_of_a_link_follow_each_other() {
-    let text = refused("at: 10us", "at: 0ns");
-    assert!(text.contains("faults.0.at: cycle 0"), "{text}");
     let text = refused("router: 5, at: 1us", "router: 5, at: 3us");
     assert!(text.contains("faults.2.until: cycle 1000, but router 5 fails in cycle 1500"), "{text}");
     let text = refused("until: 2us}", "until: 2us}\n  - {router: 5, at: 2us}");
@@ -159,9 +206,24 @@ fn a_router_fails_where_its_neighbours_see_it_and_nobody_waits_for_what_is_lost(
     assert!(text.contains("its dim0 links fail with it, but the policy does not manage them"), "{text}");
     let text = refused(
         "traffic: {pattern: uniform, load: 0.1}",
-        "traffic: {jobs: [{name: a, terminals: {range: [0, 11]}, pattern: uniform, load: 0.1, reply: {packet: 1flit}}]}",
+        "traffic: {jobs: [{name: a, terminals: {range: [0, 11]}, pattern: uniform, load: 0.1, reply: {packet: 1flit, \
+         outstanding: 4}}]}",
     );
     assert!(text.contains("packets are lost with it, and job a would wait for their replies"), "{text}");
+    assert!(text.contains("leave `outstanding` out, or let links fail in place of routers"), "{text}");
+    // both remedies work, and batches end with what is lost
+    let job = |keys: &str| {
+        format!("traffic: {{jobs: [{{name: a, terminals: {{range: [0, 11]}}, pattern: uniform, {keys}}}]}}")
+    };
+    let with = |keys: &str| GOOD.replace("traffic: {pattern: uniform, load: 0.1}", &job(keys));
+    let waits = with("load: 0.1, reply: {packet: 1flit, outstanding: 4}");
+    for good in [
+        with("load: 0.1, reply: {packet: 1flit}"),
+        waits.replace("  - {router: 5, at: 1us, until: 2us}\n", ""),
+        with("batch: {per_terminal: 2000}"),
+    ] {
+        assert!(expand("faults.yaml", &good, &[]).is_ok(), "{good}");
+    }
 }
 
 #[test]

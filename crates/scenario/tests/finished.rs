@@ -4,12 +4,14 @@ use hdrhistogram::Histogram;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::json;
-use weft_engine::Outcome;
 use weft_engine::outcome::{
     Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, Fullest, JobOutcome, Measured, PacketName,
     PacketSums, PhaseOutcome, Queue, Saturation, Stall, Waiting,
 };
+use weft_engine::power::LinkState;
 use weft_engine::recording::{Column, Table};
+use weft_engine::spec::{Execution, Rate};
+use weft_engine::{Outcome, Spec};
 use weft_scenario::{Finished, Point, expand};
 
 /// Two routers with one terminal each; flits of 10 bits; on = 2 fJ per cycle and 10 fJ per flit; off = 0.
@@ -69,6 +71,7 @@ fn outcome(ending: Ending) -> Outcome {
         missing_packets: 1,
         dropped_packets: 0,
         dropped_flits: 0,
+        serial_cycles: 0,
         batches: vec![batch(2, 40), batch(2, 80), batch(0, 0)],
         network_latency: latency.clone(),
         latency: latency.clone(),
@@ -90,7 +93,7 @@ fn outcome(ending: Ending) -> Outcome {
             dropped_packets: 0,
             packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
             latencies: Vec::new(),
-            batch: Some(Batch { delivered: 4, packets: 4, completed: Some(77) }),
+            batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
         }],
         recorded: vec![
             ("link_states", Table::bounded([("channel", Column::Counts(vec![2, 2]))], false)),
@@ -101,6 +104,7 @@ fn outcome(ending: Ending) -> Outcome {
         journeys: Vec::new(),
         flit_hops: 160,
         phases: Vec::new(),
+        faults: None,
     }
 }
 
@@ -277,6 +281,61 @@ fn a_load_is_below_the_bound_of_its_paths_by_more_than_chance() {
     assert_eq!(told(1_000_000, 1.0).1, Some(false), "no time is long enough at the capacity itself");
     let s = Finished::new(&point, &spec, &outcome(Ending::Drained)).expect("priced").summary;
     assert!(["path_bound_load", "path_bound_share", "below_path_bound"].iter().all(|key| s[*key].is_null()));
+}
+
+#[test]
+fn time_on_slow_links_is_no_queue() {
+    // alone on its path, each packet takes what it takes without queues: 4 flits, 2 or 3 links between routers or fewer
+    let cases: [&[(&str, &str)]; 5] = [
+        &[("links.default.bandwidth", "0.25flits/cycle")],
+        &[("links.terminal.bandwidth", "0.5flits/cycle")],
+        &[("links.default.bandwidth", "2/3flits/cycle"), ("links.terminal.bandwidth", "1/2flits/cycle")],
+        &[("power.policy", "{rate_ladder: {epoch: 100cycles, transition: 10cycles, up: 0.9, down: 0.8}}")],
+        &[("links.default.bandwidth", "1flit/cycle")],
+    ];
+    for sets in cases {
+        let text = "topology: {torus: {widths: [6], terminals_per_router: 1}}\nrouting: dimension_order\n\
+                    links: {default: {latency: 4cycles, vcs: 2, buffer: 64flits}}\n\
+                    traffic: {pattern: uniform, packet: 4flits, load: 0.002}\n\
+                    measure: {warmup: 2000cycles, window: 60000cycles}\n";
+        let sets: Vec<_> = sets.iter().map(|&(path, to)| (path.to_owned(), to.to_owned())).collect();
+        let point = expand("slow.yaml", text, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        let how = Execution { threads: 1, blocks: 1 };
+        let summary = point.run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary;
+        assert!(summary["queueing_mean_cycles"].as_f64().is_some_and(|wait| wait < 0.5), "{sets:?}: {summary}");
+        assert_eq!(summary["queues_settled"], true, "{sets:?}");
+    }
+}
+
+#[test]
+fn queues_at_slow_links_are_told_beside_the_time_that_these_take() {
+    let file = FILE.replace("    off:", "    half: {static: 2uW, per_bit: 1fJ/bit}\n    off:");
+    let mut point = expand("hand.yaml", &file, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    point.scenario.traffic.batch = None;
+    let mut spec = point.spec().expect("sound");
+    // 4 packets of 3 flits, that take 29 cycles each; slow links took 80 cycles for the heads of 80 / 3 packets: 3 for each
+    let told = |spec: &Spec, state: LinkState| {
+        let mut outcome = outcome(Ending::Drained);
+        (outcome.sums.latency, outcome.sums.network_latency, outcome.sums.flits) = (4 * 29, 4 * 29, 4 * 3);
+        outcome.serial_cycles = 80;
+        outcome.channels.iter_mut().for_each(|channel| channel.transitions = 0);
+        outcome.channels.iter_mut().filter(|c| c.class == 1).for_each(|c| c.flits.swap(0, state as usize));
+        Finished::new(&point, spec, &outcome).expect("priced").summary
+    };
+    let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, and less the heads
+    // half of the flits cross links between routers, which take 4 cycles for a flit; all cross terminal links; fast links
+    // save no time, but a queue at them is forgotten faster
+    for (class, rate, each, fastest) in [(1, (1, 4), 2.5, 1.0), (0, (1, 4), 4.0, 1.0), (1, (2, 1), 1.0, 2.0)] {
+        spec.links.iter_mut().for_each(|link| link.rate = Rate::ONE);
+        spec.links[class].rate = Rate::new(rate.0, rate.1, "links").expect("a rate");
+        let s = told(&spec, LinkState::On);
+        let queue: f64 = within - 2.0 * each;
+        assert_eq!(s["queueing_mean_cycles"], queue);
+        assert_eq!(s["queue_memory_cycles"], f64::ceil(4.0 * fastest * (queue / 2.0).powi(2)), "{rate:?}");
+    }
+    // at half its bandwidth a link takes twice as long
+    spec.links[1].rate = Rate::ONE;
+    assert_eq!(told(&spec, LinkState::Half)["queueing_mean_cycles"], within - 2.0 * 1.5);
 }
 
 #[test]

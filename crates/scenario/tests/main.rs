@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod bad_slac;
+mod bad_speeds;
 mod bad_times;
 mod bad_workload;
 mod faults;
@@ -13,6 +14,7 @@ mod network;
 mod newcomers;
 mod prices;
 mod recordings;
+mod recovery;
 mod refusal;
 mod remedies;
 mod run;

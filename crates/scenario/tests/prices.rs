@@ -146,7 +146,7 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
         "{message}"
     );
     let message = refused("power.router_price", "{static: 50}");
-    assert!(message.contains("power.router_price.static") && message.contains("units: W, mW"), "{message}");
+    assert!(message.contains("power.router_price.static") && message.contains("units: MW, kW, W, mW"), "{message}");
 }
 
 const EXAMPLE: &str = "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}";

@@ -49,9 +49,9 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("power.policy", "slac")], &[("power.policy", "always_on")]],
     ),
     (
-        &[("routing", "pal"), ("faults", "[{link: [0, 1], at: 20us}]")],
-        "set power.policy: tcep, or take another routing, or leave faults out",
-        &[&[("power.policy", "tcep")], &[("routing", "dimension_order")], &[("faults", "[]")]],
+        &[("routing", "pal"), ("power.policy", "static"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "set power.policy: always_on or tcep, or leave faults out",
+        &[&[("power.policy", "always_on")], &[("power.policy", "tcep")], &[("faults", "[]")]],
     ),
     (
         // a ring that is cut open has longer paths
@@ -60,9 +60,9 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("faults", "[]")], &[("links.default.vcs", "5")]],
     ),
     (
-        &[("traffic.batch", "{per_terminal: 5}"), ("faults", "[{link: [0, 1], at: 20us}]")],
-        "write a load in place of batch, or leave faults out",
-        &[&[("traffic.batch", "null")], &[("faults", "[]")]],
+        &[("traffic.reply", "{outstanding: 2}"), ("faults", "[{link: [0, 1], at: 20us}]")],
+        "leave `outstanding` out, or leave faults out",
+        &[&[("traffic.reply", "{}")], &[("faults", "[]")]],
     ),
     // buffers
     (

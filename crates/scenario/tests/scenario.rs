@@ -177,6 +177,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("router.priority", "age"),
     ("router.ejection_vcs", "2"),
     ("router.output_buffer", "1flit"),
+    ("router.input_speedup", "vcs"),
     ("router.speedup", "1"),
     ("router.credit_delay", "2cycles"),
     ("router.ejection_delay", "2cycles"),

@@ -244,3 +244,17 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
     let point = point(&[]);
     assert_eq!(point.imply().expect("sound")["hints"], json!([]), "defaults on links of one length");
 }
+
+#[test]
+fn deadlock_between_tables_that_follow_each_other_is_not_proven_and_the_remedy_ends_the_warning() {
+    let one = ("routing", "{ecmp: {classes: one}}");
+    let named = ("faults", "[{link: [0, 1], at: 2us, until: 3us}]");
+    let random = ("fault_model", "{random: {of: links, mtbf: 50us, mttr: 1us}}");
+    let soon = ("measure.warmup", "1us");
+    let what = "it is not proven that packets can't deadlock after a fault";
+    check(&[one, named, soon], "faults", &[what, "take a routing whose VC class rises with each hop"]);
+    check(&[one, random, soon], "fault_model.random", &[what]);
+    for faults in [named, random] {
+        assert!(warned(&[("routing", "ecmp"), faults, soon]).is_empty());
+    }
+}

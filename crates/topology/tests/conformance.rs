@@ -13,7 +13,7 @@ use weft_topology::hyperx::HyperX;
 use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
 use weft_topology::torus::Torus;
-use weft_topology::{Arrangement, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port, Tree};
+use weft_topology::{Arrangement, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port, Ring, Tree};
 use weft_topology::{TopologyConfig, TopologyModel, TrunkWidth};
 
 /// A registry of topologies that this suite has never heard of.
@@ -50,6 +50,7 @@ fn dragonfly([a, p, h]: [u32; 3], groups: Option<u32>, arrangement: Arrangement)
         global_links_per_router: h,
         arrangement,
         trunk_width: SINGLE,
+        escape_rings: 0,
     })
 }
 
@@ -134,7 +135,9 @@ proptest! {
     }
 
     #[test]
-    fn dragonflies_of_any_size_keep_the_laws(a in 1u32..6, p in 1u32..3, h in 1u32..4, leaves in 1u32..4, choice: u32) {
+    fn dragonflies_of_any_size_keep_the_laws(
+        a in 1u32..6, p in 1u32..3, h in 1u32..4, leaves in 1u32..4, rings in 0u32..3, choice: u32
+    ) {
         use Arrangement::{Absolute, Circulant, PalmTree, Relative};
         let groups = 2 + choice % (a * h);
         let per_pair = a * h / (groups - 1);
@@ -149,9 +152,17 @@ proptest! {
             prop_assert_eq!([&one, &two].map(|config| config.build("topology").is_ok()), [fits; 2]);
             if fits {
                 let counts = [a * groups, a * groups * p, p + a - 1 + h];
-                check_counts(&one, counts, &[("local", groups * a * (a - 1) / 2), global]);
-                let counts = [(leaves + a) * groups, leaves * groups * p, (p + a).max(leaves + h)];
-                check_counts(&two, counts, &[("local", groups * leaves * a), global]);
+                let links = [("local", groups * a * (a - 1) / 2), global];
+                check_counts(&one, counts, &links);
+                let of_two = [(leaves + a) * groups, leaves * groups * p, (p + a).max(leaves + h)];
+                check_counts(&two, of_two, &[("local", groups * leaves * a), global]);
+                // each ring: a link from every router to the next one, and from the last one of each group to the next group
+                let of_rings = [("ring_local", rings * groups * (a - 1)), ("ring_global", rings * groups)];
+                let (TopologyConfig::Dragonfly(plain), true) = (one, rings > 0) else { continue };
+                let with_rings = TopologyConfig::Dragonfly(Dragonfly { escape_rings: rings, ..plain });
+                check_counts(&with_rings, [a * groups, a * groups * p, p + a - 1 + h + 2 * rings], &[links, of_rings].concat());
+                let graph = with_rings.build("topology").unwrap();
+                prop_assert!(graph.structure().rings.iter().all(|ring| ring.place.iter().copied().eq(0..a * groups)));
             }
         }
     }
@@ -218,6 +229,7 @@ fn check(graph: &Graph) {
     structure.grid.iter().for_each(|grid| check_grid(graph, grid));
     structure.groups.iter().for_each(|groups| check_groups(graph, groups));
     structure.levels.iter().for_each(|levels| check_levels(graph, levels));
+    check_rings(graph);
     assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
 }
 
@@ -415,12 +427,41 @@ fn check_global_links(graph: &Graph, groups: &Groups, links: &GlobalLinks) {
     for (pair, links) in (0..).zip(between) {
         assert_eq!(links, if pair / g == pair % g { 0 } else { per_pair });
     }
-    let crossing = |link: &weft_topology::Link| link.ends[0].0 / size != link.ends[1].0 / size;
+    let crossing = |link: &weft_topology::Link| {
+        let [(near, port), (far, _)] = link.ends;
+        near / size != far / size && !is_of_a_ring(graph, near, port)
+    };
     assert_eq!(
         graph.links().filter(crossing).count() as u32,
         g * (g - 1) / 2 * per_pair,
         "no other link leaves a group"
     );
+}
+
+/// Whether a port belongs to a physical ring.
+fn is_of_a_ring(graph: &Graph, router: u32, port: u16) -> bool {
+    let ports = |ring: &Ring| [&ring.forward, &ring.backward].map(|ports| ports[router as usize]);
+    graph.structure().rings.iter().any(|ring| ports(ring).contains(&port))
+}
+
+/// Physical rings visit every router once, each over links of its own, whose classes no other links have; where there are
+/// groups, links of one class stay in a group and those of the other one lead from group to group.
+fn check_rings(graph: &Graph) {
+    Ring::check_all(&graph.structure().rings, graph).unwrap_or_else(|what| panic!("{}: {what}", graph.topology_name()));
+    let (mut of_rings, mut of_others) = (Vec::new(), Vec::new());
+    for link in graph.links() {
+        let [(near, port), (far, landing)] = link.ends;
+        let is_of_one = is_of_a_ring(graph, near, port);
+        assert_eq!(is_of_one, is_of_a_ring(graph, far, landing), "both ends of a link are of the ring, or none");
+        let places = graph.structure().groups.as_ref().map(|groups| [near, far].map(|r| groups.places[r as usize].0));
+        let crosses = places.is_some_and(|[near, far]| near != far);
+        if is_of_one { of_rings.push((link.class, crosses)) } else { of_others.push(link.class) }
+    }
+    assert_eq!(of_rings.len(), graph.structure().rings.len() * graph.routers() as usize);
+    assert!(of_rings.iter().all(|(class, _)| !of_others.contains(class)));
+    of_rings.sort_unstable();
+    of_rings.dedup();
+    assert!(of_rings.is_sorted_by(|(class, _), (next, _)| class < next), "a class is of one kind of links");
 }
 
 fn check_levels(graph: &Graph, levels: &Levels) {

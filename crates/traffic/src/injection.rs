@@ -14,13 +14,6 @@ pub trait InjectionModel {
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
     fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
-    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], in variance over long times, if sources
-    /// like this one fill it with packets of `packet_flits`; an upper bound will do. By default that of packets that come
-    /// one by one. Refuses at `path`.
-    fn variance(&self, packet_flits: u32, _cycle_fs: u128, _path: &str) -> Result<f64, Refusal> {
-        Ok(f64::from(packet_flits))
-    }
-
     /// Refuses what `build` refuses, without the tables that it makes.
     fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
         self.build(load, packet_flits, cycle_fs, path).map(|_| ())
@@ -79,11 +72,6 @@ impl InjectionConfig {
     pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
         in_range(load, packet_flits, path)?;
         Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
-    }
-
-    /// By how much the flits that arrive at a full channel vary \[flits^2/cycle\], if such sources fill it.
-    pub fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
-        self.model().variance(packet_flits, cycle_fs, path)
     }
 
     /// Refuses what `build` refuses; it makes no tables.

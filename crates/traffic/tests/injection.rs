@@ -211,8 +211,9 @@ fn the_smallest_loads_are_built() {
 
 #[test]
 fn bursts_vary_more_than_single_packets() {
-    let variance = |config: &InjectionConfig| config.variance(4, CYCLE_FS, "traffic.injection").expect("sound");
-    assert_eq!(variance(&InjectionConfig::default()), 4.0);
-    // 4 flits of a packet, and bursts of 50 cycles at 0.8: 2 * 0.8 * 50
-    assert_eq!(variance(&on_off(Time::Cycles(50), 0.8)), 84.0);
+    assert_eq!(build(&InjectionConfig::default(), 0.1, 4).dispersion(), 1.0);
+    // bursts of 50 cycles in a share 0.125 of the time, with packets of 4 flits at 0.8: p = 0.2, memory 50 * 350 / 400
+    let said = build(&on_off(Time::Cycles(50), 0.8), 0.1, 4).dispersion();
+    let expected = 1.0 - 0.2 * 0.125 + 2.0 * 0.2 * 0.875 * (43.75 - 1.0);
+    assert!((said / expected - 1.0).abs() < 1e-9, "{said}, not {expected}");
 }

@@ -1,7 +1,7 @@
 //! The bandwidth of a link, in bits per second or in flits per cycle.
 
-use crate::Refusal;
 use crate::decimal::{Kind, as_text};
+use crate::{Refusal, gcd};
 use std::fmt;
 use std::str::FromStr;
 
@@ -86,11 +86,8 @@ impl Bandwidth {
     /// In lowest terms.
     fn reduced(self) -> Self {
         let Self::Flits { flits, cycles } = self else { return self };
-        let (mut a, mut b) = (flits, cycles);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        Self::Flits { flits: flits / a, cycles: cycles / a }
+        let common = gcd(flits, cycles);
+        Self::Flits { flits: flits / common, cycles: cycles / common }
     }
 }
 

@@ -16,6 +16,11 @@ pub use file::InputFile;
 pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};
 
+/// The greatest common divisor; of 0 and a number it is that number.
+pub fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// Why a scenario can't run: at which key (dotted path), what is wrong with the arithmetic shown, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {what} ({help})")]

@@ -20,6 +20,9 @@ pub enum Time {
 const TIME: Kind = Kind {
     name: "a time",
     units: &[
+        ("d", 86_400_000_000_000_000_000),
+        ("h", 3_600_000_000_000_000_000),
+        ("min", 60_000_000_000_000_000),
         ("s", 1_000_000_000_000_000),
         ("ms", 1_000_000_000_000),
         ("us", 1_000_000_000),
@@ -33,8 +36,8 @@ const TIME: Kind = Kind {
     example: "10us",
 };
 
-/// The units of `TIME` that are time and not cycles, for writing.
-const SECONDS: Kind = Kind { units: TIME.units.split_at(6).0, ..TIME };
+/// The units in which times are written that are no cycles: decimal ones, in which every time is exact.
+const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
     /// Whole cycles of length `cycle_fs` [fs, above 0]; a time that is no whole number of cycles is refused at `path`
@@ -157,7 +160,13 @@ impl fmt::Display for Time {
     }
 }
 
-as_text!(Time, TIME, r"^[0-9]+(\.[0-9]+)? ?(s|ms|us|ns|ps|fs|cycles?)$", "A time.", ["10us", "1.6ns", "4cycles"]);
+as_text!(
+    Time,
+    TIME,
+    r"^[0-9]+(\.[0-9]+)? ?(d|h|min|s|ms|us|ns|ps|fs|cycles?)$",
+    "A time.",
+    ["10us", "1.6ns", "4cycles"]
+);
 
 /// A count of flits: "32flits" or "1flit".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -244,10 +253,20 @@ pub struct Power(pub u64);
 
 const POWER: Kind = Kind {
     name: "a power",
-    units: &[("W", 1_000_000_000), ("mW", 1_000_000), ("uW", 1_000), ("nW", 1)],
+    units: &[
+        ("MW", 1_000_000_000_000_000),
+        ("kW", 1_000_000_000_000),
+        ("W", 1_000_000_000),
+        ("mW", 1_000_000),
+        ("uW", 1_000),
+        ("nW", 1),
+    ],
     smallest: "1nW",
     example: "0.342W",
 };
+
+/// The units in which powers are written: a scenario that was resolved before the larger ones were read stays the same.
+const WATTS: Kind = Kind { units: POWER.units.split_at(2).1, ..POWER };
 
 impl FromStr for Power {
     type Err = String;
@@ -259,11 +278,11 @@ impl FromStr for Power {
 
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&POWER.write(u128::from(self.0)))
+        f.write_str(&WATTS.write(u128::from(self.0)))
     }
 }
 
-as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
+as_text!(Power, POWER, r"^[0-9]+(\.[0-9]+)? ?(MW|kW|W|mW|uW|nW)$", "A power.", ["0.342W", "25mW"]);
 
 /// What a channel draws all the time: as a power, or per bit that it could carry at full rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,6 +294,8 @@ pub enum Standing {
 const STANDING: Kind = Kind {
     name: "a power or an energy per bit",
     units: &[
+        ("MW", 1_000_000_000_000_000),
+        ("kW", 1_000_000_000_000),
         ("W", 1_000_000_000),
         ("mW", 1_000_000),
         ("uW", 1_000),
@@ -309,7 +330,7 @@ impl fmt::Display for Standing {
 as_text!(
     Standing,
     STANDING,
-    r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|W|mW|uW|nW)$",
+    r"^[0-9]+(\.[0-9]+)? ?([npf]J/bit|MW|kW|W|mW|uW|nW)$",
     "A power or an energy per bit of the full rate.",
     ["23.44pJ/bit", "0.342W"]
 );

@@ -63,8 +63,21 @@ fn units_are_exact() {
 }
 
 #[test]
+fn long_times_and_large_powers_are_read_and_written_in_seconds_and_watts() {
+    for (json, seconds, written) in
+        [("\"1.5min\"", 90, "90s"), ("\"4h\"", 14_400, "14400s"), ("\"365d\"", 31_536_000, "31536000s")]
+    {
+        let time = read::<Time>(json).expect("a time");
+        assert_eq!(time, Time::Femtoseconds(seconds * 1_000_000_000_000_000));
+        assert_eq!(time.to_string(), written);
+    }
+    assert_eq!(read::<Power>("\"120kW\"").expect("a power").to_string(), "120000W");
+    assert_eq!(read::<Standing>("\"0.5MW\"").expect("a power").to_string(), "500000W");
+}
+
+#[test]
 fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
-    let units = "units: s, ms, us, ns, ps, fs, cycles, cycle; for example \"10us\"";
+    let units = "units: d, h, min, s, ms, us, ns, ps, fs, cycles, cycle; for example \"10us\"";
     let cases = [
         ("10", "10 is a bare number and a time needs a unit"),
         ("\"10\"", "\"10\" is a bare number and a time needs a unit"),
@@ -86,11 +99,11 @@ fn bare_numbers_and_foreign_units_are_refused_with_the_units_there_are() {
 
 #[test]
 fn what_may_be_a_power_or_an_energy_names_the_units_of_both() {
-    let units = "units: W, mW, uW, nW, nJ/bit, pJ/bit, fJ/bit; for example \"0.342W\" or \"23.44pJ/bit\"";
+    let units = "units: MW, kW, W, mW, uW, nW, nJ/bit, pJ/bit, fJ/bit; for example \"0.342W\" or \"23.44pJ/bit\"";
     for (json, what) in [
         ("3", "3 is a bare number and a power or an energy per bit needs a unit"),
         ("\"3J\"", "\"J\" in \"3J\" is not a unit of a power or an energy per bit"),
-        ("\"3MW\"", "\"MW\" in \"3MW\" is not a unit of a power or an energy per bit"),
+        ("\"3GW\"", "\"GW\" in \"3GW\" is not a unit of a power or an energy per bit"),
     ] {
         assert_eq!(read::<Standing>(json).expect_err("refused"), format!("{what}\n{units}"));
     }

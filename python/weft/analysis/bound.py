@@ -4,8 +4,9 @@ Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the lin
 else two. N terminals offer l flits/cycle each. The channels of R routers carry R^2 flits/cycle if all are on (the paper
 counts a router as its own neighbour). If a share f of the links is active, so is the link of a share f of the pairs,
 and uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >= 2 N l / (R^2 + N l)``. At least R - 1 links
-keep the network connected. If a fixed share m of the flits finds an active link, ``f >= N l (2 - m) / R^2``; with m = 0
-that is ``1 + N l / R^2`` times the bound of uniform traffic.
+keep the network connected. If a fixed share m of the flits finds an active link, ``f >= N l (2 - m) / R^2``; with
+m = 0 that is ``1 + N l / R^2`` times the bound of uniform traffic. Channels carry one flit per cycle; for those of
+bandwidth b divide the load by b.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
 """Links that run at the lowest rate that carries their traffic, worked out from a finished run.
 
 Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). Each channel is billed at the
-lowest of a few rates that is no less than its utilisation in the run, as if the utilisation were known beforehand and a
-change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54, 0.69 and 1. They lie on a line
-from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest InfiniBand mode; the TCEP paper
-prints no numbers. The energy of a channel is P(r) times what it was at the full rate. So static and dynamic energy
-shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs less.
+lowest of a few rates that is no less than its utilisation in the run (a share of its bandwidth), as if the utilisation
+were known beforehand and a change of the rate cost nothing. Relative power P(r) of the rates 1/4, 1/2 and 1: 0.54,
+0.69 and 1. They lie on a line from full power at the full rate to 42 % at 1/16 of it, which is said of the slowest
+InfiniBand mode; the TCEP paper prints no numbers. The energy of a channel is P(r) times what it was at the full rate.
+So static and dynamic energy shrink alike, which favours rate scaling over TCEP: a flit that is sent more slowly costs
+less.
 
 Parameters: rates (shares of the full rate) and their relative powers. Guarantees: with the full rate alone the bill is
 that of the run. Not modelled: time and energy of changing a rate, the latency of slower links, and traffic that would
 have avoided a slower link. Validation: bills of hand-made channels, and of runs by channel and by sample.
 
 Only channels between routers are scaled, and only in the cycles in which they draw power: where a policy switches links
-off, those that stay on are scaled, by what they carry while they are not off.
+off, those that stay on are scaled, by what they carry while they are not off. Where it slows links down they would be
+scaled twice, so that such runs are refused.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
     Numbers = npt.NDArray[np.float64]
+
+# States in which a link carries flits at a lower rate.
+_SLOWED = ("half", "quarter")
 
 
 @dataclass(frozen=True)
@@ -68,24 +73,26 @@ class Rates:
             raise WeftError.saying(what, "write e.g. powers 0.54, 0.69, 1")
 
     def lowest(self, utilisation: Numbers) -> npt.NDArray[np.int64]:
-        """Index of the lowest rate that carries each utilisation [flits/cycle]; the last index where none does."""
+        """Index of the lowest rate that carries each utilisation (0 to 1); the last index where none does."""
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
-    def scale(self, flits: Numbers, powered: Numbers, energy: Numbers) -> tuple[Numbers, Numbers]:
+    def scale(self, flits: Numbers, powered: Numbers, energy: Numbers, bandwidth: Numbers) -> tuple[Numbers, Numbers]:
         """What channels cost at their lowest rates.
 
         Parameters
         ----------
         flits, powered, energy : ndarray
             Flits that each channel sent, cycles in which it drew power, and the energy that it used in them; all of the
-            same shape.
+            same shape, whose last axis is the channels.
+        bandwidth : ndarray
+            What each channel carries at its full rate [flits/cycle]; shape (channels,).
 
         Returns
         -------
         scaled, cycles : ndarray
             Energy at the lowest rate, of the same shape and unit; cycles with power at each rate, summed over channels.
         """
-        used = np.divide(flits, powered, out=np.zeros_like(energy), where=powered > 0)
+        used = np.divide(flits, powered * bandwidth, out=np.zeros_like(energy), where=powered > 0)
         place = self.lowest(used)
         cycles = np.bincount(place.ravel(), weights=powered.ravel(), minlength=len(self.rates)).astype(float)
         return np.asarray(self.powers)[place] * energy, cycles
@@ -119,7 +126,8 @@ def rate_scaled(
     Raises
     ------
     ResultsError
-        If a point kept no series of its channels, or no states of links that were switched.
+        If a point kept no series of its channels, or no states of links that were switched, or if its policy slowed
+        links down.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
@@ -129,9 +137,10 @@ def rate_scaled(
 def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> dict[str, Any]:
     summary, prices = results.summaries[point], Prices.of(results.scenario(point))
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
+    _refuse_slowed(results, point, channels)
     dark = float((channels["cycles_off"] * prices.per_cycle("off", channels)).sum())  # what is off has no rate
     counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
-    scaled, cycles = rates.scale(*counted)
+    scaled, cycles = rates.scale(*counted, channels["bandwidth"].to_numpy())
     flits = summary["accepted_bits"] / prices.flit_bits
     unscaled, total = (float(energy.sum()) + dark for energy in (counted[2], scaled))
     shares = cycles / max(cycles.sum(), 1)
@@ -146,6 +155,15 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
         **{f"rate_{rate:g}_share": float(share) for rate, share in zip(rates.rates, shares, strict=True)},
         **({"flaw": why} if (why := soundness.reason(summary)) else {}),
     }
+
+
+def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> None:
+    """Refuse a point whose links ran at lower rates: they are cheaper for it already."""
+    spent = {state: int(channels[f"cycles_{state}"].sum()) for state in _SLOWED}
+    if any(spent.values()):
+        told = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
+        what = f"{results.describe(point)} slowed its links down ({told}): their energy would be scaled twice"
+        raise ResultsError.saying(what, results.recording("power.policy=always_on"))
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:

@@ -7,9 +7,10 @@ routers are linked) can be solved alone: its demand does not depend on the links
 In a line every pair with an active link sends over it what fits below a target. The rest is spread evenly over the
 two-hop paths whose links are both active, as by a random choice among them.
 
-Parameters: demand [flits/cycle] and the target up to which active links are filled. Guarantees: flow is conserved, and
-no inactive link carries any. Not modelled: bursts, queues, packets, and the order in which packets choose. Validation:
-walks in dimension order, and small networks by hand.
+Parameters: demand [flits/cycle] and the target up to which active links are filled, in units of the bandwidth where
+that is not one flit per cycle. Guarantees: flow is conserved, and no inactive link carries any. Not modelled: bursts,
+queues, packets, and the order in which packets choose. Validation: walks in dimension order, and small networks by
+hand.
 
 Shapes: a line of k routers has a demand (k, k), and active links (k, k) that are boolean and symmetric. Rows are the
 routers that send, columns those that receive.

@@ -6,7 +6,8 @@ long as no channel is loaded beyond the target: next is the link whose two route
 this traffic then takes one hop more; of equals, the link between the highest routers, so that links concentrate on the
 lowest. The star of the hub always stays on.
 
-Parameters: traffic [flits/cycle], target [flits/cycle], hub. Guarantees: in the fluid model no channel is above the
+Parameters: traffic [flits/cycle], target [flits/cycle], hub. Channels carry one flit per cycle; where they have another
+bandwidth, traffic, target and loads are in units of it. Guarantees: in the fluid model no channel is above the
 target (or all links of its subnetwork are on), and no further link alone could be switched off. Not modelled: bursts,
 queues, packets. So the set of links is a reference that has to be simulated, and its size is an estimate, not a bound.
 Validation: tests of both guarantees, by taking links away one by one.

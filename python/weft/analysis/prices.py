@@ -26,6 +26,26 @@ _BITS = {"b": 1.0, "B": 8.0}
 
 
 @dataclass(frozen=True)
+class Static:
+    """What links cost per cycle, whether or not they carry anything.
+
+    Attributes
+    ----------
+    fj : dict of str to float
+        Energy per cycle of a link of one flit per cycle, in each power state that has a price [fJ].
+    per_bit : frozenset of str
+        States whose price is per bit that the link could carry: there the energy is proportional to its bandwidth.
+    """
+
+    fj: dict[str, float]
+    per_bit: frozenset[str]
+
+    def of(self, state: str, bandwidth: float) -> float:
+        """Energy per cycle of a link of some bandwidth [flits/cycle] in a state [fJ]; 0 where that has no price."""
+        return self.fj.get(state, 0.0) * (bandwidth if state in self.per_bit else 1)
+
+
+@dataclass(frozen=True)
 class Prices:
     """Prices of channels between routers.
 
@@ -33,25 +53,27 @@ class Prices:
     ----------
     flit_bits : float
         Bits of a flit.
-    static_fj : dict of str to float
-        Energy per cycle in each power state that has a price [fJ].
-    class_static_fj : dict of str to dict
-        The same for link classes with prices of their own.
+    static : Static
+        Energy per cycle.
     flit_fj : float
         Energy that each flit costs in addition in the state ``on`` [fJ].
+    class_static : dict of str to Static
+        Energy per cycle of link classes with prices of their own.
     """
 
     flit_bits: float
-    static_fj: dict[str, float]
+    static: Static
     flit_fj: float
-    class_static_fj: dict[str, dict[str, float]] = field(default_factory=dict)
+    class_static: dict[str, Static] = field(default_factory=dict)
 
     def per_cycle(self, state: str, channels: pl.DataFrame) -> Numbers:
-        """Energy per cycle of each channel in a power state [fJ]; 0 where it has no price and can't be."""
-        if not self.class_static_fj:
-            return np.full(channels.height, self.static_fj.get(state, 0.0))
-        tables = (self.class_static_fj.get(name, self.static_fj) for name in channels["link_class"])
-        return np.array([table.get(state, 0.0) for table in tables], dtype=float)
+        """Energy per cycle of each channel in a power state [fJ]; 0 where it has no price and can't be.
+
+        ``channels`` has the columns ``link_class`` and ``bandwidth`` [flits/cycle].
+        """
+        kinds = zip(channels["link_class"], channels["bandwidth"], strict=True)
+        each = (self.class_static.get(name, self.static).of(state, bandwidth) for name, bandwidth in kinds)
+        return np.array(list(each), dtype=float)
 
     @classmethod
     def of(cls, scenario: Mapping[str, Any]) -> Prices:
@@ -66,8 +88,10 @@ class Prices:
             bits, cycle = number(scenario["flit"], _BITS), number(scenario["cycle"], TIME)
             power = scenario["power"]
 
-            def static(prices: Mapping[str, Any]) -> dict[str, float]:
-                return {state: _static(price["static"], bits, cycle) for state, price in prices.items()}
+            def static(prices: Mapping[str, Any]) -> Static:
+                texts = {state: price["static"] for state, price in prices.items()}
+                fj = {state: _static(text, bits, cycle) for state, text in texts.items()}
+                return Static(fj, frozenset(state for state, text in texts.items() if not text.endswith("W")))
 
             of_classes = {name: static(prices) for name, prices in power.get("class_prices", {}).items()}
             flit = number(power["prices"]["on"]["per_bit"], _PER_BIT) * bits
@@ -77,25 +101,8 @@ class Prices:
             raise ResultsError.saying(what, "run the point again") from problem
 
 
-def cycles_of(text: str, scenario: Mapping[str, Any]) -> int:
-    """A time of a resolved scenario, in cycles.
-
-    Raises
-    ------
-    ResultsError
-        If it can't be read.
-    """
-    try:
-        if text.endswith(("cycles", "cycle")):
-            return int(number(text, {"cycle": 1.0, "cycles": 1.0}))
-        return round(number(text, TIME) / number(scenario["cycle"], TIME))
-    except (KeyError, TypeError, ValueError) as problem:
-        what = f"the scenario of the point has a time that can't be read: {problem}"
-        raise ResultsError.saying(what, "run the point again") from problem
-
-
 def _static(text: str, bits: float, cycle_fs: float) -> float:
-    """A static price [fJ/cycle]. A channel carries up to a flit per cycle; a watt is a femtojoule per femtosecond."""
+    """A static price of a channel of one flit per cycle [fJ/cycle]; a watt is a femtojoule per femtosecond."""
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
 
 from weft import _engine
@@ -73,8 +74,20 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
             raise ScenarioError.saying(
                 what, "take a topology whose lines are fully connected (`weft list topology`)", "topology"
             )
-        found.append(Answer(point, own, oracle.find(network["widths"], point.traffic_matrix(), target, hub)))
+        # the model knows channels of one flit per cycle: a share of the bandwidth of others
+        demand = np.asarray(point.traffic_matrix()) / _bandwidth(network)
+        found.append(Answer(point, own, oracle.find(network["widths"], demand, target, hub)))
     return found
+
+
+def _bandwidth(network: dict[str, Any]) -> float:
+    """What each channel between routers carries [flits/cycle]."""
+    rates = network["bandwidths"]
+    if len(set(rates.values())) == 1:
+        return float(next(iter(rates.values())))
+    told = ", ".join(f"{name} {rate:g}" for name, rate in rates.items())
+    what = f"the oracle needs links of one bandwidth between routers, these have several [flits/cycle]: {told}"
+    raise ScenarioError.saying(what, "give all of these link classes one `bandwidth`", "links")
 
 
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:

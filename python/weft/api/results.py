@@ -164,18 +164,18 @@ class Results(ResultSet):
         -------
         weft.results.yearly_bill.YearlyBill
             Its ``frame`` has a row per series of points [kW, kWh/year, money/year], its ``parts`` one per series and
-            part of the profile.
+            part of the profile; as text it is the tables and notes of `weft analyse bill`.
 
         Raises
         ------
         ResultsError
             If there is no bill, or no series has usable points around the loads of the profile.
         """
+        from weft.api.printed_bill import PrintedBill
         from weft.results.bill_example import example
         from weft.results.bill_keys import Bill
-        from weft.results.yearly_bill import YearlyBill
 
-        return YearlyBill(self, None if keys is None else Bill.read(keys, example(self)))
+        return PrintedBill(self, None if keys is None else Bill.read(keys, example(self)))
 
     @cached_property
     def plot(self) -> Plots:

@@ -267,7 +267,8 @@ class Sweep:
             much, and where the runs had settled; ``saturated_load``, from which all are; ``accepted_load`` at the
             latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
-            ``saturated_load``; ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
+            ``saturated_load``; ``dropped_share`` of the packets there, where that is why it is not carried;
+            ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
             measured), or null.
 
         Raises

@@ -36,11 +36,12 @@ _HEADS = {
     "before_cycles": "before",
     "during_cycles": "during",
     "after_cycles": "after",
-    "worst_cycles": "worst",
     "recovery_cycles": "recovery",
     "return_cycles": "return",
     "delivered_share": "delivered",
-    "dropped_share": "dropped",
+    "dropped_packets": "dropped",
+    "from_cycle": "from",
+    "to_cycle": "to",
     "note": "",
 }
 
@@ -225,7 +226,7 @@ def _add_oracle(kinds: Commands) -> None:
     about = "links of a HyperX or full mesh that suffice for the traffic of a scenario, in a fluid model"
     parser = _kind(kinds, "oracle", about, "examples/quickstart.yaml --target 0.75 --out oracle.yaml", _oracle)
     arguments.add_scenario(parser)
-    target = "highest load of a channel in flits/cycle (default: 0.75)"
+    target = "highest load of a channel, as a share of its bandwidth (default: 0.75)"
     parser.add_argument("--target", metavar="LOAD", type=float, default=0.75, help=target)
     hub = "coordinate of the routers whose star stays on (default: 0)"
     parser.add_argument("--hub", metavar="N", type=int, default=0, help=hub)
@@ -239,33 +240,34 @@ def _oracle(options: argparse.Namespace) -> Answered:
 
     answers = static.answers(overrides.sweep(options).points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
-    notes = ["busiest_channel: flits/cycle; carried: no channel is above the target"]
+    notes = ["busiest_channel: share of its bandwidth; carried: no channel is above the target"]
     if options.out is None:
         return frame, [*notes, "name a file with --out for a scenario in which just these links are on"]
     return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
 
 
 def _add_recovery(kinds: Commands) -> None:
-    about = "how the points of a finished run with faults recover from the first of them"
+    about = "how the points of a finished run recover from faults, named or at random"
     parser = _kind(kinds, "recovery", about, "results/faults", _recovery)
-    parser.add_argument("results", metavar="DIR", help="folder of results, with measure.transient")
-    tolerance = "share by which the mean latency of a bin may exceed that before (default: 0.05)"
-    parser.add_argument("--tolerance", metavar="SHARE", type=float, default=0.05, help=tolerance)
+    parser.add_argument("results", metavar="DIR", help="folder of results in whose points links or routers fail")
 
 
 def _recovery(options: argparse.Namespace) -> Answered:
     from weft.analysis import recovery
     from weft.cli import folders
 
-    frame = recovery.table(folders.opened(options.results), options.tolerance)
+    frame = recovery.table(folders.opened(options.results))
     notes = [
-        "before, during, after: mean packet latency [cycles] before the fault, while it lasts, and after its end",
-        "worst: mean packet latency [cycles] of the slowest bin while the fault lasts",
-        "recovery: cycles from the fault until a bin is within the tolerance of `before` again; 0: all are; -: none is",
-        "return: the same from the end of the fault on; where there are several faults, all this is about the first",
-        "delivered, dropped: shares of the packets of the window",
+        "a row per time from a first failure until all is whole again [cycles]",
+        "before, during, after: mean latency [cycles] of the packets delivered before the first fault of the point, in",
+        "  this one, and while all is whole again",
+        "delivered: share of the packets delivered or dropped meanwhile; dropped: packets",
+        "recovery: cycles from the failure until latency and throughput are as before, up to chance; 0: no bin is off",
+        "return: the same from the end of the fault on",
+        "-: not known, for these reasons:",
     ]
-    return frame, [*notes, *frame["note"].drop_nulls()]
+    why = list(dict.fromkeys(frame["note"].drop_nulls()))
+    return frame, [*notes[: None if why else -1], *why]
 
 
 def _add_bill(kinds: Commands) -> None:

@@ -98,6 +98,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
             (f"{part['name']} routers", f"{part['routers']}, {' and '.join(part['links'])} links")
             for part in facts["layers"]
         ),
+        *([("rings", f"{facts['rings']}, each over every router once, on links of its own")] if facts["rings"] else []),
         ("terminals", f"{facts['terminals']}"),
         ("ports of a router", f"{facts['radix_ports']} at most"),
         ("links of a router", f"{degree}, to other routers"),

@@ -83,10 +83,8 @@ def main(options: argparse.Namespace) -> int:
     if of_phases := tables.phases(results):
         print("\n".join(["", *of_phases]))
         store.replace("phases.csv", results.phases.write_csv())
-    if remarks := notes.lines(results):
-        print("\n".join(["", *remarks]))
-    if billed := _bill(results):
-        print("\n".join(["", *billed]))
+    for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results))):
+        print("\n".join(["", *lines]))
     if told:
         print("\n".join(["", *told]))
     if compared := savings.lines(results):

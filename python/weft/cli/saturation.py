@@ -95,6 +95,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         q.ACCEPTED.column,
         q.LATENCY.column,
         "stuck",
+        "dropped_share",
         "runs",
         "unsettled_loads",
         "flaw",
@@ -104,7 +105,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     rows = [
         [
             *(label(row[column]) for column in apart),
-            _where(row) + (", stuck" if row["stuck"] else ""),
+            _where(row) + (", stuck" if row["stuck"] else "") + _dropped(row),
             number(row[q.ACCEPTED.column], q.ACCEPTED.digits),
             number(row[q.LATENCY.column], q.LATENCY.digits) + (soundness.UNSETTLED_MARK if row["flaw"] else ""),
             str(row["runs"]),
@@ -118,7 +119,10 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         *columns(head, rows, left=len(apart) + 1),
     ]
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
-    told = [_NOTES[verdict] for verdict in verdicts if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
+    # where packets are dropped at faults, other loads and windows change nothing
+    of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
+    told = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
+    told += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     told += [*notes.remedies(results)] if _is_late(frame) else []
     told += _between(frame, tolerance)
@@ -159,6 +163,18 @@ def _between(frame: pl.DataFrame, tolerance: float) -> list[str]:
     ]
 
 
+_DROPPED = (
+    "dropped: of the packets at that load, at links and routers that had failed; a load of which more than 3 % is lost"
+    " is not carried, and lower loads may lose as much: leave `faults` and `fault_model.random` out to search the whole"
+    " network"
+)
+
+
+def _dropped(row: dict[str, Any]) -> str:
+    share = row["dropped_share"]
+    return "" if share is None else f", {100 * share:.3g} % dropped"
+
+
 def _above(unsettled: Sequence[int]) -> list[str]:
     """What curves without a saturated load tell, from the number of loads of each that had not settled."""
     told = []
@@ -178,7 +194,7 @@ def _where(row: dict[str, Any]) -> str:
         case Verdict.FOUND:
             return f"{low:g} to {high:g}"
         case Verdict.BELOW:
-            return f"below {high:g}"
+            return f"below {high:g}" if row["dropped_share"] is None else f"carries no load: at {high:g}"
         case Verdict.ABOVE:
             late = row["unsettled_loads"]
             loads = f"{late} {'load was' if late == 1 else 'loads were'} not settled"

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.plot.appearance import Appearance
 from weft.plot import phases
+from weft.plot.appearance import Appearance
 from weft.plot.choice import MOST, Choice
 from weft.plot.draw import figure, save, save_numbers
 from weft.plot.kinds import DEFAULT, KINDS

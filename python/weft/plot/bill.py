@@ -10,7 +10,8 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
-from weft.results.yearly_bill import REFERENCE, YearlyBill
+from weft.results.bill_baseline import REFERENCE
+from weft.results.yearly_bill import YearlyBill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,12 +100,24 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
             axes.text(0, place, " no bill", va="center", fontsize=6.5)
         else:
             axes.barh(place, _cost(yearly, row), height=0.7, color=looks[label].line["color"], label=label)
+            if told := _latency(row):
+                box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+                axes.text(0, place, told, va="center", fontsize=5.5, bbox=box)
     currency = next(iter(rows.values()))[0].bill.currency if rows else ""
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_xlabel(f"Cost per year [{currency}]")
     axes.grid(visible=False, axis="y")
+
+
+def _latency(row: Billed) -> str:
+    """Mean packet latencies of the parts of the profile, from the lowest to the highest; empty if none is known."""
+    known = [each.latency_cycles for each in row.readings if each.latency_cycles is not None]
+    ends = dict.fromkeys(f"{each:,.4g}" for each in (min(known), max(known))) if known else {}
+    dropped = max((each.dropped_share for each in row.readings), default=0.0)
+    lost = f", up to {100 * dropped:.3g} % dropped" if dropped else ""
+    return f"mean latency {' to '.join(ends)} cycles{lost}" if ends else ""
 
 
 def _cost(yearly: YearlyBill, row: Billed) -> float:

@@ -37,10 +37,17 @@ def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
         for cost in costs
     ]
     handles = [
-        Line2D([], [], color=style.GREY, label="always on, the same flits", **_ALWAYS_ON),
+        Line2D([], [], color=style.GREY, label=_name(choice), **_ALWAYS_ON),
         Line2D([], [], color=style.GREY, label="ideal: only while a flit passes", **_IDEAL),
     ]
     return over_load.figure(choice, views, handles=handles)
+
+
+def _name(choice: Choice) -> str:
+    """The entry of the legend for links that are always on; it says where they are not drawn."""
+    frames = [curve.frame for panel in choice.panels() for curve in panel.curves]
+    failing = any(frame["failing"].any() for frame in frames)
+    return "always on, the same flits" + (" (not where links fail)" if failing else "")
 
 
 def _references(cost: Billed) -> Callable[[Axes, Panel, dict[str, Look]], None]:

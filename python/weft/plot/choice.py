@@ -179,12 +179,13 @@ def _ending(summary: Mapping[str, Any]) -> str:
     """How a point ended, or what it lacks, if that limits what its numbers say."""
     if summary[q.ENDING.column] != q.DRAINED:
         return str(summary[q.ENDING.column])
-    words = {
+    return {
+        "": "",
+        soundness.DROPPING_MARK: "packets dropped",
         soundness.UNJUDGED_MARK: "not judged",
         soundness.UNSETTLED_MARK: "not settled",
         soundness.FEW_MARK: "few packets",
-    }
-    return words.get(soundness.mark(summary), "")
+    }[soundness.mark(summary)]
 
 
 def _labels(part: Chosen, path: str) -> list[str]:

@@ -38,6 +38,9 @@ def figure(choice: Choice) -> Figure:
         places = [names.index(name) + shift for name in done]
         cycles = [job["completion_cycles"] for job in done.values()]
         axes.barh(places, cycles, height=thick, label=spot.label, **style.fill(number))
+        for place, job in zip(places, done.values(), strict=True):
+            if dropped := job.get("batch_dropped_packets"):
+                axes.text(0, place, f" {dropped} of {job['batch_packets']} packets dropped", va="center", fontsize=6.5)
         for name in each.keys() - done.keys():
             job = each[name]
             words = f" {job['batch_delivered_packets']} of {job['batch_packets']} packets delivered"

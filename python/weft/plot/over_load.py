@@ -33,7 +33,12 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "m
 # Height of a panel [inches].
 _HEIGHT = 2.3
 # What has a cross: columns of curves, and words of the legend.
-_CROSSED = {"unsettled": "not settled", "unjudged": "not judged", "few": "few packets"}
+_CROSSED = {
+    "unsettled": "not settled",
+    "unjudged": "not judged",
+    "dropping": "packets dropped",
+    "few": "few packets",
+}
 
 
 @dataclass(frozen=True)
@@ -166,8 +171,8 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 
 
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark points that had not settled, that were too short to be judged, or that have too few packets."""
-    late = frame.filter(frame["unsettled"] | frame["unjudged"] | frame["few"])
+    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few."""
+    late = frame.filter(pl.any_horizontal(*_CROSSED))
     if late.height:
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
 

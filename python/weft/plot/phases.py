@@ -1,8 +1,7 @@
-"""Phases of a load that changes: loads, latency and power of each, over time; for one point, or for several beside
-each other.
+"""Phases of a load that changes: loads, latency and power of each, over time; several points beside each other.
 
 A saturated phase has no latency: a hollow marker stands at the upper edge in its place. A cross marks the latency of a
-phase that is not settled or not judged.
+phase that is not settled, not judged or in which packets are dropped.
 """
 
 from __future__ import annotations
@@ -139,13 +138,13 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
             "unsettled": soundness.mark(phase) == soundness.UNSETTLED_MARK,
             "unjudged": soundness.mark(phase) == soundness.UNJUDGED_MARK,
             "few": soundness.mark(phase) == soundness.FEW_MARK,
+            "dropping": soundness.mark(phase) == soundness.DROPPING_MARK,
         }
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
-    schema = {"middle": pl.Float64, q.LATENCY.column: pl.Float64, "unsettled": pl.Boolean, "unjudged": pl.Boolean}
-    schema["few"] = pl.Boolean
-    return pl.DataFrame(rows, schema=schema)
+    kinds: dict[str, Any] = dict.fromkeys(("unsettled", "unjudged", "dropping", "few"), pl.Boolean)
+    return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64, **kinds})
 
 
 def _numbers(phases: list[dict[str, Any]]) -> pl.DataFrame:

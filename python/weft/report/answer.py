@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Flaws that say nothing against an accepted load.
 _ACCEPTING = {"", *(flaw.words for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "These points are left out of what is called lowest, highest, least or a saving."
+_FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
 # A sentence names at most so many points that are equal.
 _NAMED = 3
 _NONE_SOUND = "So no point can be called best in anything, and there is no saving to tell."
@@ -56,8 +57,10 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
                 "curve": line.label,
                 "from_load": line.load[0],
                 "latency": None if first is None or line.flaw[0] or _changes(sources, line) else first.value,
-                "steady_load": _steady(judged(sources, line)),
-                "saturation": saturation(line, judged(sources, line)),
+                "steady_load": _steady(
+                    [pair for pair in judged(sources, line) if pair[0] not in _lossy(sources, line)]
+                ),
+                "saturation": carried(sources, line),
                 "accepted": most,
                 "accepted_flaw": "; ".join(told),
             }
@@ -68,6 +71,27 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
 def _changes(sources: Sources, line: Line) -> bool:
     """Whether the load changes while the first point of a curve runs: its mean latency is that of no load."""
     return any(sources.summaries[point].get("phases") for point in line.points[0])
+
+
+def carried(sources: Sources, line: Line) -> str:
+    """Where a curve saturates, and where it drops more than 3 % of its packets, so that it carries no such load."""
+    shares = _lossy(sources, line)
+    if not shares:
+        return saturation(line, judged(sources, line))
+    kept = [(load, over) for load, over in judged(sources, line) if load not in shares]
+    loads = ", ".join(f"{load:.4g}" for load in shares)
+    lost = f"{'up to ' if len(shares) > 1 else ''}{100 * max(shares.values()):.3g} % of the packets"
+    told = f"{lost} are dropped at {loads}"
+    return "; ".join(filter(None, [saturation(line, kept), told]))
+
+
+def _lossy(sources: Sources, line: Line) -> dict[float, float]:
+    """The loads at which more than 3 % of the packets are dropped, with the largest share of their runs."""
+    return {
+        load: max(soundness.dropped_share(sources.summaries[point]) for point in points)
+        for load, points in zip(line.load, line.points, strict=True)
+        if any(soundness.is_lossy(sources.summaries[point]) for point in points)
+    }
 
 
 def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
@@ -129,6 +153,8 @@ def _endings(sources: Sources) -> list[str]:
     if flawed:
         sound = sum(flawed.values()) < len(sources)
         lines.append(_LEFT_OUT if sound else _NONE_SOUND)
+        if sound and any(soundness.is_dropping(each) and not soundness.is_lossy(each) for each in sources.summaries):
+            lines.append(_FEW_DROPPED)
     for results in sources.results:
         told = [
             *notes.unjudged(results),
@@ -196,7 +222,11 @@ def _saving(sources: Sources) -> list[str]:
         pair, policy = max(compared, key=lambda each: each[0].share)
         amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share >= 0 else 'more'} power at best"
         where = ", ".join(filter(None, [policy, pair.place]))
-        lines.insert(0, f"Against links that are always on, {amount}, at the same traffic ({where}): {pair.powers()}.")
+        lines.insert(
+            0,
+            f"Against links that are always on, {amount}, at the same traffic ({where}): {pair.powers()};"
+            f" mean latency {pair.latencies()}.",
+        )
     return [*lines, *_saving_of_the_same_flits(sources)]
 
 

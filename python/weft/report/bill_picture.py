@@ -58,8 +58,8 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
         rows = -(-len(shown) // _COLUMNS)
         columns = min(_COLUMNS, len(shown))
         width = _WIDTH if columns > 1 else _NARROW
-        words = {label: _fitted(label, "legend.fontsize", width - _HANDLE) for label in looks}
-        heads = {title: _fitted(title, "axes.titlesize", width / columns - _AROUND) for title in shown}
+        words = {label: _fitted(label, mpl.rcParams["legend.fontsize"], width - _HANDLE) for label in looks}
+        heads = {title: _fitted(title, mpl.rcParams["axes.titlesize"], width / columns - _AROUND) for title in shown}
         legend = 0.3 + 0.18 * sum(map(_lines, words.values()))
         height = rows * (_HEIGHT + 0.16 * (max(map(_lines, heads.values())) - 1))
         figure = Figure(figsize=(width, height + legend), layout="constrained")
@@ -79,14 +79,14 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     text = stream.getvalue()
     for colour in (_TEXT, "#000000"):
         text = text.replace(colour, "currentColor")
-    width = f"width: {8 * figure.get_figwidth():g}rem; max-width: 100%; height: auto"
-    element = f'<svg role="img" aria-label="power over the hours" style="{width}" '
+    across = f"width: {8 * figure.get_figwidth():g}rem; max-width: 100%; height: auto"
+    element = f'<svg role="img" aria-label="power over the hours" style="{across}" '
     return text[text.index("<svg") :].replace("<svg ", element, 1)
 
 
-def _fitted(text: str, size: str, room: float) -> str:
-    """A text in lines that are not wider than `room` [inches] in the letters of a setting of matplotlib."""
-    return "\n".join(wrapped(text, FontProperties(size=mpl.rcParams[size]), room))
+def _fitted(text: str, size: float | str, room: float) -> str:
+    """A text in lines that are not wider than `room` [inches] in letters of a size [points]."""
+    return "\n".join(wrapped(text, FontProperties(size=size), room))
 
 
 def _lines(text: str) -> int:

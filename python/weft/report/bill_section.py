@@ -11,8 +11,9 @@ from markupsafe import Markup
 from weft.errors import WeftError
 from weft.report import bill_picture
 from weft.results import bill_lines
+from weft.results.bill_baseline import REFERENCE
 from weft.results.bill_keys import Bill
-from weft.results.yearly_bill import REFERENCE, YearlyBill
+from weft.results.yearly_bill import YearlyBill
 
 if TYPE_CHECKING:
     from weft.report.sources import Sources
@@ -42,6 +43,11 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
         "tables": [
             (f"Cost per year, over the profile of a {yearly.bill.period}", *bill_lines.totals(yearly)),
             (f"Power over the {yearly.bill.period}", *bill_lines.parts(yearly)),
+            *(
+                [(f"Latency over the {yearly.bill.period}", *bill_lines.latencies(yearly))]
+                if bill_lines.has_latencies(yearly)
+                else []
+            ),
         ],
         "notes": _joined(bill_lines.notes(yearly)),
         "picture": Markup(_picture(yearly)),

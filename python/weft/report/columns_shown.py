@@ -19,6 +19,7 @@ TABLE = (
     Quantity("flaw", "Why the point is left out of what is best", "", "flaw", 0),
     q.OFFERED,
     q.ACCEPTED,
+    q.DELIVERED,
     q.LATENCY,
     Quantity("packet_latency_ci95_cycles", "Half width of the 95 % confidence interval of the mean", "cycles", "+-", 2),
     q.P99,
@@ -47,6 +48,7 @@ JOBS = (
     Quantity("reply_latency_mean_cycles", "Mean latency of replies", "cycles", "reply", 1),
     Quantity("round_trip_mean_cycles", "Mean round trip", "cycles", "round trip", 1),
     Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
+    Quantity("batch_dropped_packets", "Packets of the batch that were dropped", "packets", "batch dropped", 0),
     Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
 )
 
@@ -65,6 +67,27 @@ PHASES = (
     Quantity("links_off_share", "Share of link cycles switched off", "", "off", 3),
     Quantity("packets", "Packets created in the phase", "packets", "packets", 0),
     Quantity("flaw", "Why the phase is left out of what is best", "", "flaw", 0),
+)
+
+FAULT_PARTS = (
+    Quantity("cycles", "Cycles of the window", "cycles", "cycles", 0),
+    Quantity("latency_cycles", "Mean latency of the packets delivered in it", "cycles", "latency", 1),
+    q.ACCEPTED,
+    Quantity("delivered_share", "Delivered, of those delivered or dropped in it", "", "delivered", 3),
+    Quantity("packets", "Packets delivered in it", "packets", "packets", 0),
+    Quantity("dropped_packets", "Packets dropped in it", "packets", "dropped", 0),
+    Quantity("unknown", "Why a number is missing", "", "why not", 0),
+)
+
+FAULT_EPISODES = (
+    Quantity("from_cycle", "First failure", "cycles", "from", 0),
+    Quantity("to_cycle", "Cycle in which all is whole again", "cycles", "to", 0),
+    Quantity("latency_cycles", "Mean latency of the packets delivered meanwhile", "cycles", "latency", 1),
+    Quantity("delivered_share", "Delivered, of those delivered or dropped meanwhile", "", "delivered", 3),
+    Quantity("dropped_packets", "Packets dropped meanwhile", "packets", "dropped", 0),
+    Quantity("recovery_cycles", "From the failure until packets are as before it", "cycles", "recovery", 0),
+    Quantity("return_recovery_cycles", "From the repair until packets are as before the faults", "cycles", "return", 0),
+    Quantity("unknown", "Why a number is missing", "", "why not", 0),
 )
 
 LINK_CLASSES = (
@@ -142,6 +165,9 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         over = phase.get("saturated")
         row = phase | {"saturated": words[over] if phase["packets"] else "not measured"}
         if phase["packets"]:
+            if over is False and soundness.is_dropping(judged):
+                row["saturated"] = "no, packets dropped"
+            row |= {"power_always_on_mean_w": judged.get("power_always_on_mean_w")}
             row |= {"mark": soundness.OVERLOADED_MARK if over else soundness.mark(judged)}
             row |= {"flaw": soundness.reason(judged), "crossed": not over and bool(soundness.mark(judged))}
         rows.append(row | (dict.fromkeys((q.LATENCY.column, q.P99.column), "sat") if over else {}))
@@ -153,11 +179,25 @@ def point_mark(summary: Mapping[str, Any]) -> str:
     return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
 
 
+def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]:
+    """The entries of a list on faults, each with the mark of the point."""
+    return lambda summary: [each | {"mark": point_mark(summary)} for each in summary.get(name) or []]
+
+
 # In the order in which they stand on the page.
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
+    Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS, _in_faults("fault_parts")),
+    Listing(
+        "fault_episodes",
+        "What failed, and how long until all was as before",
+        "failed",
+        "failed",
+        FAULT_EPISODES,
+        _in_faults("fault_episodes"),
+    ),
 )
 
 

@@ -48,7 +48,7 @@ def collect(sources: Sources) -> dict[str, Any]:
         "title": ", ".join(sources.names),
         "digits": pack.DIGITS,
         "points": _points(sources),
-        "columns": [columns_shown.described(each) for each in columns_shown.TABLE],
+        "columns": [columns_shown.described(each) for each in _table(sources)],
         "listings": [*(_listing(sources, each) for each in columns_shown.LISTINGS), _groups(sources)],
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
         "marks": soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING},
@@ -65,6 +65,12 @@ def collect(sources: Sources) -> dict[str, Any]:
         "waiting": _waiting(sources),
         **drawings,
     }
+
+
+def _table(sources: Sources) -> list[Quantity]:
+    """The columns of the table of points; shares of delivered packets only where some were dropped."""
+    dropping = any(map(soundness.is_dropping, sources.summaries))
+    return [each for each in columns_shown.TABLE if dropping or each is not q.DELIVERED]
 
 
 def _heat() -> list[str]:

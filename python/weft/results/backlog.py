@@ -51,6 +51,11 @@ class Backlog:
     at_begin: int | None = None
 
     @property
+    def after(self) -> float:
+        """What waits as the phase ends [flits/terminal]."""
+        return max(0.0, self.before + self.own)
+
+    @property
     def falls_behind(self) -> bool:
         """Whether the phase accepts less than it is offered by more than 3 % and chance."""
         return self._matters(self.own)

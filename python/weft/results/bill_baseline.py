@@ -8,7 +8,7 @@ from weft._engine import ALL_ON_POLICIES
 from weft.errors import ResultsError
 from weft.results.bill_points import UnbillableError
 from weft.results.choose import LOAD, NAMED, POLICY, SEED, parsed, same
-from weft.results.set_times import FAULTS
+from weft.results.set_times import FAULT_MODEL, FAULTS
 from weft.text.labels import label, setting
 from weft.text.meant import meant
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # have cost on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
+# What savings are against where the bill names no baseline and no points of links that are always on were measured.
+REFERENCE = "same flits, links always on"
 
 
 class Baseline:
@@ -92,7 +94,9 @@ class Baseline:
         else:
             what = "links that failed draw no power, which is no saving, and no baseline was measured with these faults"
         awake = [each for each in self._all if each.never_sleeps and not each.faults and POLICY in each.coordinates]
-        usual = {path: value for path, value in self.wanted.items() if path.partition(".")[0] != FAULTS}
+        usual = {
+            path: value for path, value in self.wanted.items() if path.partition(".")[0] not in (FAULTS, FAULT_MODEL)
+        }
         if not found and awake:
             usual = {POLICY: awake[0].coordinates[POLICY]}
         elif not found or not usual:

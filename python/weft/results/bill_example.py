@@ -32,14 +32,16 @@ def example(results: ResultSet) -> str:
 def remedy(results: ResultSet) -> str:
     """What to write, and where, so that results without a bill have one."""
     return (
-        f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with --bill contract.yaml;"
-        " or write that line into the scenario and run it again (finished points stay)"
+        f"write a file, such as contract.yaml, with the line `{example(results)}`, and name it with"
+        " --bill contract.yaml; or write that line into the scenario and run it again (finished points stay)"
     )
 
 
 def _parts(summary: Mapping[str, Any]) -> Iterator[str]:
     """What a profile may name of a point, as it is written there."""
     if phases := soundness.in_phases(summary):
-        yield from (f"phase: {phase['phase']}" for phase in phases if phase.get("packets") and soundness.is_sound(phase))
+        yield from (
+            f"phase: {phase['phase']}" for phase in phases if phase.get("packets") and soundness.is_sound(phase)
+        )
     elif summary.get(q.SET_LOAD.column) and soundness.is_sound(summary):
         yield f"load: {summary[q.SET_LOAD.column]:.12g}"

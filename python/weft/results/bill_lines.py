@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.results.bill_baseline import USUAL
+from weft.results import soundness
+from weft.results.bill_baseline import REFERENCE, USUAL
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS
-from weft.results.yearly_bill import REFERENCE
 from weft.text.columns import columns
 from weft.text.labels import setting
 from weft.text.si import si
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.results.bill_points import Reading
     from weft.results.yearly_bill import YearlyBill
 
 # Significant digits of power, energy and money.
@@ -19,8 +22,9 @@ _DIGITS = 4
 
 
 def lines(yearly: YearlyBill) -> list[str]:
-    """Two tables: power, energy and money of each series, and its power in each part of the profile; then notes."""
-    return [*columns(*totals(yearly)), "", *columns(*parts(yearly)), "", *notes(yearly)]
+    """Tables of power, energy and money of each series, of its power and its latency over the profile; then notes."""
+    tables = [totals(yearly), parts(yearly), *([latencies(yearly)] if has_latencies(yearly) else [])]
+    return [line for table in tables for line in (*columns(*table), "")] + notes(yearly)
 
 
 def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
@@ -56,16 +60,44 @@ def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
 
 def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of power over the profile; a column per part."""
+    pue = yearly.bill.pue
+
+    def power(reading: Reading) -> str:
+        return si(reading.power_w * pue, "W", _DIGITS)
+
+    return _over_the_profile(yearly, f"site power over the {yearly.bill.period}", power)
+
+
+def has_latencies(yearly: YearlyBill) -> bool:
+    """Whether a latency of any part was measured."""
+    return any(each and each.latency_cycles is not None for row in yearly.rows for each in row.measured)
+
+
+def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of mean packet latencies over the profile; a column per part."""
+
+    def latency(reading: Reading) -> str:
+        return cycles(reading.latency_cycles) + (soundness.DROPPING_MARK if reading.dropped_share else "")
+
+    return _over_the_profile(yearly, "mean packet latency [cycles]", latency)
+
+
+def cycles(latency: float | None) -> str:
+    """A latency; a dash for ``None``."""
+    return "-" if latency is None else f"{latency:,.1f}"
+
+
+def _over_the_profile(
+    yearly: YearlyBill, title: str, written: Callable[[Reading], str]
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of a table with a column per part of the profile; a dash where a part can't be billed."""
     bill = yearly.bill
     hours = PERIODS[bill.period]
-    head = [f"site power over the {bill.period}"]
+    head = [title]
     for part in bill.parts:
         load = f", load {part.load:g}" if part.load is not None and part.name != f"load {part.load:g}" else ""
         head.append(f"{part.name} ({part.share * hours:.3g} h{load})")
-    empty = ["-"] * len(bill.parts)
-    rows = [
-        [row.label, *([si(r.power_w * bill.pue, "W", _DIGITS) for r in row.readings] or empty)] for row in yearly.rows
-    ]
+    rows = [[row.label, *(written(each) if each else "-" for each in row.measured)] for row in yearly.rows]
     return head, rows
 
 
@@ -78,10 +110,39 @@ def notes(yearly: YearlyBill) -> list[str]:
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
             told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
+    told += _price_in_latency(yearly)
+    if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
+        told.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
     told += _of_faults(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
             told += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
+    return told
+
+
+def _price_in_latency(yearly: YearlyBill) -> list[str]:
+    """What each saving costs in latency: the part of the profile in which that is most, beside the baseline."""
+    told = []
+    for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
+        saved = numbers[yearly.money("saved")]
+        if saved is None:
+            continue
+        pairs = [
+            (reading.latency_cycles / base, part.name, reading.latency_cycles, base)
+            for part, reading, base in zip(yearly.bill.parts, row.readings, row.baseline_latencies_cycles, strict=False)
+            if reading.latency_cycles is not None and base
+        ]
+        money = f"{'saves' if saved >= 0 else 'costs'} {amount(abs(saved))} {yearly.bill.currency} a year"
+        if saved < 0:
+            money += " more"
+        if pairs:
+            _, where, own, base = max(pairs)
+            lost = yearly.mean([each.dropped_share for each in row.readings])
+            dropped = f"; {100 * lost:.3g} % of its packets are dropped" if lost else ""
+            latency = f"mean latency {cycles(own)} instead of {cycles(base)} cycles at {where}"
+            told.append(f"{row.label} {money}; {latency}{dropped}")
+        elif row.baseline == REFERENCE:
+            told.append(f"{row.label} {money}; what latency it costs is not known: {setting(USUAL)} was not measured")
     return told
 
 
@@ -95,7 +156,7 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
     return [
         *told,
         *(
-            f"  {name}: {100 * each:.3g} % of its packets were dropped (a router had failed)"
+            f"  {name}: {100 * each:.3g} % of its packets were dropped (a link or router had failed)"
             for name, each in lost
             if each
         ),

@@ -62,7 +62,9 @@ class Reading:
     packets : int
         Packets of the window, of the run that had the fewest.
     dropped_share : float
-        Of the packets of the runs, those that were lost because a router failed.
+        Of the packets of the runs, those that were lost because a link or router had failed.
+    latency_cycles : float or None
+        Mean packet latency [cycles].
     """
 
     power_w: float
@@ -70,6 +72,7 @@ class Reading:
     delivered: float
     packets: int
     dropped_share: float
+    latency_cycles: float | None
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
@@ -185,7 +188,7 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        return _mean(runs, fmean(map(_dropped_share, self.runs[load])))
+        return _mean(runs, fmean(map(soundness.dropped_share, self.runs[load])))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""
@@ -196,9 +199,9 @@ class Series:
 
     def _check(self, judged: Summary, place: str) -> None:
         """Refuse a run, or a phase of one, that must not be billed."""
-        if flaws := soundness.flaws(judged):
+        if flaws := _refused(judged):
             words = {"{root}": self.root, "{again}": self.again or "weft run"}
-            remedy = soundness.remedy(judged)
+            remedy = soundness.remedy(judged, flaws[0])
             for name, meant in words.items():
                 remedy = remedy.replace(name, meant)
             raise UnbillableError(f"{place} is {flaws[0].words}", remedy)
@@ -213,7 +216,7 @@ class Series:
         check_phase(number, len(phases or [1]))
         phase = phases[number]
         # what is wrong with the whole run is said of it, and before what is wrong with the phase
-        worst, of_run = next(iter(soundness.flaws(phase)), None), soundness.flaws(run)
+        worst, of_run = next(iter(_refused(phase)), None), _refused(run)
         if phase.get(q.ACCEPTED.column) is None and worst in (None, soundness.EMPTY):
             begin = phase.get("start_cycle")
             since = "" if begin is None else f", which begins in cycle {begin}"
@@ -238,7 +241,7 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
 
     for point, summary, failing in zip(results.points, results.summaries, faults(results), strict=True):
         of = series(point["coordinates"])
-        of.faults = failing
+        of.faults = failing or of.faults
         of.names = {path: summary.get(column) for path, column in NAMED.items()}
         load = None if by_phase else _load(summary)
         if summary["hash"] not in {run["hash"] for run in of.runs.setdefault(load, [])}:
@@ -284,6 +287,11 @@ def _lost(results: ResultSet) -> Iterator[tuple[dict[str, Any], str]]:
     yield from ((point.coordinates, f"is damaged ({point.reason})") for point in results.damaged)
 
 
+def _refused(judged: Summary) -> list[soundness.Flaw]:
+    """What keeps a run, or a phase, from being billed: what it drops is told with the bill instead."""
+    return [flaw for flaw in soundness.flaws(judged) if flaw is not soundness.DROPPING]
+
+
 def _load(summary: Summary) -> float:
     """The load as it was set; where each job has its own, what all of them offered."""
     named = summary.get("load")
@@ -313,12 +321,15 @@ def refuse_changes(load: float, count: int) -> None:
 
 def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
     """The means over the runs of one load."""
+    latencies = [run.get(q.LATENCY.column) for run in runs]
+    known = [latency for latency in latencies if latency is not None]
     return Reading(
         fmean(run["power_mean_w"] for run in runs),
         fmean(map(_always_on_w, runs)),
         fmean(run[q.ACCEPTED.column] for run in runs),
         min(run["packets"] for run in runs),
         dropped_share,
+        fmean(known) if len(known) == len(runs) else None,
     )
 
 
@@ -326,8 +337,3 @@ def _always_on_w(run: Summary) -> float:
     """What the same flits would draw on links that never sleep; a run without this has none of its links managed."""
     told = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if told is None else told)
-
-
-def _dropped_share(run: Summary) -> float:
-    dropped = run.get("dropped_packets") or 0
-    return dropped / (dropped + run["packets"]) if dropped else 0.0

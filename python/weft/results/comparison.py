@@ -76,8 +76,8 @@ class Pair:
 
     def unequal(self, quantity: Quantity) -> str | None:
         """Why a quantity of A and of B says nothing on which is better; ``None`` if it does."""
-        found = soundness.worst([*self.a, *self.b])
-        if found is not None and not (quantity is q.ACCEPTED and found in soundness.OVERLOADED):
+        found = min((flaw for run in (*self.a, *self.b) for flaw in soundness.obstacles(run)), default=None)
+        if found is not None and not (quantity is q.ACCEPTED and found in soundness.LESS_ACCEPTED):
             return found.words
         if quantity is q.ACCEPTED:
             return None

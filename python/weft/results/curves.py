@@ -34,11 +34,12 @@ class Curve:
         What distinguishes this series from the others; empty if it is the only one.
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
-        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase),
-        ``stalled``, ``unsettled``, ``unjudged`` and ``few`` (fewer than 30 packets) (true if any seed was),
-        ``closed_loop`` (the load follows the network), ``flaw`` (the worst of `weft.results.soundness`; empty for a
-        sound point), the numbers of the summary as means over seeds (null where nothing was measured), and the numbers
-        of each run with the ending ``_runs``.
+        and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
+        ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged`` and ``few`` (packets;
+        true if any seed was), ``closed_loop`` (the load follows the network), ``flaw`` (the worst of
+        `weft.results.soundness`; empty for a sound point), the numbers of the summary as means over seeds (null where
+        nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of
+        each run with the ending ``_runs``.
     """
 
     label: str
@@ -101,7 +102,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "unsettled", "unjudged", "few").any(),
+        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
@@ -147,6 +148,8 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         if column in frame.columns
     ]
     summaries = [part.results.summaries[point] for point in part.points]
+    failing = pl.Series("failing", [soundness.is_failing(summary) for summary in summaries])
+    always_on = [each.always_on.column for each in (*q.POWERS, *q.ENERGIES) if each.always_on.column in frame.columns]
     found = [soundness.worst([summary]) for summary in summaries]
     rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
     return frame.with_columns(
@@ -159,11 +162,15 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("saturated", [soundness.is_over(summary) for summary in summaries]),
         pl.Series("closed_loop", [bool(summary.get("closed_loop")) for summary in summaries]),
         pl.Series("unjudged", [soundness.is_unjudged(summary) for summary in summaries]),
+        failing,
+        pl.Series("dropping", [soundness.is_dropping(summary) for summary in summaries]),
         pl.Series("few", [soundness.is_few(summary) for summary in summaries]),
         pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
+        # the reference counts links that failed as on: what they do not draw is no saving
+        *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
 
 

@@ -31,6 +31,7 @@ SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
     "phases": "a row per point and phase, where the load changes in phases",
+    "fault_episodes": "a row per point and time in which links or routers had failed",
     "latencies": "how many packets of a point had which latency",
 }
 _FILES = (
@@ -175,7 +176,9 @@ class Database:
             yield
         except duckdb.Error as problem:
             told = re.sub(r"\nDid you mean \"\w+\"\?", "", str(problem).strip())  # DuckDB proposes its own tables
-            if name := next((name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None):
+            if name := next(
+                (name for name in of_sweep.TABLES if name not in self._made and _mentions(sql, name)), None
+            ):
                 remedy = "\n".join(dict.fromkeys(of_sweep.asking(name, each) for each in self._sets.values()))
                 what = f"{' and '.join(str(each.root) for each in self._sets.values())}: there is no table {name}"
                 raise ResultsError.saying(what, remedy) from problem
@@ -274,7 +277,12 @@ class Database:
             )
 
         def rows(results: ResultSet) -> list[tuple[int, dict[str, Any]]]:
-            return {"points": results.rows, "jobs": results.job_rows, "phases": results.phase_rows}[name]
+            return {
+                "points": results.rows,
+                "jobs": results.job_rows,
+                "phases": results.phase_rows,
+                "fault_episodes": results.episode_rows,
+            }[name]
 
         return frame_of(
             [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, soundness
+from weft.results import backlog, collapse, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -284,23 +284,50 @@ def _silent_phases(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _overloaded_phases(summary: Mapping[str, Any]) -> list[str]:
+    phases = summary.get("phases") or []
     return [
         f"phase {phase['phase']} of the load is saturated: {phase[q.ACCEPTED.column]:.4g} of {phase['load']:.4g} "
-        f"{q.ACCEPTED.unit} are accepted, what is left waits in the source queues for later phases"
-        for phase in summary.get("phases") or []
+        f"{q.ACCEPTED.unit} are accepted, {_left(waits)}"
+        for phase, waits in zip(phases, backlog.of_phases(phases), strict=True)
         if phase.get("saturated")
     ]
 
 
+def _left(waits: backlog.Backlog | None) -> str:
+    """What waits as a phase ends: of one that works off the backlog of others, what is accepted does not tell that."""
+    if waits is None or waits.after <= 0 or waits.offered <= 0:
+        return "what is left waits in the source queues for later phases"
+    begin = f", and {waits.before:.3g} as it began" if waits.before > 0 else ""
+    share = 100 * waits.after / waits.offered
+    told = f"{waits.after:.3g} flits/terminal wait in the source queues as it ends"
+    return f"{told} ({share:.3g} % of what it is offered){begin}"
+
+
 def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     """How many packets were lost because a link or router failed; no line if none was."""
-    counts = [count for summary in summaries if (count := summary.get("dropped_packets"))]
-    if not counts:
+    losing = [summary for summary in summaries if soundness.is_dropping(summary)]
+    if not losing:
         return []
+    counts = [summary["dropped_packets"] for summary in losing]
+    delivered = 100 * (1 - max(map(soundness.dropped_share, losing)))
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    return [f"{lost} at {where} (a link or router had failed): latencies are of the others"]
+    share = f"{delivered:.3g} % were delivered{' at the worst of them' if points > 1 else ''}"
+    return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
+
+
+def faults(results: ResultSet) -> list[str]:
+    """Why the latency or share of a part of the window, or a time to recover from faults, is not known."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        parts = [(f"{part['part']} the faults", part["unknown"]) for part in summary.get("fault_parts") or []]
+        times = [("recovery", summary.get("recovery_unknown")), ("return", summary.get("return_recovery_unknown"))]
+        if times[0][1] == times[1][1]:
+            times = [("recovery and return", times[0][1])]
+        return [f"- {what}: {why}" for what, why in [*parts, *times] if why]
+
+    return _each_once(results, told)
 
 
 def unlisted(results: ResultSet) -> list[str]:

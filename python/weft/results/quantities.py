@@ -41,6 +41,7 @@ class Quantity:
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
+DELIVERED = Quantity("delivered_share", "Packets of the window that were delivered", "", "delivered", 4)
 ENDING = Quantity("ending", "Ending", "", "ending", 0)
 SET_LOAD = Quantity("load", "Load as set", "flits/terminal/cycle", "load", 3)
 OFFERED = Quantity("offered_load", "Offered load", "flits/terminal/cycle", "offered", 3)

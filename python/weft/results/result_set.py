@@ -189,6 +189,15 @@ class ResultSet:
         ]
 
     @property
+    def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """For each time from a first failure until all is whole again the number of its point, and what it did."""
+        return [
+            (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
+            for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
+            for episode in summary.get("fault_episodes", [])
+        ]
+
+    @property
     def flaws(self) -> list[str | None]:
         """Why each point is left out of what is called best: saturated, not settled or the like; ``None`` if sound."""
         return [soundness.reason(summary) for summary in self.summaries]

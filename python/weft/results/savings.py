@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
+# The policy that never switches a link.
+_USUAL = "always_on"
 # A relative difference below this is none.
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
@@ -79,13 +81,17 @@ class Pair:
         """What the network draws, beside the reference."""
         return _instead(self.policy["power_mean_w"], self.reference["power_mean_w"], _watts)
 
+    def latencies(self) -> str:
+        """The mean latency of a packet, beside the reference."""
+        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
+        return _instead(own, base, _cycles)
+
     def sentence(self, where: str) -> str:
         """Links that draw power, power and latency of both."""
-        own, base = (side[q.LATENCY.column] for side in (self.policy, self.reference))
         return (
             f"{where}{f' ({self.place})' if self.place else ''}: {_percent(self.policy['links_on_mean'])} of the links"
             f" that it manages draw power{_at_rates(self.policy)}; the network draws {self.powers()}, and a packet"
-            f" takes {_instead(own, base, _cycles)} on average."
+            f" takes {self.latencies()} on average."
         )
 
 
@@ -215,8 +221,8 @@ def left_out(pairs: Sequence[Pair]) -> str:
 
 def _flaw(side: Summary) -> str:
     """Why a point says nothing about power and latency; empty if it does."""
-    if flaw := soundness.reason(side):
-        return flaw
+    if flaws := soundness.obstacles(side):
+        return ", ".join(flaw.words for flaw in flaws)
     measured = (
         side.get(q.LATENCY.column) is not None and side[q.ACCEPTED.column] and side.get("links_on_mean") is not None
     )
@@ -264,7 +270,9 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
         for policy in found
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
-    found = never or found
+    # where links fail, none draws what links draw that are on in every cycle
+    usual = [policy for policy in points if policy == _USUAL and not found]
+    found = never or found or usual
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 

@@ -10,25 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.results.choose import POLICY
+from weft.results.soundness import is_failing
 from weft.text.labels import at, label
 
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 FAULTS = "faults"
+FAULT_MODEL = "fault_model"
+_RANDOM = f"{FAULT_MODEL}.random"
 # Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
-    """For each point what fails during its run, in words; empty where nothing does."""
-    return [label(failing, FAULTS) if failing else "" for failing in _values(results, FAULTS)]
+    """For each point what fails during its run, named or at random, in words; empty where nothing does."""
+    both = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), strict=True)
+    return [
+        ", ".join([*_named(failing), *([f"random {label(of)}"] if of and is_failing(summary) else [])])
+        for summary, failing, of in both
+    ]
+
+
+def _named(failing: Any) -> list[str]:
+    return [label(failing, FAULTS)] if failing else []
 
 
 def changes(results: ResultSet) -> list[str]:
     """For each point what changes in it at set times, in words; empty where nothing does."""
     told = []
-    known = zip(results.summaries, _values(results, FAULTS), _values(results, POLICY), strict=True)
+    known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
     for summary, failing, policy in known:
         found = {
             "the load": bool(summary.get("phases")),

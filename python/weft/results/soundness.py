@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,22 +55,27 @@ STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for w
 INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
 SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
 SATURATED_FOR_A_WHILE = Flaw(3, "saturated in a phase of the load", _LIGHTER)
-EMPTY = Flaw(4, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
-UNJUDGED = Flaw(5, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
-FEW = Flaw(6, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
-FULL = Flaw(7, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
-POWER_UNSETTLED = Flaw(7, "not settled (power states)", "write `measure.warmup: auto`")
-LATENCY_UNSETTLED = Flaw(8, "not settled (latencies)", "write a longer `measure.warmup_limit`")
-QUEUES_UNSETTLED = Flaw(9, "not settled (queues)", "write a lower load and a longer warm-up")
-FELL_BEHIND = Flaw(10, "not settled (fell behind at first)", "let the phase last longer")
-LEFT_OVER = Flaw(11, "not settled (began with a backlog)", "write a longer `measure.warmup`")
+DROPPING = Flaw(
+    4,
+    "dropping packets (a link or router has failed)",
+    "measure it without `faults` and `fault_model.random`, or compare delivered shares and not only latencies",
+)
+EMPTY = Flaw(5, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
+UNJUDGED = Flaw(6, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
+FEW = Flaw(7, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
+FULL = Flaw(8, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
+POWER_UNSETTLED = Flaw(9, "not settled (power states)", "write `measure.warmup: auto`")
+LATENCY_UNSETTLED = Flaw(10, "not settled (latencies)", "write a longer `measure.warmup_limit`")
+QUEUES_UNSETTLED = Flaw(11, "not settled (queues)", "write a lower load and a longer warm-up")
+FELL_BEHIND = Flaw(12, "not settled (fell behind at first)", "let the phase last longer")
+LEFT_OVER = Flaw(13, "not settled (began with a backlog)", "write a longer `measure.warmup`")
 BACKLOG = Flaw(
-    12,
+    14,
     "not settled (the backlog of a saturated phase)",
     "lower the load of the phase before until it is not saturated",
 )
 PART_OF_PERIOD = Flaw(
-    13,
+    15,
     "measured over a part of a period of the policy",
     "write a `measure.window` that is a multiple of the period",
 )
@@ -81,13 +87,16 @@ _LIMIT = "measure.warmup_limit"
 _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
+# What accepts less than it is offered, so that only accepted loads can be compared.
+LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 _OVER = {STALLED, *OVERLOADED}
 _UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
-UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK = "~", "?", "*"
+UNSETTLED_MARK, UNJUDGED_MARK, DROPPING_MARK, FEW_MARK = "~", "?", "#", "*"
 MARKS = {
+    DROPPING_MARK: "packets were dropped, and the number is of the others",
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
     FEW_MARK: f"fewer than {_FEWEST_PACKETS} packets",
@@ -111,6 +120,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         INTERRUPTED: ending == INTERRUPTED.words,
         SATURATED: bool(summary["saturated"]),
         SATURATED_FOR_A_WHILE: any(phase.get("saturated") for phase in summary.get("phases") or []),
+        DROPPING: is_dropping(summary),
         EMPTY: summary.get("packets") == 0,
         UNJUDGED: summary["saturated"] is None,
         FEW: 0 < (summary.get("packets") or 0) < _FEWEST_PACKETS,
@@ -182,12 +192,14 @@ def unjudged(summary: Mapping[str, Any]) -> str | None:
     return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
 
 
-def remedy(summary: Mapping[str, Any]) -> str:
-    """What to do about the worst flaw of a point, with its numbers where they are known; empty for a sound point.
+def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
+    """What to do about a flaw of a point (by default the worst), with its numbers where they are known.
+
+    It is empty for a sound point.
 
     A point has one remedy for each flaw: what the engine said of it, what its numbers say, or else that of the flaw.
     """
-    worst_of_it = next(iter(flaws(summary)), None)
+    worst_of_it = of or next(iter(flaws(summary)), None)
     if worst_of_it is None:
         return ""
     told: list[str] = []
@@ -214,6 +226,14 @@ def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]
 
 def _told(warning: Mapping[str, str]) -> str:
     return f"{warning['what']}; {warning['help']}"
+
+
+def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
+    """What keeps a point from being compared with another one that delivers the same, the worst first.
+
+    Lost packets do so only where they are more than 3 %: else they are within what counts as the same work.
+    """
+    return [flaw for flaw in flaws(summary) if flaw is not DROPPING or is_lossy(summary)]
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
@@ -274,8 +294,31 @@ def long_enough(summary: Mapping[str, Any]) -> str:
     return f"write `{key}: {longer}cycles` and `measure.window: {_rounded_up(_LONGER * window)}cycles`, or more"
 
 
+def is_dropping(summary: Mapping[str, Any]) -> bool:
+    """Whether packets of a point were lost because a link or router had failed."""
+    return bool(summary.get("dropped_packets"))
+
+
+def dropped_share(summary: Mapping[str, Any]) -> float:
+    """Of the packets that were delivered or dropped, those that were dropped."""
+    dropped = summary.get("dropped_packets") or 0
+    return dropped / (dropped + (summary.get("packets") or 0)) if dropped else 0.0
+
+
+def is_lossy(summary: Mapping[str, Any]) -> bool:
+    """Whether so many packets are dropped that what is delivered is less than 97 %: the load is not carried."""
+    return dropped_share(summary) > 1 - _CARRIED
+
+
+def is_failing(summary: Mapping[str, Any]) -> bool:
+    """Whether links or routers fail during a run: then links draw no power that do not sleep."""
+    return bool(summary.get("fault_parts")) or is_dropping(summary)
+
+
 def mark(summary: Mapping[str, Any]) -> str:
     """The sign of `MARKS` behind numbers of a point; empty if it is sound or overloaded."""
+    if is_dropping(summary) and not is_over(summary):
+        return DROPPING_MARK
     if is_unjudged(summary):
         return UNJUDGED_MARK
     if is_unsettled(summary):
@@ -345,6 +388,8 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     Bursts that leave the whole run open leave open the phases that nobody judged, too.
     """
     phases: Sequence[Mapping[str, Any]] = summary.get("phases") or []
+    # what is missing where packets are dropped is lost, and waits nowhere
+    waiting = [None] * len(phases) if is_dropping(summary) else backlog.of_phases(phases)
     after = [False, *(bool(phase.get("saturated")) for phase in phases)]
     return [
         {
@@ -359,10 +404,28 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             "saturated": _in_phase(summary["saturated"], phase.get("saturated")),
             _AFTER_SATURATED: late,
             _BACKLOG: waits,
+            "dropped_packets": _dropped_in(summary, phase),
+            # what failed would draw power, too: these are no links that are always on
+            **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }
-        for phase, late, waits in zip(phases, after, backlog.of_phases(phases), strict=False)
+        for phase, late, waits in zip(phases, after, waiting, strict=False)
     ]
+
+
+def _dropped_in(summary: Mapping[str, Any], phase: Mapping[str, Any]) -> int:
+    """How many packets the faults dropped that last into a phase, before or in it."""
+    if not is_dropping(summary) or phase.get("from_cycle") is None:
+        return 0
+    known = summary.get("fault_episodes") or []
+    if len(known) < (summary.get("fault_episodes_count") or 0) or not any(each["dropped_packets"] for each in known):
+        return int(summary["dropped_packets"])
+    begin, end = phase["from_cycle"], phase["to_cycle"]
+    return sum(
+        each["dropped_packets"]
+        for each in known
+        if each["from_cycle"] < end and (each.get("to_cycle") is None or each["to_cycle"] > begin)
+    )
 
 
 def _in_phase(point: bool | None, phase: bool | None) -> bool | None:
@@ -398,8 +461,7 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if QUEUES_UNSETTLED in found:
         told.append(_for_queues(summary, least_limit))
     elif summary.get("warmup_settled") is not None and False in settled:
-        reached = max(summary.get("warmup_cycles") or 0, summary.get("warmup_limit_cycles") or 0)
-        limit = max(_rounded_up(2 * reached), least_limit)
+        limit = max(_longer_limit(summary), least_limit)
         longer = f"write `measure.warmup_limit: {limit}cycles` or more, or {_lower_load(summary)}"
         told.append(f"`measure.warmup: auto` reached its limit: {longer}")
     if late := fell_behind(summary) or began_behind(summary):
@@ -407,6 +469,13 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
+
+
+def _longer_limit(summary: Mapping[str, Any]) -> int:
+    """A limit of a warm-up that came to its own: the one that the engine names [cycles], or else twice as much."""
+    named = (re.search(r"`measure\.warmup_limit: (\d+)cycles`", each["help"]) for each in _warnings(summary, _LIMIT))
+    reached = max(summary.get("warmup_cycles") or 0, summary.get("warmup_limit_cycles") or 0)
+    return max([_rounded_up(2 * reached), *(int(found[1]) for found in named if found)])
 
 
 def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.results import notes, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
 from weft.text.labels import label
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
+# The window before, during and after faults.
+_PARTS = ("before", "during", "after")
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
@@ -32,10 +34,11 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     width : int
         Characters in a line; series that do not fit go below.
     """
-    shown = ", ".join(f"{quantity.short} [{quantity.unit}]" for quantity in _SHOWN)
     stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
+    quantities = (*_SHOWN, *([q.DELIVERED] if _any(curves, "dropping") else []))
+    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in quantities)
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
@@ -44,7 +47,7 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
-        lines += ["", panel.title or results.title, *_panel(panel, width)]
+        lines += ["", panel.title or results.title, *_panel(panel, width, quantities)]
     return "\n".join(lines)
 
 
@@ -97,6 +100,44 @@ def phases(results: ResultSet) -> list[str]:
     return [*lines, *columns(head, rows, left=len(varied))]
 
 
+def faults(results: ResultSet) -> list[str]:
+    """Lines of a table with a row per point in which something fails; none if nothing does.
+
+    Latencies and delivered shares before, during and after the faults, and the longest times to recover; below it why
+    a number is missing.
+    """
+    rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
+    if not rows:
+        return []
+    varied = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
+    head = [*varied, *_PARTS, *(f"share {part}" for part in _PARTS), "recovery", "return"]
+    signs = [soundness.sign(summary) for _, summary in rows]
+    lines = [
+        [*(label(results.points[row]["coordinates"][path], path) for path in varied), *_of_faults(summary, sign)]
+        for (row, summary), sign in zip(rows, signs, strict=True)
+    ]
+    told = (
+        "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
+        "not dropped; recovery, return: longest time from a first failure, and from the last repair, until packets "
+        f"are as before [cycles]{_meaning(signs)}"
+    )
+    return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
+
+
+def _of_faults(summary: Mapping[str, Any], sign: str) -> list[str]:
+    parts = {part["part"]: part for part in summary["fault_parts"]}
+    times = [summary["recovery_cycles"], summary["return_recovery_cycles"]]
+
+    def latency(value: float | None) -> str:
+        return sign if value is not None and sign in soundness.ENDED else _marked(value, q.LATENCY, sign)
+
+    return [
+        *(latency(parts[part]["latency_cycles"]) for part in _PARTS),
+        *(number(parts[part]["delivered_share"], 4) for part in _PARTS),
+        *("-" if time is None else str(time) for time in times),
+    ]
+
+
 def _cycles(phase: Mapping[str, object]) -> str:
     measured = phase.get("from_cycle") is not None
     return f"{phase['from_cycle']}-{phase['to_cycle']}" if measured else f"from {phase['start_cycle']}"
@@ -135,7 +176,11 @@ def _meaning(marks: Collection[str]) -> str:
 
 
 def _delivered(job: Mapping[str, object]) -> str:
-    return "-" if job["batch_packets"] is None else f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+    if job["batch_packets"] is None:
+        return "-"
+    dropped = job.get("batch_dropped_packets")
+    told = f"{job['batch_delivered_packets']}/{job['batch_packets']}"
+    return f"{told}, {dropped} dropped" if dropped else told
 
 
 def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
@@ -143,14 +188,14 @@ def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
     return len(of_point) > 1 or any(job["batch_packets"] is not None for job in of_point)
 
 
-def _panel(panel: Panel, width: int) -> list[str]:
+def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
     """The lines of a panel: as many series side by side as fit, the others below."""
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
     axis = [cell.rjust(max(map(len, axis))) for cell in axis]
     lines: list[str] = []
     row = axis
-    for block in (_block(curve, offered) for curve in panel.curves):
+    for block in (_block(curve, offered, quantities) for curve in panel.curves):
         if row is not axis and len(row[0]) + len(GAP) * 2 + len(block[0]) > width:
             lines += [*(line.rstrip() for line in row), ""]
             row = axis
@@ -158,13 +203,14 @@ def _panel(panel: Panel, width: int) -> list[str]:
     return [*lines, *(line.rstrip() for line in row)]
 
 
-def _block(curve: Curve, offered: Sequence[float]) -> list[str]:
+def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late, over = any(_any([curve], kind) for kind in ("unsettled", "unjudged", "few")), _has_overloaded(curve)
-    marked = {quantity: late or (over and quantity is q.ENERGY) for quantity in _SHOWN}
-    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in _SHOWN] for load in offered]
-    lines = columns([quantity.short for quantity in _SHOWN], rows, left=0)
+    late = any(_any([curve], kind) for kind in ("dropping", "unsettled", "unjudged", "few"))
+    over = _has_overloaded(curve)
+    marked = {each: (late and each is not q.DELIVERED) or (over and each is q.ENERGY) for each in quantities}
+    rows = [[_cell(known.get(load), each, marked=marked[each]) for each in quantities] for load in offered]
+    lines = columns([quantity.short for quantity in quantities], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
 
@@ -174,6 +220,8 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
 
 
 def _mark(row: Mapping[str, float | bool | None]) -> str:
+    if row["dropping"] and not (row["saturated"] or row["stalled"]):
+        return soundness.DROPPING_MARK
     if row["unjudged"]:
         return soundness.UNJUDGED_MARK
     if row["unsettled"]:
@@ -198,4 +246,4 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, mar
             mark = _OVERLOADED
     if quantity is q.LATENCY and over:
         return ("stall" if row["stalled"] else "sat") + mark
-    return number(row[quantity.column], quantity.digits) + mark
+    return number(row.get(quantity.column), quantity.digits) + mark

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Columns that stand in a document if none are named, behind the coordinates of the sweep.
 _SHOWN = {
-    "points": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
+    "points": (q.OFFERED, q.ACCEPTED, q.DELIVERED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
     "jobs": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS),
     "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
     "saturation": (q.ACCEPTED, q.LATENCY),
@@ -82,6 +82,8 @@ def _chosen(database: Database, table: str, head: Sequence[str], records: Sequen
         return list(head)
     wanted = ["results", *database.coordinates, *_NAMES.get(table, ()), *measured]
     known = [column for column in dict.fromkeys(wanted) if column in head]
+    if all(record.get(q.DELIVERED.column) in (None, 1) for record in records):
+        known = [column for column in known if column != q.DELIVERED.column]
     return [column for column in known if any(record[column] is not None for record in records)]
 
 

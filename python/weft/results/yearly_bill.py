@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
 from weft.results import bill_example
-from weft.results.bill_baseline import Baseline
+from weft.results.bill_baseline import REFERENCE, Baseline
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
 from weft.results.bill_points import Reading, Series, UnbillableError, series_of
 from weft.results.curves import short
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from weft.results.bill_keys import Part
     from weft.results.result_set import ResultSet
-
-# What savings are against where the bill names no baseline and no points of links that are always on were measured.
-REFERENCE = "same flits, links always on"
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,11 @@ class Billed:
         What the savings are against; empty for the baseline itself.
     baseline_powers_w : tuple of float
         Mean power of the baseline in each part [W]; empty if there are no savings.
+    baseline_latencies_cycles : tuple of float or None
+        Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or where it was not
+        measured.
+    measured : tuple of Reading or None
+        Of each part, also where others can't be billed; ``None`` for those.
     unequal : str
         Why there are no savings; empty if there are some.
     remedies : tuple of str
@@ -67,6 +69,8 @@ class Billed:
     refused: str
     baseline: str = ""
     baseline_powers_w: tuple[float, ...] = ()
+    baseline_latencies_cycles: tuple[float | None, ...] = ()
+    measured: tuple[Reading | None, ...] = ()
     unequal: str = ""
     remedies: tuple[str, ...] = ()
     faults: str = ""
@@ -105,21 +109,25 @@ class YearlyBill:
         groups = _labels(all_series, [path for path in all_series[0].coordinates if path not in baseline.wanted])
         rows = []
         for series, name, group in zip(all_series, labels, groups, strict=True):
-            readings, reasons = self._readings(series)
+            measured, reasons = self._readings(series)
+            readings = () if reasons else tuple(each for each in measured if each)
             refused, remedies = "; ".join(reasons), tuple(reasons.values())
             row = Billed(series.coordinates, name, group, readings, refused, remedies=remedies, faults=series.faults)
+            row = replace(row, measured=measured)
             rows.append(row if row.refused else self._against(row, series, baseline))
         return rows
 
-    def _readings(self, series: Series) -> tuple[tuple[Reading, ...], dict[str, str]]:
-        """The readings of all parts of the profile; or none, and why, with what to do about it."""
-        readings, reasons = [], {}
+    def _readings(self, series: Series) -> tuple[tuple[Reading | None, ...], dict[str, str]]:
+        """The readings of all parts of the profile; why some have none, with what to do about it."""
+        readings: list[Reading | None] = []
+        reasons = {}
         for part in self.bill.parts:
             try:
                 readings.append(series.at(part))
             except UnbillableError as why:
+                readings.append(None)
                 reasons[why.what] = why.help
-        return (() if reasons else tuple(readings)), reasons
+        return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
         """A row with what its savings are against."""
@@ -130,14 +138,15 @@ class YearlyBill:
                 return replace(
                     row, baseline=REFERENCE, baseline_powers_w=tuple(each.always_on_w for each in row.readings)
                 )
-            powers = tuple(map(self._same_work, self.bill.parts, row.readings, [other] * len(row.readings)))
+            bases = tuple(map(self._same_work, self.bill.parts, row.readings, [other] * len(row.readings)))
         except UnbillableError as why:
             return replace(row, baseline=baseline.name, unequal=f"no savings: {why.what}", remedies=(why.help,))
-        return replace(row, baseline=baseline.name, baseline_powers_w=powers)
+        powers, latencies = zip(*((base.power_w, base.latency_cycles) for base in bases), strict=True)
+        return replace(row, baseline=baseline.name, baseline_powers_w=powers, baseline_latencies_cycles=latencies)
 
     @staticmethod
-    def _same_work(part: Part, own: Reading, other: Series) -> float:
-        """The power of the baseline in a part of the profile [W], if it delivers the same there."""
+    def _same_work(part: Part, own: Reading, other: Series) -> Reading:
+        """What the baseline measured in a part of the profile, if it delivers the same there."""
         try:
             base = other.at(part)
         except UnbillableError as why:
@@ -145,10 +154,17 @@ class YearlyBill:
         if not own.same_work(base):
             much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
             than = f"{much} {'less' if own.delivered < base.delivered else 'more'} than the baseline"
-            what = f"at {part.name} it delivers {own.delivered:.4g} flits/terminal/cycle, {than}"
+            what = f"at {part.name} it delivers {own.delivered:.4g} flits/terminal/cycle, {than} ({base.delivered:.4g})"
             remedy = "name loads that both deliver, or, where chance is the reason, write a longer `measure.window`"
-            raise UnbillableError(f"{what} ({base.delivered:.4g})", remedy)
-        return base.power_w
+            if own.dropped_share or base.dropped_share:
+                shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
+                what += f": of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
+                remedy = (
+                    "faults take a share of every load, so no other load and no longer window makes both equal; to bill"
+                    " the whole network leave `faults` and `fault_model.random` out"
+                )
+            raise UnbillableError(what, remedy)
+        return base
 
     def _nothing(self) -> ResultsError:
         """The error for a bill without a row: each reason once, with its remedy."""
@@ -165,7 +181,7 @@ class YearlyBill:
         Columns: the coordinates that were swept, but for load and seed; ``power_kw`` of links and routers, mean over
         the profile [kW]; ``site_power_kw``, times the PUE [kW]; ``site_energy_kwh_per_year`` [kWh/year];
         ``cost_<currency>_per_year``; ``delivered_load``, mean over the profile [flits/terminal/cycle];
-        ``dropped_share`` of the packets, lost because a router failed, mean over the profile; ``baseline``;
+        ``dropped_share`` of the packets, lost because a link or router had failed, mean over the profile; ``baseline``;
         ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: against it, at the same delivered work;
         ``note``: why a row has no bill or no savings. Null where there is none.
         """
@@ -177,7 +193,8 @@ class YearlyBill:
 
         Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
         part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
-        [flits/terminal/cycle]; ``baseline_site_power_kw`` [kW].
+        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW] and
+        ``baseline_latency_mean_cycles`` [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
 
@@ -224,8 +241,10 @@ class YearlyBill:
 
     def lines_of(self, row: Billed) -> Iterator[dict[str, Any]]:
         """The rows of `parts` of a series; none if it has no bill."""
-        bases = row.baseline_powers_w or (None,) * len(row.readings)
-        for part, reading, base in zip(self.bill.parts if row.readings else (), row.readings, bases, strict=True):
+        nothing = (None,) * len(row.readings)
+        bases, latencies = row.baseline_powers_w or nothing, row.baseline_latencies_cycles or nothing
+        parts = self.bill.parts if row.readings else ()
+        for part, reading, base, latency in zip(parts, row.readings, bases, latencies, strict=True):
             site = reading.power_w * self.bill.pue / 1e3
             energy = site * part.share * HOURS_PER_YEAR
             yield {
@@ -238,7 +257,9 @@ class YearlyBill:
                 "site_energy_kwh_per_year": energy,
                 self.money("cost"): energy * self.bill.price,
                 "delivered_load": reading.delivered,
+                "packet_latency_mean_cycles": reading.latency_cycles,
                 "baseline_site_power_kw": None if base is None else base * self.bill.pue / 1e3,
+                "baseline_latency_mean_cycles": latency,
             }
 
 

@@ -99,10 +99,9 @@ def _left_words(likely: float | None, most: float | None) -> str:
     """How long something still takes; where warm-ups may go on to their limits, the range."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
-    told = (
-        likely is not None and _TELLING <= likely < most
-    )  # no time at all is left only if the likely one was too short
-    return f", between {clock(likely)} and {clock(most)} left" if told else f", at most {clock(most)} left"
+    if likely is None or not _TELLING <= likely < most:  # no time at all is left only if the likely one was too short
+        return f", at most {clock(most)} left"
+    return f", between {clock(likely)} and {clock(most)} left"
 
 
 def flight_words(flight: Flight) -> str:

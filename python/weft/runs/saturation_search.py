@@ -1,7 +1,8 @@
 """Searches the load at which a network saturates, for each curve of a sweep.
 
 A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
-or does not deliver the packets of the window in time) or if the network gets stuck. With several seeds, half of the
+or does not deliver the packets of the window in time), if more than 3 % of the packets are dropped at faults, or if the
+network gets stuck. With several seeds, half of the
 runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
 what was offered was accepted before they had settled, the load is open. Where the paths of all packets are known
 beforehand, a load above what their channels can carry is too much, whatever a run shows. A load at which a run had not
@@ -269,11 +270,21 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 def _over(points: Sequence[Point], store: Store) -> bool | None:
     """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
     summaries = [store.summary(point.hash) for point in points]
-    votes = sum(soundness.is_over(summary) or soundness.is_above_bound(summary) for summary in summaries)
+    too_much = (soundness.is_over, soundness.is_lossy, soundness.is_above_bound)
+    votes = sum(any(each(summary) for each in too_much) for summary in summaries)
     if 2 * votes >= len(summaries):
         return True
     open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
     return None if 2 * (votes + open_) >= len(summaries) else False
+
+
+def _lost(curve: _Curve, load: float | None, store: Store) -> float | None:
+    """Of the packets at a load the share that was dropped, where that is why it is not carried; else ``None``."""
+    summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
+    if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
+        return None
+    share = sum(map(soundness.dropped_share, summaries)) / len(summaries)
+    return share or None
 
 
 def _unsettled(curve: _Curve, store: Store) -> int:
@@ -314,6 +325,7 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),
         q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
         "stuck": high is not None and _stuck(curve.points[high], store),
+        "dropped_share": _lost(curve, high, store),
         "runs": sum(map(len, curve.points.values())),
         "unsettled_loads": _unsettled(curve, store),
         "flaw": None if low is None else _flaw(curve.points[low], store),

@@ -31,6 +31,7 @@ WAITING_MEANINGS = explained(
         "output_held": "the output sends another packet",
         "no_credit": "no credit",
         "lost_vc": "another head got the VC",
+        "link_full": "the link is slower than the switch, and as many flits wait for it as may",
         "lost_switch": "another flit got the switch",
     },
 )

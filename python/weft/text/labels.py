@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,15 +64,16 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels without their options, where the names alone tell them apart.
+    """Labels, each without its options where its name alone tells it from the others.
 
     Examples
     --------
-    >>> brief(["ugal_p(threshold 2flits)", "minimal"]), brief(["ugal_p(threshold 2flits)", "ugal_p"])
-    (['ugal_p', 'minimal'], ['ugal_p(threshold 2flits)', 'ugal_p'])
+    >>> brief(["ugal_p(threshold 2flits)", "minimal"]), brief(["ugal_p(threshold 2flits)", "ugal_p", "valiant(x 1)"])
+    (['ugal_p', 'minimal'], ['ugal_p(threshold 2flits)', 'ugal_p', 'valiant'])
     """
-    names = [each.partition("(")[0] for each in labels]
-    return names if len(set(names)) == len(set(labels)) else list(labels)
+    name = {each: each.partition("(")[0] for each in labels}
+    met = Counter(name.values())
+    return [name[each] if name[each] and met[name[each]] == 1 else each for each in labels]
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:

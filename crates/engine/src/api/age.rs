@@ -1,4 +1,5 @@
-//! Arbitration by age: wherever an allocator has a choice, the oldest packet wins; ties go round robin.
+//! Arbitration by age: wherever an allocator has a choice, the packet with the least age number wins (the oldest, or one that
+//! has come over a link); ties go round robin.
 
 use crate::api::switch::Ports;
 use crate::base::bits::{Bits, pick16};
@@ -18,6 +19,9 @@ pub enum Priority {
     Age,
     /// The packet that was injected first (oldest in the network).
     NetworkAge,
+    /// A packet that has come over a link between routers goes before one from a terminal of this router; among each, whose
+    /// turn it is.
+    Transit,
 }
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {

@@ -2,10 +2,12 @@
 //! overseer acts on the whole network. Both see channels (the outputs of routers and terminals), never the state of the loop itself.
 
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
+use crate::api::links_up::LinksUp;
 use crate::api::subnetworks::Views;
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 use weft_topology::Peer;
 
 /// What the agents of a block are built from. Channels and routers are numbered within their block.
@@ -91,17 +93,27 @@ pub trait Agents: Any + Debug + Send {
     /// A head has got its route by the queues of the router where it is.
     fn routed(&mut self, _packet: &Packet) {}
 
+    /// A head that has got its route so meets a link that has failed, and takes another: the packet as it was routed, and as
+    /// it is now.
+    fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
+
     /// These flits have come to inputs.
     fn arrive(&mut self, _batch: &Arrivals) {}
 
     /// These flits leave inputs.
     fn depart(&mut self, _batch: &Departures) {}
 
-    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them.
+    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them. Agents that count
+    /// packets under way take it out of their counts here, as they do where it is delivered.
     fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
 
     /// An end of a link fails or returns.
     fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
+
+    /// For tests: the counts of packets and flits under way. Added up over all blocks each is 0 when the network is empty.
+    fn under_way(&self) -> Vec<i64> {
+        Vec::new()
+    }
 
     /// For tests: how many flits on a detour were sent on a port, and how many arrived on it.
     fn went_around(&self, _port: usize) -> (u32, u32) {
@@ -246,6 +258,17 @@ pub trait Overseer: Any + Debug + Send {
     fn next(&self) -> u64;
     /// Called before cycle `now`; acts if it is time to.
     fn act(&mut self, network: &mut dyn Network, now: u64);
+    /// Links or routers have failed or returned in the cycle before `now`. Called before `act`.
+    fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
+}
+
+/// What an overseer tells the routing.
+#[derive(Debug, Clone)]
+pub enum Published {
+    /// A number: how many stages are on, or the widths of a tree.
+    Number(u64),
+    /// The links up of a tree that packets may take, where some have failed.
+    LinksUp(Arc<LinksUp>),
 }
 
 /// The whole network, as an overseer sees it. Channels are numbered by router, then port, in the order of the graph.
@@ -270,6 +293,8 @@ pub trait Network {
     /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
     /// through, if that is less.
     fn throughput(&self, channel: u32) -> f64;
-    /// Tells the routing a number that holds for packets that are routed from now on, such as how many stages are on.
-    fn publish(&mut self, number: u64);
+    /// Whether the link of the channel, or a router at its ends, has failed.
+    fn is_broken(&self, channel: u32) -> bool;
+    /// Tells the routing what holds for packets that are routed from now on, such as how many stages are on.
+    fn publish(&mut self, published: &Published);
 }

@@ -11,7 +11,7 @@ use weft_units::{Cycles, Refusal, Time};
 /// What a routing posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posts {
-    /// The key of the routing under which the scenario has `every` and `delay`.
+    /// The key of the routing under which the scenario has `every` and `delay`; empty if the routing itself has them.
     pub key: &'static str,
     /// Numbers of each router.
     pub numbers: usize,
@@ -41,7 +41,8 @@ impl Board {
     /// An empty board for a network of so many routers. Refuses times of 0 cycles, and a delay of so many posts that they
     /// can't be kept; `routing` is the name of the routing that posts.
     pub fn new(posts: &Posts, routers: usize, cycle_fs: u128, routing: &str) -> Result<Self, Refusal> {
-        let path = |key: &str| format!("routing.{routing}.{}.{key}", posts.key);
+        let under = if posts.key.is_empty() { String::new() } else { format!(".{}", posts.key) };
+        let path = |key: &str| format!("routing.{routing}{under}.{key}");
         let time = |time: Time, key: &str| {
             let path = path(key);
             match time.cycles(cycle_fs, &path)? {

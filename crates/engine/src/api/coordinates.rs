@@ -37,6 +37,13 @@ pub fn of_all(graph: &Graph) -> Vec<u64> {
 pub const LEVEL: u32 = 56;
 pub const DIGITS: u64 = (1 << LEVEL) - 1;
 
+/// Whether the router at `at` is above the leaf `dest` of a tree, or is it. Links below a router change only the digits below
+/// its level, so the other digits say which leaves are under it.
+#[inline(always)]
+pub fn is_above(at: u64, dest: u64) -> bool {
+    ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
+}
+
 /// The digits of a position (or of any number), one per byte.
 pub fn digits(mut number: u32, k: u32) -> u64 {
     let (mut packed, mut shift) = (0, 0);

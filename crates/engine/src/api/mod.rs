@@ -8,6 +8,7 @@ pub mod compiled;
 pub mod control;
 pub mod coordinates;
 pub mod examples;
+pub mod links_up;
 pub mod policy;
 pub mod recording;
 pub mod routing;

@@ -133,7 +133,7 @@ impl NetworkSite {
         match time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles {
             cycles if cycles > MAX_CYCLES => {
                 let what = format!("{time} is {cycles} cycles, more than 2^48");
-                Err(Refusal::new(path, what, "write a shorter time"))
+                Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles")))
             }
             cycles => Ok(cycles),
         }

@@ -9,6 +9,7 @@
 //! Before a run, the dependency check (`proof`), `weft check` and `weft explain` (`steps`) follow packets hop by hop
 //! through the same routing, with the functions that the loop uses.
 
+use super::agents::Published;
 use super::board::Posts;
 use super::compiled::{Ahead, Compiled, HeadRouting};
 use super::examples::Example;
@@ -79,6 +80,8 @@ pub struct RingEntry {
     pub enter: u8,
     /// VC class of hops from a channel of a ring to the next one; the VCs are those of this class.
     pub move_on: u8,
+    /// How many VCs of a channel belong to the ring; `None`: as many as to each other class.
+    pub vcs: Option<u8>,
 }
 
 /// What a routing asks of the engine.
@@ -101,6 +104,8 @@ pub struct Needs {
     pub posts: Option<Posts>,
     /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
+    /// It asks which outputs were granted to a head in this cycle ([`View::was_granted`]).
+    pub sees_grants: bool,
 }
 
 impl Needs {
@@ -111,7 +116,8 @@ impl Needs {
 
     /// VC classes that have VCs of their own on links of class `link`. So many VCs are enough.
     pub fn least_vcs(&self, link: usize) -> u8 {
-        self.classes[link] - self.ring_entries_on(link).count() as u8
+        let more: u8 = self.ring_entries_on(link).filter_map(|entry| entry.vcs).map(|vcs| vcs - 1).sum();
+        self.classes[link] - self.ring_entries_on(link).count() as u8 + more
     }
 }
 
@@ -151,18 +157,20 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} names no hop ahead, and has no `at_head` that would")
     }
 
-    /// The candidate that a head at `at` asks for in this allocation step ([`Decides::EachStep`]). `turn` decides ties:
-    /// it differs between the heads of a router, and from cycle to cycle.
-    fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &Packet, _turn: u32) -> Hop
+    /// The candidate that a head at `at` asks for in this allocation step ([`Decides::EachStep`]); `None` if it asks for
+    /// nothing now. It is asked again when a flit has moved, or a credit, a VC or a link comes. `turn` decides ties: it
+    /// differs between the heads of a router, and from cycle to cycle.
+    fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
     {
         unreachable!("{self:?} names no hop ahead, and has no `each_step` that would")
     }
 
-    /// A head has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]). Checks and
-    /// explanations call this, too, for each hop of `next` and `steps`.
-    fn taken(&self, _packet: &mut Packet, _hop: Hop) {}
+    /// A head at `at` has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]). Checks and
+    /// explanations call this, too, for each hop of `next` and `steps`. (Of two classes that share their VCs, as
+    /// [`RingEntry`] says, the loop does not know which one it was, and names the lower.)
+    fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
     /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle.
     fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _numbers: &mut [u32])
@@ -172,11 +180,12 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} has posts, and no `post` that would write them")
     }
 
-    /// The overseer of the power policy has published a number, between two cycles.
-    fn hear(&self, _published: u64) {}
+    /// The overseer of the power policy has published something, between two cycles.
+    fn hear(&self, _published: &Published) {}
 
     /// What a head does whose output leads over a link that has failed. By default a routing that looks at queues chooses
-    /// again, and any other has one hop only.
+    /// again, and any other has one hop only. One that goes by the states of links chooses again only if `steps` lists no
+    /// link but those that its policy keeps on for the packet.
     fn around_faults(&self) -> AroundFaults {
         match self.needs().decides {
             Decides::Ahead => AroundFaults::Drops,
@@ -392,14 +401,14 @@ impl dyn AnyRouting + '_ {
     /// Every hop that the packet may take at `at`, and what it remembers when it has taken it.
     pub fn choices(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut choices = self.steps(at, packet, seed);
-        choices.iter_mut().for_each(|step| self.taken(&mut step.after, step.hop));
+        choices.iter_mut().for_each(|step| self.taken(at, &mut step.after, step.hop));
         choices
     }
 
     /// The hop that `next` names at `at`, if it names one; the packet remembers that it has taken it.
     pub fn take_next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.next(at, packet, seed)?;
-        self.taken(packet, hop);
+        self.taken(at, packet, hop);
         Some(hop)
     }
 
@@ -413,7 +422,7 @@ impl dyn AnyRouting + '_ {
             let keep = if self.draws_ties() { choices.iter().take_while(|c| equal(c)).count() } else { 1 };
             choices.truncate(keep);
         }
-        choices.iter_mut().for_each(|step| self.taken(&mut step.after, step.hop));
+        choices.iter_mut().for_each(|step| self.taken(at, &mut step.after, step.hop));
         let others = listed - choices.len();
         (choices, others)
     }

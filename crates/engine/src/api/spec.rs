@@ -1,6 +1,8 @@
 //! The parts of a spec that name no model: links, phases of a run, what is watched.
 
 use crate::state::rate::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weft_units::Cycles;
 
 /// One link class (index = `Port::class` of the graph; 0 = terminal links).
@@ -24,6 +26,19 @@ pub enum FlowControl {
     VirtualCutThrough,
     /// As soon as there is room for one flit.
     Wormhole,
+}
+
+/// How many flits leave an input port at the same time, where a flit takes longer than a cycle to leave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InputSpeedup {
+    /// As many as the switch takes: a flit crosses it in an allocation step, however slow its link is.
+    #[default]
+    Unlimited,
+    /// One of each VC: the next head of a VC may ask for an output when the link has taken the flit before it.
+    Vcs,
+    /// One in all: the heads of all VCs wait until then. For packets of one flit.
+    One,
 }
 
 /// Warm-up, measured window, drain.

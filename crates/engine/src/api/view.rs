@@ -43,12 +43,22 @@ pub trait View {
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u8) -> LinkState;
+    /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
+    /// routing counts as on, and a head that asks for it turns away (`pipeline/broken.rs`).
     #[inline(always)]
     fn is_on(&self, port: u8) -> bool {
         self.state(port) == LinkState::On
     }
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
+    /// Whether a head may take a VC of `hop` now, and the link takes another flit.
+    fn is_open(&self, hop: Hop) -> bool;
+    /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
+    fn was_granted(&self, port: u8) -> bool;
+    /// Used credits of all VCs of `hop` [flits].
+    fn used(&self, hop: Hop) -> u32;
+    /// Used credits of the VC of `hop` that has the most credits, as a share of its buffer, and how many credits are left.
+    fn occupancy(&self, hop: Hop) -> (f64, u32);
     /// The link-state tables of this router.
     fn table(&self) -> LinkTable<'_>;
     /// The head tells the power policy about its choice.
@@ -67,6 +77,15 @@ pub trait View {
     }
 }
 
+/// Which outputs of a router are taken already.
+#[derive(Debug, Clone, Copy)]
+pub struct Grants<'a> {
+    /// By port of the router, a bit: no more flits may wait for the link. Empty if no channel is paced.
+    pub full: &'a [u64],
+    /// By output of the block: the last cycle (low 32 bits) in which a head was granted it. Empty unless the routing asks.
+    pub last: &'a [u32],
+}
+
 /// The outputs of one block as a routing at one router sees them.
 #[derive(Debug)]
 pub struct Queues<'a, const V: usize> {
@@ -79,6 +98,7 @@ pub struct Queues<'a, const V: usize> {
     /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
     history: Option<&'a History>,
     now: u64,
+    grants: Grants<'a>,
     views: (&'a Views, usize),
     told: Cell<Told>,
 }
@@ -91,10 +111,11 @@ impl<'a, const V: usize> Queues<'a, V> {
         base: u32,
         views: (&'a Views, usize),
         history: Option<&'a History>,
+        grants: Grants<'a>,
         now: u64,
         common: &'a Common,
     ) -> Self {
-        Self { outs, trunks, base: base as usize, common, history, now, views, told: Cell::new(Told::Nothing) }
+        Self { outs, trunks, base: base as usize, common, history, now, grants, views, told: Cell::new(Told::Nothing) }
     }
 
     /// What the head told about its choice.
@@ -140,12 +161,52 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn is_on(&self, port: u8) -> bool {
-        self.outs.hot(self.base + port as usize).state == LinkState::On as u8
+        let out = self.outs.hot(self.base + port as usize);
+        out.state == LinkState::On as u8 || out.gate == Gate::Broken
     }
 
     #[inline(always)]
     fn credits(&self, hop: Hop) -> u32 {
         self.open_credits(hop.port, hop.class)
+    }
+
+    #[inline(always)]
+    fn is_open(&self, hop: Hop) -> bool {
+        let full = self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
+        let held = self.common.hold_switch && out.free_vcs != link.all;
+        !full && !held && link.open_to(out, open, hop.class as usize) != 0
+    }
+
+    #[inline(always)]
+    fn was_granted(&self, port: u8) -> bool {
+        *self.grants.last.hot(self.base + port as usize) == self.now as u32
+    }
+
+    #[inline(always)]
+    fn used(&self, hop: Hop) -> u32 {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let (mut vcs, mut used) = (*link.vcs_of.hot(hop.class as usize), 0);
+        while vcs != 0 {
+            used += u32::from(link.buffer - out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        used
+    }
+
+    #[inline(always)]
+    fn occupancy(&self, hop: Hop) -> (f64, u32) {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let (mut vcs, mut most) = (*link.vcs_of.hot(hop.class as usize), 0);
+        while vcs != 0 {
+            most = most.max(*out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        (f64::from(link.buffer - most) / f64::from(link.buffer), u32::from(most))
     }
 
     #[inline(always)]

@@ -82,6 +82,22 @@ pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
 /// a packet takes there, and all ports that it may take at the next router.
 pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u8, &Ports)) + 'a>;
 
+/// One direction of a ring that visits every router once and keeps a bubble
+/// ([`RingEntry`](super::routing::RingEntry)).
+#[derive(Debug, Clone)]
+pub struct EscapeRing {
+    /// By router: the hop into the ring, and the hop of a packet that is in it.
+    pub hops: Vec<RingHop>,
+}
+
+/// The hop along a ring at one router: by this port, on one VC class to enter, on another to move on.
+#[derive(Debug, Clone, Copy)]
+pub struct RingHop {
+    pub port: u8,
+    pub enter: u8,
+    pub move_on: u8,
+}
+
 /// Why the packets of a routing can't wait for each other in a circle (Dally and Seitz 1987). It tells the dependency
 /// check how to find out which channel can depend on which. Every variant calls the functions that the loop uses.
 pub enum Proof<'a> {
@@ -107,6 +123,8 @@ pub enum Proof<'a> {
     /// Every packet may fall back on its escape (Duato 1993): it decides in each step, and `steps` lists the escape
     /// everywhere.
     Escapes,
+    /// Every packet between routers may enter one of these rings, and move on in it until its destination router.
+    EscapeRings(Vec<EscapeRing>),
     /// Packets of all these routings are under way at the same time.
     Together(Vec<Box<dyn AnyRouting + 'a>>),
 }

@@ -4,7 +4,7 @@
 //! A link belongs to the router below it. It leads to a router whose digits up to the level of the link say which links
 //! up a packet chose that goes over it, in either direction: the path down to a leaf has the digits that the path up had,
 //! level by level. So a link is used if each of these digits is below the width of its level, and any widths of 1 or
-//! more join all leaves.
+//! more join all leaves. Where links have failed `links_up.rs` says more.
 
 use crate::api::coordinates::LEVEL;
 use crate::state::Packet;
@@ -60,13 +60,6 @@ pub fn note_choice(packet: &mut Packet, level: u32, up: u32) {
     packet.phase = level as u8 + 1;
 }
 
-/// Level and number of each link up that the packet has chosen, from the lowest level up.
-#[inline(always)]
-pub fn choices_of(packet: &Packet) -> impl DoubleEndedIterator<Item = (usize, usize)> {
-    let bytes = packet.target.to_le_bytes();
-    (0..usize::from(packet.phase)).map(move |level| (level, usize::from(bytes[level])))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,7 +81,6 @@ mod tests {
         let mut packet = Packet { target: u64::MAX, ..Packet::default() };
         note_choice(&mut packet, 0, 2);
         note_choice(&mut packet, 1, 0);
-        assert!(choices_of(&packet).eq([(0, 2), (1, 0)]));
-        assert!(choices_of(&Packet { target: 5, ..Packet::default() }).eq([]), "it never goes up");
+        assert_eq!((packet.phase, packet.target.to_le_bytes()[..2].to_vec()), (2, vec![2, 0]));
     }
 }

@@ -127,6 +127,11 @@ pub trait WorkloadModel {
     /// What terminals wait for; `None`: nothing, and then sources are not told of packets that are sent or delivered.
     fn awaits(&self) -> Option<Awaits>;
 
+    /// What a terminal would wait for in vain if a packet is lost, as links or routers fail; `None`: it goes on without.
+    fn halts_at_losses(&self) -> Option<Awaits> {
+        self.awaits()
+    }
+
     /// Whether terminals offer no more than the network lets them, as they wait for deliveries: no load is too much then.
     fn follows_network(&self) -> bool {
         self.awaits().is_some()
@@ -164,6 +169,11 @@ pub trait Workload: Debug + Send + Sync {
     /// What `own` packets, which terminals create of their own, come to with all that their deliveries bring about.
     fn in_all(&self, own: Amount) -> Amount {
         own
+    }
+
+    /// What the delivery of a packet that is lost would have brought about.
+    fn unborn(&self, _lost: &Packet) -> Amount {
+        Amount::default()
     }
 
     /// Packets to be delivered in the whole run, if the workload ends by itself.

@@ -13,6 +13,12 @@ impl<const W: usize> Default for Bits<W> {
 }
 
 impl<const W: usize> Bits<W> {
+    /// A bit for each port, 64 in a word.
+    #[inline(always)]
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
     #[inline(always)]
     pub fn set(&mut self, bit: usize) {
         self.0[if W == 1 { 0 } else { bit >> 6 }] |= 1 << (bit & 63);

@@ -115,6 +115,8 @@ struct Walker<'a> {
     peak: f64,
     /// The random choices that packets make once, for their whole path.
     draws: Vec<u32>,
+    /// Of each job, by rank: the router of the terminal, and the flat index of its port there.
+    receivers: Vec<Vec<(u32, usize)>>,
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
     load: Vec<f64>,
     sequences: Sequences,
@@ -144,6 +146,7 @@ impl<'a> Walker<'a> {
             net,
             peak,
             draws,
+            receivers: receivers(spec),
             load: vec![0.0; ports],
             sequences: Sequences::new(spec, lengths(&spec.traffic.jobs)),
             cuts,
@@ -162,7 +165,7 @@ impl<'a> Walker<'a> {
             channel_load_bound: None,
             sampled: None,
             vc_classes,
-            reads_queues: self.net.needs.sensor.is_some(),
+            reads_queues: self.net.needs.sensor.is_some() || self.net.needs.sees_grants,
         };
         if self.peak == 0.0 {
             return unknown;
@@ -280,11 +283,11 @@ impl<'a> Walker<'a> {
             let rate = load / self.peak;
             let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(net.ranks[source as usize]);
             self.steps += targets.len() as u64 / 8;
-            for (target, share) in targets {
-                let target = spec.traffic.jobs[j].terminals[target as usize];
-                let (router, port) = spec.graph.terminal_at(target);
-                self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate * share;
+            for (rank, share) in targets {
+                let (router, port) = self.receivers[j][rank as usize];
+                self.load[port] += rate * share;
                 if net.needs.sees_terminals {
+                    let target = spec.traffic.jobs[j].terminals[rank as usize];
                     flows.push(Flow { packet: self.packet(source, target), rate: rate * share });
                 } else {
                     to_router[router as usize] += rate * share;
@@ -381,6 +384,15 @@ impl<'a> Walker<'a> {
         self.steps += listed;
         (hops, wire)
     }
+}
+
+/// Where the terminals of each job are, by rank.
+fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
+    let place = |&terminal: &u32| {
+        let (router, port) = spec.graph.terminal_at(terminal);
+        (router, (spec.graph.port_base(router) + u32::from(port)) as usize)
+    };
+    spec.traffic.jobs.iter().map(|job| job.terminals.iter().map(place).collect()).collect()
 }
 
 /// Lengths of the packets of these jobs [flits], and the share of each in their first phases.

@@ -73,12 +73,12 @@ fn extra_cycles(rates: &Rates, links: &[u8], flits: u32) -> u64 {
     let (mut now, mut last) = (0, 0);
     for _ in 0..flits {
         // a terminal sends at most one flit per cycle, and only if its link can begin it
-        now = now.max(source.open_from(source_free, 0));
+        now += source.full_for(source_free, now);
         let (mut at, next_free) = source.take(source_free, rates.ready_at_source(now));
         source_free = next_free;
         let mut before = 0;
         for (class, pace, free) in &mut rest {
-            let ready = rates.ready(before, (*class, pace), at);
+            let ready = rates.ready((before, 1), (*class, pace), at);
             (at, *free) = pace.take(*free, ready);
             before = *class;
         }

@@ -3,7 +3,7 @@
 use crate::api::board::Board;
 use crate::api::common::Common;
 use crate::api::routing::{AnyRouting, Decides, Needs};
-use crate::api::spec::Watched;
+use crate::api::spec::{InputSpeedup, Watched};
 use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::faults;
@@ -67,6 +67,8 @@ pub(crate) fn net_with(
     let rings = !needs.ring_entries.is_empty();
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let rates = parameters::rates(spec)?;
+    let input_speedup = parameters::input_speedup(spec)?;
+    let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -83,7 +85,7 @@ pub(crate) fn net_with(
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
         links,
-        heads_slow_path: chooses || by_age || watches || spec.router.routing_delay > 0 || faults.any(),
+        heads_slow_path: chooses || by_age || watches || closes_vcs || faults.any(),
         subnets: pairs::subnetworks(spec),
         faults,
         tables,
@@ -101,6 +103,8 @@ pub(crate) fn net_with(
         after_grant,
         ejection_delay: spec.router.ejection_delay,
         routing_delay: parameters::routing_delay(spec)?,
+        input_speedup,
+        closes_vcs,
         vc_realloc: spec.router.vc_realloc > 0,
         speedup: spec.router.speedup,
         hold_switch: common.hold_switch,
@@ -175,7 +179,7 @@ impl Counts {
         let tells = jobs.iter().any(|job| job.is_told);
         let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
         let ends = jobs.iter().any(|job| job.workload.total().is_some());
-        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1);
+        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
         Self { tells, by_job, others: by_job || tells || ends || changes || spec.phases.auto_warmup }
     }
 }

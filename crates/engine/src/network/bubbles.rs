@@ -46,9 +46,6 @@ pub(crate) fn refuse_misfit(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
         format!(
             "{name} has an entry into rings whose VC classes are none of its own, or are of several entries: {entry:?}"
         )
-    } else if needs.remembers && !entries.is_empty() {
-        // of two classes that share their VCs the loop can't tell which one a hop was on
-        format!("{name} remembers its hops, and on links of rings the VC does not tell the VC class of a hop")
     } else {
         return Ok(());
     };

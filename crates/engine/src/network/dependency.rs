@@ -23,6 +23,7 @@ use weft_topology::{Graph, Grid, Peer};
 use weft_units::Refusal;
 
 mod checks;
+mod escape_rings;
 mod rings;
 mod walks;
 
@@ -137,6 +138,7 @@ impl<'a> Dependencies<'a> {
                 }
             }
             Proof::Escapes => self.escapes(&walks)?,
+            Proof::EscapeRings(rings) => self.escape_rings(&walks, &rings)?,
             Proof::Together(routings) => {
                 for routing in &routings {
                     Walks::of(self.graph, &**routing).check_detours()?;
@@ -147,6 +149,11 @@ impl<'a> Dependencies<'a> {
             }
         }
         Ok(())
+    }
+
+    /// How many nodes there are.
+    fn nodes(&self) -> usize {
+        self.edges.len() / self.words
     }
 
     fn node(&self, router: u32, port: u8, class: u8) -> Node {
@@ -245,6 +252,8 @@ impl<'a> Dependencies<'a> {
         let (graph, routing) = (self.graph, walks.routing);
         let mut ends = Ends { arrivals: vec![BTreeSet::new(); graph.routers() as usize], departures: Vec::new() };
         ends.departures = ends.arrivals.clone();
+        // a channel leaves one router, and leads to one: most walks find theirs among the ends
+        let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
         for from in 0..graph.routers() {
             for to in 0..graph.routers() {
                 let [own, target] = [from, to].map(|router| walks.coords[router as usize]);
@@ -254,8 +263,12 @@ impl<'a> Dependencies<'a> {
                 let draws = if routing.draws_between(own, target) { walks.draws.len() } else { 1 };
                 for &draw in &walks.draws[..draws] {
                     if let Some((first, last, at)) = self.walk(walks, from, routing.leg(phase, target, draw))? {
-                        ends.departures[from as usize].insert(first);
-                        ends.arrivals[at as usize].insert(last);
+                        if !std::mem::replace(&mut departed[first as usize], true) {
+                            ends.departures[from as usize].insert(first);
+                        }
+                        if !std::mem::replace(&mut arrived[last as usize], true) {
+                            ends.arrivals[at as usize].insert(last);
+                        }
                     }
                 }
             }
@@ -363,7 +376,7 @@ impl<'a> Dependencies<'a> {
     /// A cycle, if there is one. Each ring that keeps a bubble counts as one node. Nodes without incoming edges are
     /// removed until no such node is left.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
-        let nodes = self.edges.len() / self.words;
+        let nodes = self.nodes();
         let (mut indegree, rings) = (vec![0u32; nodes], self.rings());
         for n in 0..nodes as u32 {
             self.onward(&rings, n).for_each(|s| indegree[s as usize] += 1);

@@ -146,7 +146,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
         + hops * (wire + delay)
         + delay
         + spec.router.ejection_delay as f64
-        + f64::from(spec.traffic.longest());
+        + f64::from(spec.traffic.longest()) * slowest(spec);
     let flits = rate * cycles * QUEUES;
     let capacity =
         |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);
@@ -169,6 +169,16 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let most = most_packets * of_packet + wires.max(flits.min(wires)) * of_wire + most_mail * of_mail;
     let cuts = blocks.cuts * size::<Cut>();
     (now as u64 + cuts, most.max(now) as u64 + cuts)
+}
+
+/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.
+fn slowest(spec: &Spec) -> f64 {
+    let slowdown = spec.policy.states().iter().map(|state| state.slowdown()).max().unwrap_or(1);
+    let of_link = |(link, &managed): (&LinkClass, &bool)| {
+        let slowdown = if managed { f64::from(slowdown) } else { 1.0 };
+        slowdown / link.rate.per_cycle()
+    };
+    spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)
 }
 
 /// Mean distance from some routers to all, in links.

@@ -2,6 +2,7 @@ pub mod assemble;
 pub mod bubbles;
 pub mod bundles;
 pub mod dependency;
+pub mod episodes;
 pub mod faults;
 pub mod fullest;
 pub mod jobs;

@@ -2,7 +2,7 @@
 //! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
-use crate::api::routing::{AroundFaults, Routing};
+use crate::api::routing::Routing;
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
@@ -114,36 +114,35 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links())
 }
 
-/// Who finds a way round what fails: the policy, if it replaces links, else the routing. One that goes by the states of links
-/// may take only those that its policy keeps on for it, so it does not choose others.
+/// Who finds a way round what fails: the policy, if it replaces links, else the routing.
 pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
-    let told = spec.policy.offers().links;
     if spec.faults.is_empty() {
         Repair::Unneeded
     } else if replaces_faults(spec) {
         Repair::ByPolicy
-    } else if !spec.routing.knowledge_of_links().contains(&told) || told == LinkKnowledge::Nothing {
-        Repair::ByRouting(routing.around_faults())
     } else {
-        Repair::ByRouting(AroundFaults::Drops)
+        Repair::ByRouting(routing.around_faults())
     }
 }
 
-/// Refuses faults under a routing that looks at the links of its subnetworks, if no policy replaces those that fail: to it
-/// they would look as if they were off. And under a policy whose control packets would be lost with a link.
+/// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does not
+/// replace those that fail: what is broken would look as if it were off. And under a policy whose control packets would be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {
         return spec.policy.model().check_faults();
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
-    if known == [LinkKnowledge::Subnetworks] {
-        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| goes_round_faults(*offers, known));
+    // where no link is ever off, one that has failed is all that a head can meet, and it takes another hop
+    if known == [LinkKnowledge::Subnetworks] && offers.links != LinkKnowledge::Nothing {
+        let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| {
+            goes_round_faults(*offers, known) || offers.links == LinkKnowledge::Nothing && offers.suit(known)
+        });
         let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
         let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");
         let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
-        let help = format!("{set}take another routing, or leave faults out");
+        let help = format!("{set}leave faults out");
         return Err(Refusal::new("faults", what, help));
     }
     if offers.control_packets.is_empty() {

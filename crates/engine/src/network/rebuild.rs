@@ -17,7 +17,7 @@ const MOST_CHECKED: usize = 64;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The cycles in which something fails or returns, in order.
-fn changes(spec: &Spec) -> Vec<Cycles> {
+pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
     let mut cycles: Vec<Cycles> =
         spec.faults.iter().flat_map(|fault| [Some(fault.at), fault.until]).flatten().collect();
     cycles.sort_unstable();

@@ -9,6 +9,7 @@ use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
 use crate::network::policy;
+use crate::network::rebuild;
 use crate::network::spec::{Execution, Spec};
 use crate::network::whole::Whole;
 use crate::pipeline::block::{Block, Mail};
@@ -35,6 +36,8 @@ pub struct Simulation<const W: usize, const V: usize> {
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
+    /// Cycles before which the overseer hears that links have failed or returned, the last first.
+    faults: Vec<u64>,
     /// Routings that are still to come into force, the latest first.
     tables: Vec<Tables>,
     pub(crate) readings: LoadReadings,
@@ -98,6 +101,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             threads,
             now: 0,
             first,
+            faults: if overseer.is_some() { rebuild::changes(spec).into_iter().rev().collect() } else { Vec::new() },
             overseer,
             tables,
             readings,
@@ -131,13 +135,18 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let Some(mut overseer) = self.overseer.take() else { return self.advance_blocks(until) };
         while self.now < until {
             let now = self.now;
+            // the ends of a link notice in the cycle in which it fails
+            if self.faults.pop_if(|&mut cycle| cycle < now).is_some() {
+                overseer.fault(&mut self.whole(), now);
+            }
             overseer.act(&mut self.whole(), now);
             if overseer.next() == now {
                 overseer.act(&mut self.whole(), now); // what it began has ended at once
             }
             let next = overseer.next();
             assert!(next > now, "an overseer that has acted before cycle {now} acts later, not before {next}");
-            self.advance_blocks(until.min(next));
+            let after_fault = self.faults.last().map_or(u64::MAX, |&cycle| cycle.saturating_add(1));
+            self.advance_blocks(until.min(next).min(after_fault));
         }
         self.overseer = Some(overseer);
     }
@@ -273,7 +282,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// when nothing is on its way (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
-        let agents = block.agents.as_ref().expect("a policy that meters its links");
+        let Some(agents) = block.agents.as_ref() else { return 0 };
         let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
         links
             .map(|(o, out)| {
@@ -299,6 +308,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             assert!(block.requesters.iter().all(|w| w.is_empty()));
             assert_eq!((block.segments.in_use(), block.packets.in_use()), (0, 0));
         }
+        let counts = self.blocks.iter().filter_map(|block| block.agents.as_ref()).map(|agents| agents.under_way());
+        let sums = counts.reduce(|sums, counts| sums.into_iter().zip(counts).map(|(sum, count)| sum + count).collect());
+        assert!(sums.iter().flatten().all(|&sum| sum == 0), "what the agents count of packets under way: {sums:?}");
     }
 }
 
@@ -308,6 +320,7 @@ fn with_capacity_of(mail: &Mail) -> Mail {
         flits: Vec::with_capacity(mail.flits.capacity()),
         packets: Vec::with_capacity(mail.flits.capacity()),
         credits: Vec::with_capacity(mail.credits.capacity()),
+        slowed: Vec::with_capacity(mail.slowed.capacity()),
         messages: Vec::with_capacity(mail.messages.capacity()),
     }
 }

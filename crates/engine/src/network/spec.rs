@@ -3,9 +3,10 @@
 
 use crate::api::age::Priority;
 use crate::api::recording::Asked;
-pub use crate::api::spec::{FlowControl, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
+pub use crate::api::spec::{FlowControl, InputSpeedup, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
@@ -39,6 +40,7 @@ pub struct RouterSpec {
     /// Most flits that may wait at an output for its link; `None`: 2 where the link carries less than one flit per cycle,
     /// elsewhere as many as there are credits.
     pub output_buffer: Option<u32>,
+    pub input_speedup: InputSpeedup,
     pub flow_control: FlowControl,
     pub allocator: AllocatorConfig,
     pub priority: Priority,
@@ -189,6 +191,7 @@ impl Default for RouterSpec {
             ejection_delay: 1,
             ejection_vcs: None,
             output_buffer: None,
+            input_speedup: InputSpeedup::Unlimited,
             flow_control: FlowControl::VirtualCutThrough,
             allocator: AllocatorConfig::default(),
             priority: Priority::RoundRobin,

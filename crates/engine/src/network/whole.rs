@@ -1,9 +1,9 @@
 //! The whole network, as the overseer of a policy sees and changes it between two cycles.
 
-use crate::api::agents::{Agents, Network};
+use crate::api::agents::{Agents, Network, Published};
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::LinkState;
+use crate::state::{Gate, LinkState};
 
 pub(crate) struct Whole<'a, const W: usize, const V: usize> {
     pub net: &'a mut Net,
@@ -78,7 +78,12 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
     }
 
-    fn publish(&mut self, number: u64) {
-        self.net.routing.hear(number);
+    fn is_broken(&self, channel: u32) -> bool {
+        let (block, o) = self.place(channel);
+        self.blocks[block].outs[o].gate == Gate::Broken
+    }
+
+    fn publish(&mut self, published: &Published) {
+        self.net.routing.hear(published);
     }
 }

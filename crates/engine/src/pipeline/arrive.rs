@@ -1,9 +1,9 @@
 //! Delivers the credits and flits that arrive in this cycle to their ports.
 
 use crate::api::agents::Arrivals;
-use crate::api::view::{Queues, Told};
+use crate::api::view::Told;
 use crate::base::unchecked::Hot;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
@@ -85,7 +85,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.receive::<SINGLE>(net, flit);
             }
         }
-        if net.routing_delay > 0 {
+        if net.closes_vcs {
             self.open_vcs::<SINGLE>(net);
         }
     }
@@ -214,9 +214,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
         let router = self.routers.hot(r);
         let (base, at) = (router.base, *net.coords.hot(router.id as usize));
-        let (views, history) = ((&self.views, r), self.history.as_ref());
         let packet = self.packets.items.hot_mut(id as usize);
-        let here = Queues::new((&self.outs, &self.trunks), base, views, history, self.now, &net.common);
+        let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         if let Some(agents) = &mut self.agents {
             let channel = |port: usize| base as usize + port;

@@ -12,7 +12,7 @@ use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
 use crate::pipeline::net::Net;
-use crate::pipeline::pace::Paces;
+use crate::pipeline::pace::{Paces, Slowed};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
 use crate::pipeline::switch_allocation::SwitchAllocator;
@@ -37,9 +37,27 @@ pub struct Mail {
     pub packets: Vec<Packet>,
     /// (arrival, output port * 16 + VC).
     pub credits: Vec<(u64, u32)>,
+    /// (from when on, what comes into an input of the other block).
+    pub slowed: Vec<(u64, Slowed)>,
     /// Control packets: (arrival, packet).
     pub(crate) messages: Vec<(u64, Arrival)>,
 }
+
+/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole block.)
+macro_rules! queues_at {
+    ($block:expr, $net:expr, $r:expr) => {
+        crate::api::view::Queues::new(
+            (&$block.outs, &$block.trunks),
+            crate::base::unchecked::Hot::hot(&$block.routers[..], $r).base,
+            (&$block.views, $r),
+            $block.history.as_ref(),
+            crate::api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },
+            $block.now,
+            &$net.common,
+        )
+    };
+}
+pub(crate) use queues_at;
 
 #[derive(Debug)]
 pub struct Block<const W: usize, const V: usize> {
@@ -60,7 +78,7 @@ pub struct Block<const W: usize, const V: usize> {
     pub credits: Wheel<u32, 128>,
     pub alarms: Wheel<u32, 128>,
     /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
-    /// wait for that (input * 16 + VC). See `routing_delay.rs`.
+    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
@@ -85,6 +103,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_grants: Vec<u16>,
     pub fresh: Vec<u16>,
     pub(crate) paces: Paces<W>,
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    pub granted: Vec<u32>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,
@@ -118,7 +138,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.receive_credits::<SINGLE>(net); // credits  -> counters
         self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
         if net.rates.is_some() {
-            self.open_outputs(); //             time     -> outputs that were full
+            self.keep_pace(); //                time     -> outputs that were full, rates of what comes in
         }
         self.inject::<SINGLE>(net); //          sources  -> injection channels
         self.manage_power(net); //              timers   -> link states
@@ -158,6 +178,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.faults.nothing_due(self.now)
             && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
             && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
+            && self.watch.is_idle()
     }
 
     /// Reserves a slot for a packet; with `single`, also one for its segment.
@@ -183,6 +204,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, credit) in &mail.credits {
             self.credits.push(self.now, at, credit);
         }
+        mail.slowed.drain(..).for_each(|(at, slowed)| self.paces.slow_from(self.now, at, slowed));
         mail.messages.drain(..).for_each(|(at, arrival)| self.control.post_in(self.now, at, arrival));
         mail.flits.clear();
         mail.packets.clear();

@@ -6,9 +6,9 @@
 
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
-use crate::api::view::{Queues, View};
+use crate::api::view::View;
 use crate::pipeline::arrive::split;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Gate, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use std::collections::VecDeque;
@@ -283,7 +283,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.give_up(net, place);
         };
         self.stop_asking(net, place);
-        self.packets.items[packet] = after;
+        let routed = std::mem::replace(&mut self.packets.items[packet], after);
+        if self.power.probes.routed
+            && let Some(agents) = &mut self.agents
+        {
+            agents.rerouted(&routed, &after);
+        }
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 
@@ -311,8 +316,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// remembers then.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.routers[r].id as usize];
-        let (base, views) = (self.routers[r].base, (&self.views, r));
-        let here = Queues::new((&self.outs, &self.trunks), base, views, self.history.as_ref(), self.now, &net.common);
+        let here = queues_at!(self, net, r);
         let steps = net.routing.steps(at, packet, net.seed).into_iter();
         let cost = |hop: Hop, hops: u32, bias: i32| here.read(hop.port) * hops as i32 + bias;
         let weighed = steps.filter(|step| self.is_whole(r, step.hop.port)).map(|step| {
@@ -330,8 +334,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         trunk.members().any(|port| self.outs[base + usize::from(port)].gate != Gate::Broken)
     }
 
-    /// Broken channels that no packet holds any more, and whose last flits have left, are dark. (Those to terminals, which
-    /// break with their router, stay as they are: terminal links always stay on.)
+    /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
+    /// are closed to heads while their router is dead, are in the state that the policy wants: the terminals go on.
     fn fade(&mut self, net: &Net) {
         let mut fading = std::mem::take(&mut self.faults.broken.fading);
         fading.retain(|&o| {

@@ -8,9 +8,9 @@
 
 use crate::api::age::Priority;
 use crate::api::routing::{Decides, Hop};
-use crate::api::view::{Queues, View};
+use crate::api::view::View;
 use crate::base::unchecked::Hot;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{Net, Repair};
 use crate::state::{UNDECIDED, matching};
 
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         packet: u32,
         mut key: u16,
     ) -> Option<u16> {
-        if net.routing_delay > 0 && !self.is_open(i, v) {
+        if net.closes_vcs && !self.is_open(i, v) {
             return None;
         }
         if net.watches {
@@ -34,8 +34,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.by_age {
             let packet = self.packets.items.hot(packet as usize);
-            *self.ages.hot_mut(i * V + v) =
-                if net.priority == Priority::Age { packet.created } else { packet.injected };
+            *self.ages.hot_mut(i * V + v) = match net.priority {
+                Priority::RoundRobin => 0,
+                Priority::Age => packet.created,
+                Priority::NetworkAge => packet.injected,
+                Priority::Transit => u64::from(self.ins.hot(i).class == 0),
+            };
         }
         let r = self.ins.hot(i).router as usize;
         if net.routers_fail && self.is_doomed(net, i, v, packet) {
@@ -92,15 +96,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
         // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
-        let base = self.routers.hot(r).base;
-        let queues = Queues::new(
-            (&self.outs, &self.trunks),
-            base,
-            (&self.views, r),
-            self.history.as_ref(),
-            self.now,
-            &net.common,
-        );
+        let queues = queues_at!(self, net, r);
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
@@ -108,8 +104,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             let (port, class) = crate::pipeline::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
-            queues.best_or_fallback(hop, turn)
+            Some(queues.best_or_fallback(hop, turn))
         };
+        let Some(hop) = hop else { return self.ask_nothing(net, r, i, v) };
         let key = net.key(hop.port as usize, hop.class as usize);
         if key != old {
             *self.ins.hot_mut(i).requests.hot_mut(v) = key;
@@ -121,6 +118,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+    }
+
+    /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.
+    #[cold]
+    fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+        let old = std::mem::replace(self.ins.hot_mut(i).requests.hot_mut(v), UNDECIDED);
+        if old != UNDECIDED {
+            self.withdraw(net, r, i, old);
+        }
     }
 
     /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the

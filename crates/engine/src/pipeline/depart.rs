@@ -16,10 +16,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.power.probes.departures {
             self.tell_of_departures(base, count);
         }
+        if net.needs.sees_grants {
+            self.note_grants(base, count);
+        }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
         self.tally.flit_hops += count as u64;
+    }
+
+    /// Notes the outputs that heads among the first `count` moves of a router were granted.
+    #[inline(never)]
+    fn note_grants(&mut self, base: usize, count: usize) {
+        for m in &self.moves[..count] {
+            let head = self.ins[base + usize::from(m.i)].head[usize::from(m.v)];
+            if self.segments.items[head as usize].sent == 0 {
+                self.granted[base + usize::from(m.p)] = self.now as u32;
+            }
+        }
     }
 
     /// Tells the agents of the flits that are about to leave.
@@ -66,7 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (kind, peer, class) = (out.kind, out.peer, out.class);
         let link = net.links.hot(class as usize);
         let depart = if link.paced {
-            self.depart_paced(net, i, o, earliest)
+            self.depart_paced(net, (i, v), o, earliest, head)
         } else {
             // the flit leaves after those that already wait for the link
             let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
@@ -143,9 +157,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         let out = self.outs.hot(o);
-        let port = o - self.routers.hot(out.router as usize).base as usize;
+        let router = self.routers.hot(out.router as usize);
+        let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
         let class = net.links.hot(out.class as usize).class_of(vc);
-        net.routing.taken(self.packets.items.hot_mut(packet as usize), Hop { port: port as u8, class });
+        net.routing.taken(at, self.packets.items.hot_mut(packet as usize), Hop { port: port as u8, class });
     }
 
     /// A flit has left the queue of VC `v` of input `i`.

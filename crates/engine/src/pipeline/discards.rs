@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if tail {
             self.ins[i].requests[v] = NO_REQUEST;
             let lost = &self.packets.items[packet as usize];
-            self.tally.lose(lost, net.job(lost.src));
+            self.tally.lose(net, lost, self.now);
             self.packets.remove(packet);
             if net.watches {
                 self.watch_loss(i, v);

@@ -2,6 +2,7 @@
 
 use crate::api::workload::Amount;
 use crate::base::unchecked::Hot;
+use crate::pipeline::fault_tally::FaultTally;
 use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::phase_tally::PhaseTally;
 use crate::pipeline::tally::Tally;
@@ -19,11 +20,13 @@ struct Part {
     latency: Option<Histogram<u64>>,
 }
 
-/// What a job delivered in the whole run, measured or not.
+/// What became of the packets of a job in the whole run, measured or not.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Done {
     pub packets: u64,
-    /// When the last of them was delivered.
+    /// Those that were discarded, with those that their deliveries would have brought about.
+    pub lost: u64,
+    /// When the last of them was delivered or discarded.
     pub last: u64,
 }
 
@@ -42,14 +45,23 @@ pub struct Parts {
     done: Vec<Done>,
     /// Measured packets of each job that were discarded.
     lost: Vec<Amount>,
+    /// What the deliveries of these would have brought about.
+    unborn: Vec<Amount>,
     pub seen: Seen,
     pub by_phase: PhaseTally,
+    pub faults: FaultTally,
 }
 
 impl Parts {
     /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: when the
     /// load of some job changes.
-    pub fn new(jobs: &[NetJob], batches: usize, changes: &[u64], here: impl Fn(usize) -> bool) -> Self {
+    pub fn new(
+        jobs: &[NetJob],
+        batches: usize,
+        changes: &[u64],
+        faults: FaultTally,
+        here: impl Fn(usize) -> bool,
+    ) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
         if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
@@ -69,8 +81,10 @@ impl Parts {
             parts,
             done: vec![Done::default(); jobs.len()],
             lost: vec![Amount::default(); jobs.len()],
+            unborn: vec![Amount::default(); jobs.len()],
             seen: Seen::default(),
             by_phase: PhaseTally::new(changes),
+            faults,
         }
     }
 
@@ -81,12 +95,22 @@ impl Parts {
         }
     }
 
-    pub fn lose(&mut self, job: usize, flits: u16) {
-        self.lost[job] += Amount { packets: 1, flits: flits.into() };
+    /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
+    pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
+        let done = &mut self.done[job];
+        (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
+        if packet.flags & MEASURED != 0 {
+            self.lost[job] += Amount { packets: 1, flits: packet.len.into() };
+            self.unborn[job] += unborn;
+        }
     }
 
     pub fn lost(&self, job: usize) -> Amount {
         self.lost[job]
+    }
+
+    pub fn unborn(&self, job: usize) -> Amount {
+        self.unborn[job]
     }
 
     pub fn done(&self, job: usize) -> Done {
@@ -115,12 +139,14 @@ impl Parts {
     pub fn merge(&mut self, other: &Parts) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(a, b)| a.merge(b));
         for (a, b) in self.done.iter_mut().zip(&other.done) {
-            *a = Done { packets: a.packets + b.packets, last: a.last.max(b.last) };
+            *a = Done { packets: a.packets + b.packets, lost: a.lost + b.lost, last: a.last.max(b.last) };
         }
+        self.unborn.iter_mut().zip(&other.unborn).for_each(|(a, b)| *a += *b);
         self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += *b);
         self.seen.packets += other.seen.packets;
         self.seen.latency += other.seen.latency;
         self.by_phase.merge(&other.by_phase);
+        self.faults.merge(&other.faults);
     }
 }
 
@@ -169,9 +195,12 @@ impl Tally {
         let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
         let parts = &mut self.parts;
         let done = parts.done.hot_mut(job);
-        *done = Done { packets: done.packets + 1, last: done.last.max(at) };
+        *done = Done { packets: done.packets + 1, last: done.last.max(at), ..*done };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
+        if inside {
+            parts.faults.deliver(packet, at);
+        }
         if packet.flags & MEASURED != 0 {
             parts.by_phase.count(packet, latency, network);
         }

@@ -4,7 +4,7 @@ use crate::api::age::Priority;
 use crate::api::common::Common;
 use crate::api::compiled::Ahead;
 use crate::api::routing::{AnyRouting, AroundFaults, Needs, hop_in_order};
-use crate::api::spec::FlowControl;
+use crate::api::spec::{FlowControl, InputSpeedup};
 use crate::api::subnetworks::Subnets;
 use crate::api::workload::Workload;
 use crate::base::unchecked::Hot;
@@ -86,6 +86,10 @@ pub struct Net {
     pub ejection_delay: u64,
     /// Whole cycles for which a VC that a packet has left is closed to the next head.
     pub routing_delay: u64,
+    /// How many flits leave an input port at the same time.
+    pub input_speedup: InputSpeedup,
+    /// VCs may be closed to the next head for a while, because of one of the two.
+    pub closes_vcs: bool,
     /// 1 if a VC taken in one step may cross the switch only in the next.
     pub vc_realloc: bool,
     pub speedup: u8,

@@ -178,7 +178,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.free_vcs |= 1 << vc;
         }
         if net.links.hot(0).paced {
-            return self.inject_paced(net, t);
+            let id = terminal.packet;
+            let left = self.inject_paced(net, t, head);
+            if head && net.watches {
+                self.watch_injection(t, id, left);
+            }
+            return left;
         }
         self.outs.hot_mut(o).next_free = (self.now + 1) as u32;
         self.now

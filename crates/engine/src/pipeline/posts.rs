@@ -1,8 +1,7 @@
 //! What the routers of a block post on the board.
 
 use crate::api::board::Board;
-use crate::api::view::Queues;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -18,15 +17,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn post_all(&mut self, net: &Net, board: &Board) {
         for (r, router) in self.routers.iter().enumerate() {
             let at = net.coords[router.id as usize];
-            let views = (&self.views, r);
-            let here = Queues::new(
-                (&self.outs, &self.trunks),
-                router.base,
-                views,
-                self.history.as_ref(),
-                self.now,
-                &net.common,
-            );
+            let here = queues_at!(self, net, r);
             self.posts.fill(0);
             self.routing.post(at, &here, &mut self.posts);
             board.post(self.now, router.id, &self.posts);

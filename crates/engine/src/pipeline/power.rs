@@ -197,11 +197,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.with_agents(net, |agents, channels| agents.start(channels));
     }
 
-    /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended.
+    /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended; one to
+    /// a terminal, which is dark only if the policy wants that, takes it now.
     pub(crate) fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.power.wish(o) {
             wish.state = to;
-            return;
+            if self.outs[o].kind != ChannelEnd::Ejection {
+                return;
+            }
         }
         self.power.accounts[o].transitions += 1;
         self.set_state(net, o, to, now);

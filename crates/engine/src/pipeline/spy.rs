@@ -62,6 +62,23 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.credits(hop)
     }
 
+    fn is_open(&self, hop: Hop) -> bool {
+        self.notes.borrow_mut().push(Weighed::Credits { hop, credits: self.queues.open_credits(hop.port, hop.class) });
+        self.queues.is_open(hop)
+    }
+
+    fn was_granted(&self, port: u8) -> bool {
+        self.queues.was_granted(port)
+    }
+
+    fn used(&self, hop: Hop) -> u32 {
+        self.queues.used(hop)
+    }
+
+    fn occupancy(&self, hop: Hop) -> (f64, u32) {
+        self.queues.occupancy(hop)
+    }
+
     fn table(&self) -> LinkTable<'_> {
         self.queues.table()
     }

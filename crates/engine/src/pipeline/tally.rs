@@ -30,6 +30,8 @@ pub struct Tally {
     pub injected_flits: u64,
     pub accepted_flits: u64,
     pub flit_hops: u64,
+    /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
+    pub serial_cycles: u64,
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
@@ -53,6 +55,7 @@ impl Tally {
             injected_flits: 0,
             accepted_flits: 0,
             flit_hops: 0,
+            serial_cycles: 0,
             batches: vec![PacketSums::default(); batches],
             latency: histogram(),
             network_latency: histogram(),
@@ -73,6 +76,12 @@ impl Tally {
         self.accepted_flits += u64::from(self.inside(at));
     }
 
+    /// A slow link takes so many cycles more for a head that is sent now.
+    #[inline(always)]
+    pub fn delayed(&mut self, now: u64, cycles: u64) {
+        self.serial_cycles += u64::from(self.inside(now)) * cycles;
+    }
+
     /// The batch of the window in which a measured packet was created. A reply that was created after the window counts
     /// in the last batch.
     #[inline(always)]
@@ -86,12 +95,16 @@ impl Tally {
         self.count(net, packet, at);
     }
 
-    /// `packet` of job `job` is discarded.
-    pub fn lose(&mut self, packet: &Packet, job: usize) {
+    /// `packet` is discarded in cycle `now`.
+    pub fn lose(&mut self, net: &Net, packet: &Packet, now: u64) {
+        if self.inside(now) {
+            self.parts.faults.lose(now);
+        }
+        let job = net.job(packet.src);
+        self.parts.lose(job, packet, net.jobs.hot(job).workload.unborn(packet), now);
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
             self.lost_flits += u64::from(packet.len);
-            self.parts.lose(job, packet.len);
         }
     }
 
@@ -150,6 +163,7 @@ impl Tally {
         self.injected_flits += other.injected_flits;
         self.accepted_flits += other.accepted_flits;
         self.flit_hops += other.flit_hops;
+        self.serial_cycles += other.serial_cycles;
         self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
         self.latency.add(&other.latency).expect("same bounds");
         self.network_latency.add(&other.network_latency).expect("same bounds");

@@ -6,9 +6,9 @@
 
 use crate::api::routing::{Decides, Hop};
 use crate::api::spec::{FlowControl, Watched};
-use crate::api::view::{Queues, View};
+use crate::api::view::View;
 use crate::pipeline::arrive::split;
-use crate::pipeline::block::Block;
+use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
 use crate::pipeline::spy::{Spy, Weighed};
 use crate::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
@@ -29,6 +29,8 @@ weft_units::words! {
         VcHeld = "vc_held",
         /// The output sends another packet to its end (`hold_switch`).
         OutputHeld = "output_held",
+        /// As many flits wait for the link as may: it is slower than the switch.
+        LinkFull = "link_full",
         /// The next buffer has no room.
         NoCredit = "no_credit",
         /// Another head got the VC.
@@ -72,6 +74,8 @@ pub(crate) struct Birth {
     /// When it came to the head of the source queue.
     pub first: u64,
     pub injected: Option<u64>,
+    /// When all of the head is on the link of the terminal, if that is paced; else that is when it is injected.
+    pub left: Option<u64>,
     pub vc: u8,
     pub tail_injected: Option<u64>,
     /// The decision about the hop at its first router, if that does not depend on queues.
@@ -98,6 +102,8 @@ pub(crate) struct Stay {
     /// first cycle on the link.
     pub output: Option<(u8, u8)>,
     pub head: Option<(u64, u64)>,
+    /// First cycle of the head on the link if no other flit had been before it.
+    pub head_alone: u64,
     pub tail: Option<(u64, u64)>,
     /// The decision about the hop at the next router, if that does not depend on queues.
     pub ahead: Option<Decision>,
@@ -132,6 +138,12 @@ impl Watch {
             names.sort_unstable();
         }
         Self { wanted, ..Self::default() }
+    }
+
+    /// No watched packet is at the head of a VC. While one is, each cycle is looked at: what it waits for may change in a
+    /// cycle in which nothing moves.
+    pub fn is_idle(&self) -> bool {
+        self.live.is_empty()
     }
 
     fn wants(&self, packet: &Packet, measured: bool, now: u64) -> bool {
@@ -201,7 +213,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
         let (first, injected, tail_injected) = (self.now, None, None);
         self.watch.pending.push(self.watch.births.len());
-        self.watch.births.push(Birth { packet, first, injected, vc: 0, tail_injected, ahead, terminal: t, id });
+        let (left, vc, terminal) = (None, 0, t);
+        self.watch.births.push(Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id });
+    }
+
+    /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
+    pub(crate) fn watch_injection(&mut self, t: usize, id: u32, left: u64) {
+        let Watch { pending, births, .. } = &mut self.watch;
+        if let Some(&n) = pending.iter().find(|&&n| (births[n].terminal, births[n].id) == (t, id)) {
+            births[n].left = Some(left);
+        }
     }
 
     /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
@@ -226,6 +247,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             vc_taken: None,
             output: None,
             head: None,
+            head_alone: 0,
             tail: None,
             ahead: None,
         });
@@ -234,8 +256,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The decision that `route_here` is about to make, by the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
         let (router, mut after) = (&self.routers[r], *packet);
-        let (view, history) = ((&self.views, r), self.history.as_ref());
-        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
+        let queues = queues_at!(self, net, r);
         let spy = Spy::new(&queues);
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
@@ -256,8 +277,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, stay) = (&self.ins[i], live.stay);
         let segment = &self.segments.items[port.head[v] as usize];
         let router = &self.routers[port.router as usize];
-        let (view, history) = ((&self.views, port.router as usize), self.history.as_ref());
-        let queues = Queues::new((&self.outs, &self.trunks), router.base, view, history, self.now, &net.common);
+        let queues = queues_at!(self, net, port.router as usize);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
             let packet = &self.packets.items[segment.packet as usize];
@@ -332,7 +352,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if key == NO_REQUEST {
             let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);
             let dry = self.outs[base + p].vcs_with_credit >> vc & 1 == 0;
-            return Some((if dry { Reason::NoCredit } else { Reason::LostSwitch }, p as u32));
+            let reason = if dry {
+                Reason::NoCredit
+            } else if self.is_full(net, i, p) {
+                Reason::LinkFull
+            } else {
+                Reason::LostSwitch
+            };
+            return Some((reason, p as u32));
         }
         let (p, class) = split(key, net.class_bits);
         let out = &self.outs[base + p];
@@ -351,10 +378,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Reason::NoCredit
         } else if net.vc_realloc {
             Reason::LostVc
+        } else if self.is_full(net, i, p) {
+            Reason::LinkFull
         } else {
             Reason::LostSwitch
         };
         Some((reason, p as u32))
+    }
+
+    /// Whether as many flits wait for the link of output `p` as may, at the router of input `i`.
+    fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
+        net.rates.is_some() && self.paces.full[self.ins[i].router as usize].contains(p)
     }
 
     /// The packet at the head of VC `v` of input `i` is discarded.
@@ -377,12 +411,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let segment = &self.segments.items[self.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            let depart = self.departure(net, i, o, self.now + net.after_grant);
+            let (alone, depart) = self.departure(net, i, o, self.now + net.after_grant);
             if !live.sends {
                 live.sends = true;
                 stay.stops_waiting(self.now);
                 stay.vc_taken.get_or_insert(self.now);
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
+                stay.head_alone = alone;
                 if out.kind != ChannelEnd::Ejection {
                     let packet = &self.packets.items[segment.packet as usize];
                     let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };

@@ -71,6 +71,9 @@ pub struct Exit {
     pub head_left_cycle: u64,
     /// Cycles for which the head waited for the link behind other flits.
     pub link_wait_cycles: u64,
+    /// Cycles that the link took until all of the head was on it, more than the link before had taken; 0 on a link that
+    /// is not slower than that.
+    pub link_serial_cycles: u64,
     pub tail_crossed_cycle: Option<u64>,
     pub tail_left_cycle: Option<u64>,
     /// When the head reaches the far end of the link.
@@ -120,7 +123,8 @@ pub struct Latency {
     /// Cycles that the head spent in routers; `waiting_cycles` of them are more than the delay of the routers.
     pub routers_cycles: u64,
     pub waiting_cycles: u64,
-    /// Cycles that the head spent on links, including those of both terminals.
+    /// Cycles that the head spent on links, including those of both terminals, and those that slow links took until all
+    /// of it was on them.
     pub wires_cycles: u64,
     /// `tail_cycles`: from the head to the tail on the last link. `ejection_cycles`: the delay of the terminal.
     pub tail_cycles: u64,
@@ -170,7 +174,8 @@ impl Maker<'_> {
         let wire = self.net.links[0].latency;
         let (router, port) = self.graph.terminal_at(packet.src);
         let mut routers = Vec::new();
-        let mut next = birth.injected.map(|at| (router, port, birth.vc, at + wire, birth.ahead.as_ref()));
+        let mut next =
+            birth.injected.map(|at| (router, port, birth.vc, birth.left.unwrap_or(at) + wire, birth.ahead.as_ref()));
         let mut stays = stays.iter();
         while let Some((router, port, vc, arrived, ahead)) = next {
             let stay = stays.next().copied();
@@ -215,16 +220,18 @@ impl Maker<'_> {
         let total = delivered - birth.packet.created;
         let source = birth.injected? - birth.packet.created;
         let exits = || routers.iter().filter_map(|visit| visit.exit.as_ref());
-        let stays = |visit: &Visit| Some(visit.exit.as_ref()?.head_left_cycle - visit.arrived_cycle);
+        // a link has the head for as long as it takes it in, too
+        let on_link = |exit: &Exit| exit.head_left_cycle - exit.link_serial_cycles;
+        let stays = |visit: &Visit| Some(on_link(visit.exit.as_ref()?) - visit.arrived_cycle);
         let routers_cycles: u64 = routers.iter().filter_map(stays).sum();
-        let wires = exits().map(|exit| exit.head_arrives_cycle - exit.head_left_cycle).sum::<u64>();
+        let wires = exits().map(|exit| exit.head_arrives_cycle - on_link(exit)).sum::<u64>();
         let last = exits().next_back()?;
         Some(Latency {
             total_cycles: total,
             source_cycles: source,
             routers_cycles,
             waiting_cycles: routers_cycles - self.delay * routers.len() as u64,
-            wires_cycles: wires + self.net.links[0].latency,
+            wires_cycles: wires + routers.first()?.arrived_cycle - birth.injected?,
             tail_cycles: last.tail_left_cycle? - last.head_left_cycle,
             ejection_cycles: self.net.ejection_delay,
         })
@@ -241,7 +248,8 @@ impl Maker<'_> {
             vc_cycle: stay.vc_taken.unwrap_or(crossed),
             head_crossed_cycle: crossed,
             head_left_cycle: left,
-            link_wait_cycles: left - crossed - self.net.after_grant,
+            link_wait_cycles: left - stay.head_alone,
+            link_serial_cycles: stay.head_alone - crossed - self.net.after_grant,
             tail_crossed_cycle: stay.tail.map(|(crossed, _)| crossed),
             tail_left_cycle: stay.tail.map(|(_, left)| left),
             head_arrives_cycle: left + self.net.links[out.class as usize].latency,

@@ -42,14 +42,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let has_rate: Vec<bool> = self.net.jobs.iter().map(|job| job.workload.dispersion(0).is_some()).collect();
         let judged = || (0..has_rate.len()).filter(|&j| has_rate[j]);
         let accepted =
-            if has_rate.contains(&false) { judged().map(|j| self.accepted_by(j)).sum() } else { self.accepted() };
+            if has_rate.contains(&false) { judged().map(|j| self.done_with_by(j)).sum() } else { self.done_with() };
         Carried { offered: judged().map(|j| offered[j].flits).sum(), accepted }
     }
 
-    /// As [`Self::accepted`], for one of several jobs.
-    fn accepted_by(&self, j: usize) -> u64 {
+    /// As [`Self::done_with`], for one of several jobs.
+    fn done_with_by(&self, j: usize) -> u64 {
         let parts = self.blocks.iter().map(|block| &block.tally.parts);
-        parts.map(|parts| parts.accepted_by(j).unwrap_or(0) + parts.lost(j).flits).sum()
+        parts.map(|parts| parts.accepted_by(j).unwrap_or(0) + parts.lost(j).flits + parts.unborn(j).flits).sum()
     }
 
     /// Judges a span of so many cycles, between these two counts, in the phase of the load that begins with cycle `start`.

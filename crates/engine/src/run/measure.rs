@@ -156,7 +156,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             return self.complete(spec, watch, &mut middle.marks);
         }
         let ending = self.advance_marking(start + spec.phases.window / 2, LOOK, watch, &mut middle.marks);
-        (middle.cycle, middle.accepted, middle.carried) = (self.now, self.accepted(), self.carried());
+        (middle.cycle, middle.accepted, middle.carried) = (self.now, self.done_with(), self.carried());
         if ending.is_some() {
             return ending;
         }
@@ -209,7 +209,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn is_complete(&self) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
-            let packets: u64 = tallies().map(|parts| parts.done(j).packets).sum();
+            let packets: u64 = tallies().map(|parts| parts.done(j).packets + parts.done(j).lost).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
             job.workload.total().is_none_or(|total| packets == total && last < self.now)
         })
@@ -268,7 +268,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Whether all packets of the window are delivered or discarded, and all sources have created theirs.
     fn is_drained(&self) -> bool {
         let end = self.blocks[0].tally.window.1;
-        let packets = |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets;
+        let packets =
+            |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets - self.unborn(j).packets;
         let offered: u64 = self.net.jobs.iter().enumerate().map(packets).sum();
         self.delivered() + self.lost() == offered && self.blocks.iter().all(|block| block.sources_finished(end))
     }
@@ -294,9 +295,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// What it offers in a part of the window is known from the whole.
     fn falls_behind(&self, middle: &Middle) -> bool {
         let (start, end) = self.blocks[0].tally.window;
-        let offered = self.offered();
+        let offered = self.offered_before(self.now);
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
-        let accepted = (self.accepted() - middle.accepted) as f64;
+        let accepted = (self.done_with() - middle.accepted) as f64;
         let now = self.now.min(end);
         // accepted flits are counted when they leave for the terminal, if they will reach it within the window
         let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
@@ -312,12 +313,24 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 
+    /// Flits of which nothing is left to do: accepted and discarded ones, and those that discarded ones would have brought
+    /// about, which count as offered where it is judged whether the load is carried.
+    pub(crate) fn done_with(&self) -> u64 {
+        let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
+        self.accepted() + unborn
+    }
+
     fn delivered(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.delivered).sum()
     }
 
     fn lost(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.lost).sum()
+    }
+
+    /// What was not brought about in job `j`, as measured packets were discarded.
+    pub(crate) fn unborn(&self, j: usize) -> Amount {
+        self.blocks.iter().map(|b| b.tally.parts.unborn(j)).sum()
     }
 
     /// What the terminals of job `j` have created of their own in the window (no delivery caused it).
@@ -327,7 +340,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// What the jobs have offered in the window so far.
     fn offered(&self) -> Offered {
-        self.offered_before(self.now)
+        let born = |(j, all): (usize, Amount)| {
+            let unborn = self.unborn(j);
+            Amount { packets: all.packets - unborn.packets, flits: all.flits - unborn.flits }
+        };
+        Offered { by_job: self.offered_before(self.now).by_job.into_iter().enumerate().map(born).collect() }
     }
 
     /// What the jobs offer in the window before cycle `until`, now or later.

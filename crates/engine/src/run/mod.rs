@@ -1,3 +1,4 @@
+mod by_fault;
 pub mod by_phase;
 pub mod journey;
 pub mod judge;

@@ -5,7 +5,7 @@ use crate::api::recording::Table;
 pub use crate::network::fullest::Fullest;
 pub use crate::run::journey::Journey;
 use crate::state::LinkState;
-pub use crate::state::sums::{Measured, PacketSums};
+pub use crate::state::sums::{Arrived, Measured, PacketSums};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
 
@@ -230,8 +230,8 @@ pub struct JobOutcome {
     pub packets: Measured,
     /// Latencies that the workload reports separately, by the names of their columns.
     pub latencies: Vec<(&'static str, Measured)>,
-    /// The batch: how many packets of how many were delivered in the whole run, and the cycle in which the last one
-    /// was.
+    /// The batch: how many packets of how many were delivered or discarded in the whole run, and the cycle in which the last
+    /// one was.
     pub batch: Option<Batch>,
 }
 
@@ -263,12 +263,36 @@ pub struct PhaseOutcome {
     pub asleep: Vec<u64>,
 }
 
+/// What arrived in the window while something was broken, and while all was whole: by the cycle of the arrival, whenever a
+/// packet was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultOutcome {
+    /// The spans of the window, in order.
+    pub spans: Vec<FaultSpan>,
+    /// Length of a bin [cycles].
+    pub bin: u64,
+    /// The whole bins of the window: first cycle, and what arrived.
+    pub bins: Vec<(u64, Arrived)>,
+}
+
+/// A part of the window in which something is broken all the time, or nothing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultSpan {
+    pub from: u64,
+    /// First cycle after it.
+    pub to: u64,
+    pub broken: bool,
+    pub arrived: Arrived,
+}
+
 /// How much of a batch was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     pub delivered: u64,
     pub packets: u64,
-    /// When the last packet was delivered, if all of them were.
+    /// Packets that were discarded at a fault, with replies that are not given because of that.
+    pub dropped: u64,
+    /// When the last packet was delivered or discarded, if all of them were.
     pub completed: Option<u64>,
 }
 
@@ -341,6 +365,10 @@ pub struct Outcome {
     pub journeys: Vec<Journey>,
     /// The phases of a load that changes, as far as they lie in the window; empty if it does not change.
     pub phases: Vec<PhaseOutcome>,
+    /// `None` if nothing fails in the run.
+    pub faults: Option<FaultOutcome>,
     /// Flits that crossed a router (ejecting router included) in the whole run: the unit of speed.
     pub flit_hops: u64,
+    /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
+    pub serial_cycles: u64,
 }

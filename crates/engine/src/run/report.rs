@@ -25,6 +25,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let channels = channels(&self.blocks, &spec.graph, &found.closed);
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
+        let faults = self.by_fault(&tally, found.window);
         let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start);
         let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
         Outcome {
@@ -56,7 +57,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             control: found.control,
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
             flit_hops: tally.flit_hops,
+            serial_cycles: tally.serial_cycles,
             phases: found.phases,
+            faults,
         }
     }
 
@@ -96,7 +99,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 batch: net.workload.total().map(|packets| Batch {
                     delivered: done.packets,
                     packets,
-                    completed: (done.packets == packets).then_some(done.last),
+                    dropped: done.lost,
+                    completed: (done.packets + done.lost == packets).then_some(done.last),
                 }),
             }
         })

@@ -90,9 +90,9 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if self.net.routing_delay > 0 && block.opens[(port.base as usize + usize::from(port.port)) * V + v] > block.now
+        if self.net.closes_vcs && block.opens[(port.base as usize + usize::from(port.port)) * V + v] > block.now
         {
-            return None; // the head asks for an output when its routing delay is over
+            return None; // the head asks for an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {
             let (o, vc) = (base + usize::from(port.output_vc[v] >> 4), usize::from(port.output_vc[v] & 15));

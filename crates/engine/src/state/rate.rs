@@ -5,7 +5,7 @@
 //! where the link before was faster, and a path adds to the latency of a packet what its slowest link needs, as if a
 //! flit on a link of rate 1/2 were two flits of half its size.
 
-use weft_units::Refusal;
+use weft_units::{Refusal, gcd};
 
 /// Flits per cycle, as a fraction in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,10 +99,6 @@ fn near(flits: u128, cycles: u128) -> f64 {
     ((exact * scale).round() / scale).clamp(1.0 / most, most)
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 /// When a channel of some rate carries its flits. A channel of rate 1 without a limit of staged flits needs none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -111,14 +107,21 @@ pub struct Pace {
     rest: u32,
     /// Most flits that may wait for the link.
     staged: u32,
+    /// How often the rate has changed.
+    changes: u32,
 }
 
 /// A point in time as a cycle and a part of one, in units of 1 / `Rate::flits`.
 pub type Fine = (u64, u32);
 
+/// The first cycle that is not before this point in time.
+pub fn whole((cycle, part): Fine) -> u64 {
+    cycle + u64::from(part > 0)
+}
+
 impl Pace {
     pub fn new(rate: Rate, staged: u32) -> Self {
-        Self { rate, rest: 0, staged }
+        Self { rate, rest: 0, staged, changes: 0 }
     }
 
     /// What the channel carries at present.
@@ -126,11 +129,16 @@ impl Pace {
         self.rate
     }
 
+    /// How often the rate has changed.
+    pub fn changes(&self) -> u32 {
+        self.changes
+    }
+
     /// The channel carries flits at another rate from now on. A flit that it was about to complete takes until the end
     /// of the cycle; `next_free`: as in `OutputUnit`. Returns the new one.
     pub fn change(&mut self, rate: Rate, next_free: u64) -> u64 {
         let next_free = next_free + u64::from(self.rest > 0);
-        (self.rate, self.rest) = (rate, 0);
+        (self.rate, self.rest, self.changes) = (rate, 0, self.changes.wrapping_add(1));
         next_free
     }
 
@@ -152,8 +160,7 @@ impl Pace {
     /// The cycle in which the next flit is complete, if the channel has all of it at `ready`. The channel is free for
     /// another one from `next_free` on, as far as whole cycles go.
     pub fn complete(&self, next_free: u64, ready: Fine) -> u64 {
-        let (cycle, part) = ready.max((next_free, self.rest));
-        cycle + u64::from(part > 0)
+        whole(ready.max((next_free, self.rest)))
     }
 
     /// Takes the next flit; returns the cycle in which it is complete, and the new `next_free`.
@@ -163,17 +170,17 @@ impl Pace {
         let (cycle, part) = ready.max((next_free, self.rest));
         let units = part + cycles;
         self.rest = units % flits;
-        (cycle + u64::from(part > 0), cycle + u64::from(units / flits))
+        (whole((cycle, part)), cycle + u64::from(units / flits))
     }
 
-    /// The first cycle in which the switch may give the channel another flit, which reaches the link `after_grant` cycles
-    /// later: then no more flits wait for the link than may.
-    pub fn open_from(&self, next_free: u64, after_grant: u64) -> u64 {
+    /// For how many cycles the switch may give the channel no other flit, as more flits would wait for the link than may.
+    /// `at`: when a flit that the switch gave it now would reach the link.
+    #[inline(always)]
+    pub fn full_for(&self, next_free: u64, at: u64) -> u64 {
         let Rate { flits, cycles } = self.rate;
-        let (flits, cycles) = (i128::from(flits), i128::from(cycles));
-        // when the link could begin the next flit, counted in units
-        let start = i128::from(next_free) * flits + i128::from(self.rest) - cycles + flits;
-        let latest = start - i128::from(self.staged) * cycles;
-        (latest.div_euclid(flits) - i128::from(after_grant)).max(0) as u64
+        // what is ahead of that flit, less what may wait and be on the link, counted in units
+        let ahead = (next_free as i64 - at as i64) * i64::from(flits) + i64::from(self.rest);
+        let excess = ahead - (i64::from(self.staged) + 1) * i64::from(cycles);
+        if excess < 0 { 0 } else { excess as u64 / u64::from(flits) + 1 }
     }
 }

@@ -28,6 +28,26 @@ impl PacketSums {
     }
 }
 
+/// What reached terminals in some span of time, or was discarded in it, whenever it was created.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrived {
+    pub packets: u64,
+    pub flits: u64,
+    /// Sum of the latencies, from creation to delivery of the tail [cycles].
+    pub latency: u64,
+    /// Packets that were discarded because a link or a router had failed.
+    pub dropped: u64,
+}
+
+impl Arrived {
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.flits += other.flits;
+        self.latency += other.latency;
+        self.dropped += other.dropped;
+    }
+}
+
 /// Statistics of the measured packets of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {

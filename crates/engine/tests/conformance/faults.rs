@@ -2,6 +2,7 @@
 //! delivered or counted as discarded, all credits come home, accounts close, broken links are off, and blocks change nothing.
 
 use super::*;
+use std::collections::BTreeSet;
 use weft_engine::Simulation;
 use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
@@ -48,6 +49,7 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
     sim.advance(1200);
     sim.stop_sources();
     drain(&mut sim, 60_000, what);
+    check_rest(&mut sim, spec, what);
     phases(&mut whole, 0, sim.now());
     let out = sim.run(&whole, &());
     assert_eq!(out.missing_packets, 0, "{what}");
@@ -56,6 +58,27 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
     assert_eq!(out.sums.packets + out.dropped_packets, created, "{what}");
     check_accounts(spec, &run(spec), what);
     out
+}
+
+/// Nothing is left to carry. Then no channel is on its way to off for ever: links may still go off and on by turns, but each
+/// of them gets there.
+fn check_rest(sim: &mut Simulation<1, 8>, spec: &Spec, what: &str) {
+    let mut closing: Option<BTreeSet<(u32, u32)>> = None;
+    // examples have short epochs: thousands of cycles are many of them
+    for _ in 0..20 {
+        sim.advance(sim.now() + 997);
+        let states = sim.link_states().into_iter();
+        let now = states.filter(|state| matches!(state.3, LinkState::Draining | LinkState::Shadow));
+        let now: BTreeSet<(u32, u32)> = now.map(|(from, port, ..)| (from, port)).collect();
+        closing = Some(closing.map_or_else(|| now.clone(), |closing| &closing & &now));
+    }
+    let closing = closing.expect("states");
+    assert!(closing.is_empty(), "{what}: routers and ports of channels that never go off: {closing:?}");
+    sim.assert_empty();
+    // of links that the policy does not manage it counts only what comes
+    if spec.managed[1..].iter().all(|&managed| managed) {
+        sim.assert_meters();
+    }
 }
 
 /// Broken links are off as soon as they have carried what they had to, and nothing is on them then.

@@ -3,6 +3,7 @@
 mod allocator;
 mod faults;
 mod policy;
+mod random_faults;
 mod recording;
 mod routing;
 mod workload;

@@ -6,6 +6,7 @@
 //! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
 //! wiring.
 
+use super::Ring;
 use super::arrangement::GlobalLinks;
 
 /// A set of routers, the classes of the links between them, and the order in which these links join them.
@@ -19,12 +20,14 @@ pub struct Layer {
     pub structure: Structure,
 }
 
-/// The views of a layer. A network whose wiring has no known order has none of them.
+/// The views of a layer. A network whose wiring has no known order has none of them, and few networks have rings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Structure {
     pub grid: Option<Grid>,
     pub groups: Option<Groups>,
     pub levels: Option<Levels>,
+    /// Physical rings: each visits every router once, over links of its own that no other view knows.
+    pub rings: Vec<Ring>,
 }
 
 /// Routers on a grid, dimension 0 fastest: router id = sum of coordinate\[d\] * product of the widths before d. A

@@ -5,33 +5,44 @@
 //! a, p, h, g and the absolute arrangement (also BookSim's). Palm tree: C. Camarero, E. Vallejo, R. Beivide,
 //! "Topological Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4),
 //! 2014; the default of FOGSim and CAMINOS. Relative: the same paper. Circulant: E. Hastings et al., "Comparing Global
-//! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro.
+//! Link Arrangements for Dragonfly Networks", CLUSTER'15; SST/macro. Escape rings: M. Garcia, E. Vallejo, R. Beivide, M.
+//! Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control in High-Radix
+//! Hierarchical Networks".
 //!
 //! # Parameters
 //! `groups` g, `routers_per_group` a, `terminals_per_router` p, `global_links_per_router` h \[counts\], `arrangement`,
-//! `trunk_width` \[links, by link class\].
+//! `trunk_width` \[links, by link class\], `escape_rings` \[rings\].
 //!
 //! # Guarantees
 //! Router = group * a + index. Ports: p terminals; a - 1 local, as [`CompleteGroups`] says; h global (p + a - 1 + j):
-//! port j of index i is global port i*h + j of its group; then the other
-//! members of the trunks. Any g from 2 to a*h + 1: every two groups are joined by
+//! port j of index i is global port i*h + j of its group; 2 for each escape ring (to the next router, to the previous one);
+//! then the other members of the trunks. Any g from 2 to a*h + 1: every two groups are joined by
 //! exactly L = floor(a*h / (g - 1)) links, as [`GlobalLinks`] says. With g = a*h + 1 there is one link per pair and no
 //! unused port. Any two routers are at most 3 links apart. Circulant links join routers of the same index: h is even,
 //! and so is g - 1 where L > 1.
+//!
+//! Each escape ring adds a link from every router to the one with the next number, and from the last one to router 0. These
+//! links are of the classes `ring_local` (inside a group) and `ring_global` (from group to group, one for each group), which
+//! exist only with escape rings, and whose latencies, VCs and buffers are those of `links.ring_local` and
+//! `links.ring_global`. Distances, degrees and the bisection count them as all links; routings that know groups leave
+//! them alone, and those for any graph use them. In a palm tree with g = a*h + 1 each stands beside another link, so that no
+//! distance changes; elsewhere those between groups may shorten paths.
 //!
 //! # Not modelled
 //! Groups that are not fully connected (Cascade's 2D groups), unequal groups.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring, diameter and mean distance against search for any number of groups;
-//! routers and links of a = 8, p = h = 4 against the literature. `topology/src/graph/arrangement.rs`: arrangements
+//! routers and links of a = 8, p = h = 4 against the literature; escape rings visit every router once. `topology/src/graph/arrangement.rs`: arrangements
 //! against their published formulas. Peers: the rows `df1056` of `tests/data/golden/booksim.csv` (absolute) and
 //! `Dragonfly palmtree` of `tests/data/golden/caminos.csv`; `relative` and `circulant` have no rows.
 
 use super::TopologyModel;
 use super::global_links::GlobalPorts;
 use crate::graph::{check_positive, check_size};
-use crate::{Arrangement, CompleteGroups, GlobalLinks, Graph, GraphBuilder, Groups, Peer, Port, Structure, TrunkWidth};
+use crate::{
+    Arrangement, CompleteGroups, GlobalLinks, Graph, GraphBuilder, Groups, Peer, Port, Ring, Structure, TrunkWidth,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -55,6 +66,14 @@ pub struct Dragonfly {
     /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
+    /// Rings through all routers in the order of their numbers, each with two ports of every router and wires of its own
+    /// (link classes `ring_local` and `ring_global`). A routing has to use them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub escape_rings: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl TopologyModel for Dragonfly {
@@ -63,7 +82,12 @@ impl TopologyModel for Dragonfly {
         let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
         let gateways = (0..a * h).map(|k| (k / h, (p + a - 1 + k % h) as u16)).collect();
         let links = GlobalLinks { groups: g, arrangement: self.arrangement, gateways };
-        let mut builder = GraphBuilder::new("dragonfly", ["local", "global"]);
+        let classes = ["local", "global", "ring_local", "ring_global"];
+        let classes = if self.escape_rings == 0 { &classes[..2] } else { &classes };
+        let ring_ports = (0..self.escape_rings).map(|ring| (p + a - 1 + h + 2 * ring) as u16);
+        // from the last router of a group to the first one of the next
+        let ring_class = |router: u32| if router % a == a - 1 { 4 } else { 3 };
+        let mut builder = GraphBuilder::new("dragonfly", classes.iter().copied());
         for router in 0..a * g {
             let terminals = router * p..(router + 1) * p;
             let terminals = terminals.map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 });
@@ -73,12 +97,14 @@ impl TopologyModel for Dragonfly {
                 Port { peer: Peer::Router { router: group * a + j, port: port as u16 }, class: 1 }
             });
             let global = (own * h..(own + 1) * h).map(|k| Port { peer: links.peer(a, group, k), class: 2 });
-            builder.router(terminals.chain(local).chain(global));
+            let rings = ring_ports.clone().flat_map(|port| Ring::wires(a * g, port, router, ring_class));
+            builder.router(terminals.chain(local).chain(global).chain(rings));
         }
         let complete = Some(CompleteGroups { first_port: p as u16, class: 1 });
         builder.trunks(&self.trunk_width);
         let groups = Groups { complete, global: Some(links), ..Groups::in_a_row(g, a) };
-        builder.build(Structure::of_groups(groups), path)
+        let rings = ring_ports.map(|port| Ring::of_wires(a * g, port)).collect();
+        builder.build(Structure { rings, ..Structure::of_groups(groups) }, path)
     }
 
     fn examples() -> Vec<Self> {
@@ -90,6 +116,7 @@ impl TopologyModel for Dragonfly {
             global_links_per_router: h,
             arrangement,
             trunk_width: TrunkWidth::default(),
+            escape_rings: 0,
         };
         let mut examples = vec![new([1, 1, 1], None, PalmTree)];
         examples.extend([PalmTree, Absolute, Relative, Circulant].map(|arrangement| new([8, 4, 4], None, arrangement)));
@@ -102,6 +129,12 @@ impl TopologyModel for Dragonfly {
         }
         let mixed = TrunkWidth::ByClass([("local".to_owned(), 2), ("global".to_owned(), 3)].into());
         examples.push(Self { trunk_width: mixed, ..new([2, 2, 2], None, PalmTree) });
+        // rings beside the links that are there, rings that shorten paths, a ring with trunks, a ring of two routers
+        examples.push(Self { escape_rings: 1, ..new([4, 2, 2], None, PalmTree) });
+        examples.push(Self { escape_rings: 2, ..new([4, 2, 2], Some(5), Absolute) });
+        let wide = TrunkWidth::ByClass([("local".to_owned(), 2), ("ring_local".to_owned(), 3)].into());
+        examples.push(Self { escape_rings: 1, trunk_width: wide, ..new([3, 1, 1], None, Relative) });
+        examples.push(Self { escape_rings: 1, ..new([1, 1, 1], None, PalmTree) });
         examples
     }
 }
@@ -112,8 +145,10 @@ impl Dragonfly {
         let (a, p, h) = (self.routers_per_group, self.terminals_per_router, self.global_links_per_router);
         check_positive(&[("routers_per_group", a), ("terminals_per_router", p), ("global_links_per_router", h)], path)?;
         // In 64 bits: three 32-bit keys can't overflow here, and after the radix check nothing below can.
-        let radix = u64::from(p) + u64::from(a - 1) + u64::from(h);
-        check_size(1, radix, &format!("{p} terminals + {} local + {h} global links", a - 1), path)?;
+        let of_rings = 2 * u64::from(self.escape_rings);
+        let radix = u64::from(p) + u64::from(a - 1) + u64::from(h) + of_rings;
+        let rings = if of_rings == 0 { String::new() } else { format!(" + {of_rings} links of escape rings") };
+        check_size(1, radix, &format!("{p} terminals + {} local + {h} global links{rings}", a - 1), path)?;
         let keys = ["routers_per_group", "global_links_per_router"];
         let ports = GlobalPorts { routers: a, links: h, keys };
         let g = ports.groups(self.groups, path)?;
@@ -135,6 +170,7 @@ mod tests {
             global_links_per_router: h,
             arrangement,
             trunk_width: TrunkWidth::default(),
+            escape_rings: 0,
         }
     }
 
@@ -191,6 +227,39 @@ mod tests {
     }
 
     #[test]
+    fn a_scenario_without_escape_rings_is_written_as_before_there_were_any() {
+        let mut config = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+        let plain = serde_json::to_string(&config).unwrap();
+        assert!(!plain.contains("escape_rings"), "{plain}");
+        config.escape_rings = 1;
+        assert_eq!(serde_json::to_string(&config).unwrap(), plain.replace('}', r#","escape_rings":1}"#));
+    }
+
+    #[test]
+    fn escape_rings_come_behind_all_other_ports() {
+        let plain = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+        let rings = Dragonfly { escape_rings: 2, ..plain.clone() }.build("topology").unwrap();
+        let plain = plain.build("topology").unwrap();
+        assert_eq!(rings.class_names(), ["terminal", "local", "global", "ring_local", "ring_global"]);
+        assert_eq!(plain.class_names(), ["terminal", "local", "global"]);
+        for router in 0..plain.routers() {
+            assert_eq!(rings.ports(router)[..7], *plain.ports(router));
+            // 2 terminals, 3 local and 2 global links, then forward and backward of each ring
+            let (next, last) = ((router + 1) % 36, (router + 35) % 36);
+            let of_rings: Vec<Peer> = rings.ports(router)[7..].iter().map(|port| port.peer).collect();
+            let to = |router, port| Peer::Router { router, port };
+            assert_eq!(of_rings, [to(next, 8), to(last, 7), to(next, 10), to(last, 9)]);
+            let classes: Vec<u8> = rings.ports(router)[7..9].iter().map(|port| port.class).collect();
+            assert_eq!(classes, [if router % 4 == 3 { 4 } else { 3 }, if router % 4 == 0 { 4 } else { 3 }]);
+        }
+        // beside the links of the palm tree no ring shortens a path
+        assert_eq!((rings.mean_distance(), rings.diameter()), (plain.mean_distance(), 3));
+        let absolute = dragonfly(4, 2, 2, None, Arrangement::Absolute);
+        let with_ring = Dragonfly { escape_rings: 1, ..absolute.clone() }.build("topology").unwrap();
+        assert!(with_ring.mean_distance() < absolute.build("topology").unwrap().mean_distance());
+    }
+
+    #[test]
     fn refuses_with_the_arithmetic() {
         let refusal =
             |a, p, h, groups| dragonfly(a, p, h, groups, Arrangement::PalmTree).build("topology").unwrap_err();
@@ -203,5 +272,12 @@ mod tests {
         assert!(
             refusal(64, 32, 40, None).what.starts_with("32 terminals + 63 local + 40 global links gives 135 ports")
         );
+        for (rings, sum) in
+            [(61, "122 links of escape rings gives 129"), (u32::MAX, "8589934590 links of escape rings")]
+        {
+            let plain = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
+            let refusal = Dragonfly { escape_rings: rings, ..plain }.build("topology").unwrap_err();
+            assert!(refusal.what.starts_with(&format!("2 terminals + 3 local + 2 global links + {sum}")), "{refusal}");
+        }
     }
 }

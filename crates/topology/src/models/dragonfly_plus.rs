@@ -79,7 +79,7 @@ impl TopologyModel for DragonflyPlus {
         builder.trunks(&self.trunk_width);
         let groups = Groups { global: Some(links), ..Groups::in_a_row(g, size) };
         let levels = Levels { count: 2, of_router: (0..g * size).map(level).collect(), tree: None };
-        builder.build(Structure { groups: Some(groups), levels: Some(levels), grid: None }, path)
+        builder.build(Structure { groups: Some(groups), levels: Some(levels), ..Structure::default() }, path)
     }
 
     fn examples() -> Vec<Self> {

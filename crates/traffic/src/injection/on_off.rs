@@ -100,13 +100,6 @@ impl InjectionModel for OnOff {
         Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off), dispersion })))
     }
 
-    /// That of the packets, and of the bursts: with a peak r and bursts of B cycles that fill a share f of the time it is
-    /// 2 r (1 - f)^2 B per offered flit, which is most for rare bursts.
-    fn variance(&self, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<f64, Refusal> {
-        let burst = self.mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?.cycles as f64;
-        Ok(f64::from(packet_flits) + 2.0 * self.peak * burst)
-    }
-
     fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
         self.lengths(load, packet_flits, cycle_fs, path).map(|_| ())
     }

@@ -73,7 +73,7 @@ const SATURATED = "saturated or stalled";
 function withHollow(curves, traces) {
   const some = (wanted) => traces.length && curves.some((curve) => curve.over.some((over, place) => wanted(over, curve.flaw[place])));
   const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
-  const cross = meaning("not settled, not judged or not measured", { mode: "markers", marker: flawedMarker() });
+  const cross = meaning("not settled, not judged, packets dropped or not measured", { mode: "markers", marker: flawedMarker() });
   return [...traces, ...(some((over) => over) ? [hollow] : []), ...(some((over, flaw) => flaw && !over) ? [cross] : [])];
 }
 
@@ -98,8 +98,9 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
     customdata: pick(places, curve.points).map((points) => points[0]),
     legendgroup: curve.label, showlegend: false, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
   });
-  // where a point is left out of the line, it has a gap
-  const inLine = kept(() => true);
+  // where a point between others is left out of the line, it has a gap
+  const ends = [line.indexOf(true), line.lastIndexOf(true)];
+  const inLine = kept((place) => ends[0] >= 0 && place >= ends[0] && place <= ends[1]);
   const steady = kept((place) => !curve.over[place]);
   const over = kept((place) => curve.over[place]);
   const flawed = steady.filter((place) => curve.flaw[place]);
@@ -284,7 +285,7 @@ function phaseMarks(phases, top) {
   const common = { mode: "markers", type: "scatter", cliponaxis: false };
   return [
     { ...common, x: over.map(middle), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", marker: { symbol: "circle-open", size: 9, color: css("--ink"), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" },
-    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled or not judged", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
+    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled, not judged or packets dropped", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
   ].filter((trace) => trace.x.length);
 }
 

@@ -56,7 +56,7 @@ def _prices_of() -> Prices:
 
 def _of_a_cycle() -> tuple[float, float]:
     """Energy of a channel that is on, in a cycle without and in one with a flit [fJ]."""
-    idle = _prices_of().static_fj["on"]
+    idle = _prices_of().static.fj["on"]
     return idle, idle + _prices_of().flit_fj
 
 

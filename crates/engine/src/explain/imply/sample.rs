@@ -16,6 +16,7 @@ use crate::explain::serial::NO_LINKS;
 use crate::state::rate::Rate;
 use rand_pcg::Pcg32;
 use weft_traffic::below;
+use weft_units::gcd;
 
 const SAMPLES: usize = 8;
 /// Steps of all samples together.
@@ -152,7 +153,7 @@ impl Walker<'_> {
         // steps near multiples of the golden ratio spread few points evenly
         let golden = (k + 1) as f64 * 0.618_033_988_749_895;
         let mut step = (golden.fract() * senders as f64) as usize;
-        while gcd(step, senders) != 1 {
+        while gcd(step as u128, senders as u128) != 1 {
             step += 1;
         }
         let (shift, start) = (self.fraction(), self.fraction());
@@ -294,10 +295,6 @@ fn pick(flows: &[Flow], count: usize, offset: f64) -> Vec<(&Flow, f64)> {
         }
     }
     picked
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Mean and its standard error.

@@ -26,7 +26,7 @@ fn follow(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet
         assert!(others < graph.radix() as usize, "{routing:?} lists {others} choices that lose");
         let mut step = first.into_iter().next().expect("a step");
         let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { return };
-        routing.taken(&mut step.after, step.hop);
+        routing.taken(here, &mut step.after, step.hop);
         (at, packet) = (router, step.after);
     }
     panic!("{routing:?} never delivers a packet of router {from}");

@@ -18,16 +18,28 @@
 //! above). Links that go off take no new packets at once and stay on until no packet is under way that has chosen them, so no
 //! head ever waits for a dark link; if a level gets too busy meanwhile, they are used again at once. One change at a time,
 //! and a whole epoch without one before the next. Up/down paths on fewer links stay free of deadlock.
+//!
+//! Faults: in the cycle after links or routers fail or return, packets avoid what has failed as far as the links that are on
+//! allow, and others are chosen in its place, which are used once they have woken; what they replace goes off. Of each
+//! choice of links up those are used from which failed links cut off the fewest leaves, of equal ones the first, as many
+//! as the width says; if two leaves that can be joined are not joined so, more are used. So a dead core or a link of one is
+//! replaced by another core above the same routers; for a link of a leaf, or a dead router in between, the tree moves to
+//! other links up everywhere; and as soon as those are on, packets are lost only between leaves that no up/down path of
+//! whole links joins. Until then, after at most `wake` and the change in progress, packets for which no path is on are
+//! discarded. All that returns is used as before.
 //! # Not modelled
-//! The time that utilisations take to a controller, and its orders back; widths of single pods, so one busy pod widens
+//! The time that utilisations and faults take to a controller, and its orders back; widths of single pods, so one busy pod widens
 //! its level everywhere; demands of flows, which tell how a load spreads over fewer links.
 //! # Validation
 //! `engine/tests/elastic_tree.rs`: the spanning tree at least power, its links, latency and bound by hand; accepted load
 //! beside that of `always_on`, on tiny buffers, too; nothing lost and no flit on a dark link while the load goes up and
-//! down, the same in any number of blocks. No rows of a peer: none has it.
+//! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: which links take the place of those that fail;
+//! nothing lost once they are on; no link left between on and off; `elastic_tree/plan/tests.rs`: all leaves joined that can
+//! be, over random faults. No rows of a peer: none has it.
 
 mod gauge;
 mod overseer;
+mod plan;
 
 use crate::api::agents::{Agents, BlockSite, Overseer};
 use crate::api::coordinates;
@@ -204,7 +216,7 @@ impl Policy for Runtime {
     }
 
     fn agents(&self, _: &BlockSite) -> Option<Box<dyn Agents>> {
-        Some(Box::new(Gauge::new(self.managed.len(), self.radix as usize)))
+        Some(Box::new(Gauge::new(self.managed.len(), self.radix)))
     }
 
     fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {

@@ -13,11 +13,11 @@
 //! Never drops a flit: a channel changes after its packets have left. At a constant load a channel comes to rest: no rate
 //! that it goes down to is one that it leaves upward, as `down` is at most `up`.
 //! # Not modelled
-//! Retraining errors; changes of lanes while the others carry on. A flit from a slow link onto a slow link is counted as
-//! if its first link had its full rate, so that it takes a little longer.
+//! Retraining errors; changes of lanes while the others carry on.
 //! # Validation
 //! `engine/tests/speeds.rs`: at constant loads channels come to rest at the rate that follows from the thresholds;
-//! `engine/tests/conservation.rs`: accounts close.
+//! `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
+//! that is known beforehand and links that are always on.
 
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;

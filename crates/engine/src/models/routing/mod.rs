@@ -21,7 +21,9 @@ weft_units::registry! {
         "dragonfly_minimal" => dragonfly_minimal::DragonflyMinimal,
         "dragonfly_valiant" => dragonfly_valiant::DragonflyValiant,
         "dragonfly_ugal" => dragonfly_ugal::DragonflyUgal,
+        "dragonfly_pb" => dragonfly_pb::DragonflyPb,
         "dragonfly_par" => dragonfly_par::DragonflyPar,
+        "dragonfly_ofar" => dragonfly_ofar::DragonflyOfar,
     }
     tree {
         "up_down" => up_down::UpDown,
@@ -39,6 +41,7 @@ pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
 
+pub(crate) use crate::api::agents::Published;
 pub(crate) use crate::api::examples::{Accepts, Example};
 pub use crate::api::policy::LinkKnowledge;
 pub use crate::api::routing::Classes;

@@ -2,6 +2,7 @@
 
 use super::{COPY, Draws, Hop, below, draw};
 use crate::api::coordinates;
+use crate::api::routing::Classes;
 use crate::state::Packet;
 use weft_topology::{Arrangement, Graph};
 
@@ -15,6 +16,10 @@ pub struct Groups {
     /// (router, output port) of every global port number k.
     gateway: Vec<(u16, u8)>,
     pub links_per_pair: u32,
+    /// Link classes of the network, and those of the links in a group and between groups among them.
+    link_classes: usize,
+    local_class: usize,
+    global_class: usize,
 }
 
 pub fn group(at: u64) -> u32 {
@@ -35,6 +40,7 @@ impl Groups {
     pub fn of(graph: &Graph) -> Option<Self> {
         let groups = graph.structure().groups.as_ref()?;
         let (local, global, _) = (groups.complete?, groups.global.as_ref()?, groups.run()?);
+        let (router, port) = global.gateways[0];
         Some(Self {
             groups: groups.count,
             per_group: graph.routers() / groups.count,
@@ -42,7 +48,18 @@ impl Groups {
             arrangement: global.arrangement,
             gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u8)).collect(),
             links_per_pair: global.per_pair(),
+            link_classes: graph.class_names().len(),
+            local_class: local.class.into(),
+            global_class: graph.ports(router)[usize::from(port)].class.into(),
         })
+    }
+
+    /// So many VC classes on the links in a group and between groups. Others, such as those of escape rings, have the one that
+    /// every link has; no packet takes it there.
+    pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
+        let mut classes = vec![1; self.link_classes];
+        (classes[self.local_class], classes[self.global_class]) = (local, global);
+        classes
     }
 
     /// The number of the global port of group `from` that leads to group `to`. If there are several links, the packet
@@ -73,6 +90,19 @@ impl Groups {
     pub fn global_ports(&self) -> (u8, u8) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
+    }
+
+    /// First local port.
+    pub fn first_local(&self) -> u8 {
+        self.first_local
+    }
+
+    /// How many global ports of a router are wired; they come first.
+    #[inline(always)]
+    pub fn wired_global_ports(&self, at: u64) -> u8 {
+        let per_router = self.gateway.len() as u32 / self.per_group;
+        let wired = self.links_per_pair * (self.groups - 1);
+        wired.saturating_sub(index(at) * per_router).min(per_router) as u8
     }
 
     /// Whether a port leads to another router of the group.

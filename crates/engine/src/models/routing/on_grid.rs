@@ -180,7 +180,7 @@ impl Grid {
     /// VC classes on which packets enter the rings of `links` link classes (0: to terminals), if rings keep a bubble.
     pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
         let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
-        (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0 }).collect()
+        (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
     }
 
     /// VC classes of one phase in dimension order.

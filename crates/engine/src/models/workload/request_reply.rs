@@ -9,7 +9,7 @@
 //! Every request has one reply. It is created when the tail of the request is delivered, and replies leave a terminal
 //! in the order of their creation, before its requests. A terminal never has more requests without a reply than
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
-//! its request does. Requests are always consumed, so no VC class is needed between the two kinds.
+//! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
 //! # Not modelled
 //! Time to serve a request; a bound on the replies that wait at a terminal; requests that more than one terminal
 //! answers.
@@ -51,6 +51,11 @@ fn one_flit() -> Flits {
 impl WorkloadModel for RequestReply {
     fn awaits(&self) -> Option<Awaits> {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
+    }
+
+    /// Without a limit a terminal goes on: the request, or its reply, is lost.
+    fn halts_at_losses(&self) -> Option<Awaits> {
+        self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
     }
 
     fn follows_network(&self) -> bool {
@@ -101,6 +106,13 @@ impl Workload for Runtime {
 
     fn in_all(&self, own: Amount) -> Amount {
         Amount { packets: 2 * own.packets, flits: own.flits + own.packets * u64::from(self.reply_flits) }
+    }
+
+    fn unborn(&self, lost: &Packet) -> Amount {
+        match lost.tag {
+            REQUEST => Amount { packets: 1, flits: self.reply_flits.into() },
+            _ => Amount::default(),
+        }
     }
 
     fn total(&self) -> Option<u64> {

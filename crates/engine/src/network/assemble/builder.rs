@@ -9,6 +9,7 @@ use crate::api::workload::{JobSources, NOT_DUE, Place};
 use crate::base::bits::{Active, Bits};
 use crate::base::wheel::Wheel;
 use crate::network::bundles::Members;
+use crate::network::episodes;
 use crate::network::recordings::Setting;
 use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
@@ -172,6 +173,7 @@ impl Builder<'_> {
         let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
         let mut power = Power::new(all_vcs);
         power.is_managed = net.faults.any();
+        let closed = net.routing_delay.max(if net.closes_vcs { horizon } else { 0 });
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
@@ -183,8 +185,8 @@ impl Builder<'_> {
             flits: Wheel::new(horizon, flits),
             credits: Wheel::new(horizon, credits),
             alarms: Wheel::new(1024, terminals.len() + 1),
-            turning: Wheel::new(net.routing_delay + 2, if net.routing_delay > 0 { ins.len() * V } else { 0 }),
-            opens: vec![0; if net.routing_delay > 0 { ins.len() * V } else { 0 }],
+            turning: Wheel::new(closed + 2, if net.closes_vcs { ins.len() * V } else { 0 }),
+            opens: vec![0; if net.closes_vcs { ins.len() * V } else { 0 }],
             outbox: self.outbox(&cuts),
             cuts,
             next_router,
@@ -195,6 +197,7 @@ impl Builder<'_> {
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
+            granted: vec![u32::MAX; if net.needs.sees_grants { outs.len() } else { 0 }],
             paces: Paces::new(self.paces(&outs), routers.len(), horizon),
             power,
             agents: None,
@@ -250,6 +253,7 @@ impl Builder<'_> {
                 flits: Vec::with_capacity(most),
                 packets: Vec::with_capacity(most),
                 credits: Vec::with_capacity(most),
+                slowed: Vec::with_capacity(if net.rates.is_some() { 4 * channels } else { 0 }),
                 messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };
         }
@@ -262,7 +266,8 @@ impl Builder<'_> {
             here[usize::from(terminal.job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.batch);
-        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, |job| here[job]);
+        let faults = episodes::tally(self.spec);
+        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, faults, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 

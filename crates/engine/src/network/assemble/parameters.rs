@@ -4,7 +4,7 @@ use crate::api::age::Priority;
 use crate::api::routing::Needs;
 use crate::api::walk::Proof;
 use crate::network::bubbles;
-use crate::network::spec::{FlowControl, LinkClass, Spec};
+use crate::network::spec::{FlowControl, InputSpeedup, LinkClass, Spec};
 use crate::pipeline::pace::Rates;
 use crate::state::link_class::Link;
 use crate::state::rate::Rate;
@@ -22,7 +22,7 @@ const MAX_DELAY: Cycles = 1 << 20;
 /// be stuck behind the tail of another worm, whose head is stuck elsewhere.
 pub(super) fn refuse_worms(spec: &Spec, proof: &Proof) -> Result<(), Refusal> {
     let worms = spec.router.flow_control == FlowControl::Wormhole && spec.traffic.longest() > 1;
-    if worms && matches!(proof, Proof::Escapes) && !spec.allow_dependency_cycle {
+    if worms && matches!(proof, Proof::Escapes | Proof::EscapeRings(_)) && !spec.allow_dependency_cycle {
         let what = format!(
             "wormhole, but {} avoids deadlock only where a buffer holds whole packets: packets of {} flits could be \
              spread over several routers and block each other for ever",
@@ -40,11 +40,25 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
     if by_age && spec.router.vc_realloc > 0 {
         return Err(Refusal::new(
             "router.priority",
-            "by age, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
+            "not round robin, but with vc_realloc 1 VCs are allocated in a stage of their own, which goes round robin",
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
     Ok(by_age)
+}
+
+/// Refuses a limit that does not hold for the packets of the run.
+pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
+    let (speedup, longest) = (spec.router.input_speedup, spec.traffic.longest());
+    if speedup == InputSpeedup::One && longest > 1 {
+        return Err(Refusal::new(
+            "router.input_speedup",
+            format!("one, but packets have up to {longest} flits: the other VCs would wait for each flit, not for the packet"),
+            "write packets of 1flits over links of a lower bandwidth (a packet of 8 flits at 1flits/cycle takes as long as one \
+             flit at 0.125flits/cycle), or router.input_speedup: vcs",
+        ));
+    }
+    Ok(speedup)
 }
 
 pub(super) fn hold_switch(spec: &Spec) -> Result<bool, Refusal> {
@@ -164,10 +178,15 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
         return Ok(());
     }
     let help = match class {
-        0 => "write at most 1flit/cycle, or a shorter cycle".to_owned(),
+        0 => {
+            "write at most 1flit/cycle; where the bandwidth is in bits per second, a shorter cycle does, too".to_owned()
+        }
         _ => {
             let needed = link.rate.per_cycle().ceil();
-            format!("write at most {most}flits/cycle, or router.speedup: {needed} or more, or a shorter cycle")
+            format!(
+                "write at most {most}flits/cycle, or router.speedup: {needed} or more; where the bandwidth is in bits per second, a \
+                 shorter cycle does, too"
+            )
         }
     };
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
@@ -225,9 +244,17 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
 /// class that enters rings has the same VCs as the class that moves on in them.
 fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
-    let shares = u32::from(needed.least_vcs(c).max(1));
-    let shared = |class: &u8| needed.ring_entries_on(c).any(|entry| entry.enter == *class);
-    for (k, class) in (0..).zip((0..needed.classes[c].max(1)).filter(|class| !shared(class))) {
+    // from the top: the VCs of rings that say how many they have
+    let mut usable = usable;
+    for (entry, vcs) in needed.ring_entries_on(c).filter_map(|entry| Some((entry, u32::from(entry.vcs?)))) {
+        vcs_of[usize::from(entry.move_on)] = ((1u32 << usable) - (1u32 << (usable - vcs))) as u16;
+        usable -= vcs;
+    }
+    let apart =
+        |class: &u8| needed.ring_entries_on(c).any(|e| e.enter == *class || e.move_on == *class && e.vcs.is_some());
+    let sharing: Vec<u8> = (0..needed.classes[c].max(1)).filter(|class| !apart(class)).collect();
+    let shares = sharing.len().max(1) as u32;
+    for (k, class) in (0..).zip(sharing) {
         let (from, to) = (k * usable / shares, (k + 1) * usable / shares);
         vcs_of[usize::from(class)] = ((1u32 << to) - (1u32 << from)) as u16;
     }

@@ -130,15 +130,24 @@ impl<'a> Walks<'a> {
         if steps.is_empty() {
             return Err(no_hop(at, to));
         }
-        steps.iter_mut().try_for_each(|step| self.take(&mut step.after, step.hop))?;
+        steps.iter_mut().try_for_each(|step| self.take(at, &mut step.after, step.hop))?;
         Ok(steps)
     }
 
     /// Tells the routing that a packet has taken a hop. (The loop does this only if the routing needs it.)
-    fn take(&self, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
-        let before = packet.route_state();
-        self.routing.taken(packet, hop);
-        if self.needs.remembers || packet.route_state() == before {
+    pub(super) fn take(&self, at: u32, packet: &mut Packet, hop: Hop) -> Result<(), Lost> {
+        let (before, here) = (*packet, self.coords[at as usize]);
+        self.routing.taken(here, packet, hop);
+        let link = self.graph.ports(at).get(usize::from(hop.port)).map_or(0, |port| port.class);
+        if let Some(entry) = self.needs.ring_entries_on(link.into()).find(|entry| entry.enter == hop.class) {
+            let mut moved_on = before;
+            self.routing.taken(here, &mut moved_on, Hop { class: entry.move_on, ..hop });
+            if moved_on.route_state() != packet.route_state() {
+                let what = "remembers in `taken` whether a packet entered a ring or moved on in it, which the loop can't tell";
+                return Err(Lost::new(what, "let `taken` do the same for both VC classes of a ring"));
+            }
+        }
+        if self.needs.remembers || packet.route_state() == before.route_state() {
             return Ok(());
         }
         let what = "writes into packets in `taken`, which the loop does not call: `Needs::remembers` is off";
@@ -162,7 +171,7 @@ impl<'a> Walks<'a> {
                 return Ok(at);
             }
             let Some(next) = self.cross(at, to, hop, &packet)? else { return Ok(at) };
-            self.take(&mut packet, hop)?;
+            self.take(at, &mut packet, hop)?;
             each((at, hop));
             at = next;
         }
@@ -194,13 +203,27 @@ impl<'a> Walks<'a> {
     pub fn each_state(
         &self,
         to: u32,
+        visit: impl FnMut(Option<Taken>, u32, &[Step]) -> Result<(), Lost>,
+    ) -> Result<(), Lost> {
+        self.some_states(to, usize::MAX, visit)
+    }
+
+    /// As `each_state`, but follows about `most` states at most, from a sample of the sources.
+    pub fn some_states(
+        &self,
+        to: u32,
+        most: usize,
         mut visit: impl FnMut(Option<Taken>, u32, &[Step]) -> Result<(), Lost>,
     ) -> Result<(), Lost> {
         let mut seen = HashSet::new();
-        for &from in &self.hosts {
+        let sources: Vec<u32> = if most == usize::MAX { self.hosts.clone() } else { self.sample().collect() };
+        for &from in &sources {
+            let last_of_source = (most / sources.len()).saturating_add(seen.len());
             for packet in self.packets(from, to) {
                 let mut open: Vec<_> = self.starts(from, packet).into_iter().map(|start| (from, None, start)).collect();
-                while let Some((at, last, packet)) = open.pop() {
+                while let Some((at, last, packet)) = open.pop()
+                    && seen.len() <= last_of_source
+                {
                     let mut steps = self.steps(at, to, &packet)?;
                     let cross = |step: &Step| self.cross(at, to, step.hop, &packet);
                     let next = steps.iter().map(cross).collect::<Result<Vec<_>, _>>()?;

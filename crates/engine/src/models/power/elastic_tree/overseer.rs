@@ -1,19 +1,26 @@
 //! The overseer of the elastic tree: at the end of each epoch it sees how busy each level is, and changes the widths of
-//! all levels that need it at once.
+//! all levels that need it at once. Where links have failed it uses others in their place.
 
+use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, Runtime};
-use crate::api::agents::{Network, Overseer};
+use crate::api::agents::{Network, Overseer, Published};
+use crate::api::coordinates::LEVEL;
+use crate::api::links_up::LinksUp;
 use crate::api::policy::Site;
 use crate::api::widths::Widths;
 use crate::state::LinkState;
 use std::any::Any;
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct Sizer {
     policy: Runtime,
+    tree: Tree,
     channels: Vec<Channel>,
-    /// The widths for packets that are routed now.
-    widths: Widths,
+    /// What packets that are routed now go by.
+    plan: Plan,
+    /// The links that have failed.
+    failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
     /// A change has ended in this epoch, so that its utilisation tells nothing of the new widths.
@@ -26,8 +33,9 @@ pub(super) struct Sizer {
 #[derive(Debug)]
 struct Channel {
     number: u32,
-    /// Level and coordinates of the upper end of its link.
+    /// Level of its link, and coordinates of both ends.
     level: usize,
+    lower: u64,
     upper: u64,
     /// The policy may switch it.
     managed: bool,
@@ -36,12 +44,12 @@ struct Channel {
 }
 
 /// Links between on and off.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Change {
     /// Those of `to` that are off wake.
-    Waking { to: Widths, until: u64 },
+    Waking { to: Plan, until: u64 },
     /// Those of `from` that are not used any more drain.
-    Draining { from: Widths },
+    Draining { from: Plan },
 }
 
 impl Overseer for Sizer {
@@ -61,23 +69,39 @@ impl Overseer for Sizer {
             self.epoch_end = now.saturating_add(self.policy.epoch);
             self.read(network);
         }
-        match self.change {
+        match self.change.take() {
             Some(Change::Waking { to, until }) if until == now => {
-                self.enter(network, (self.widths, to), LinkState::On, now);
-                self.settle(network, to, !epoch_ends);
+                self.enter(network, (&self.plan.links, &to.links), LinkState::On, now);
+                self.has_changed = !epoch_ends;
+                self.turn_to(network, to, now);
             }
-            Some(Change::Draining { from }) if self.grown() != self.widths => {
-                self.enter(network, (self.widths, from), LinkState::On, now);
-                self.settle(network, from, false);
+            Some(Change::Draining { from }) if from.widths != self.plan.widths && self.grown() != self.plan.widths => {
+                self.enter(network, (&self.plan.links, &from.links), LinkState::On, now);
+                self.has_changed = false;
+                self.turn_to(network, from, now);
             }
-            Some(Change::Draining { from }) if self.is_drained(network, from) => {
-                self.enter(network, (self.widths, from), LinkState::Off, now);
-                self.settle(network, self.widths, false);
+            Some(Change::Draining { from }) if self.is_drained(network, &from) => {
+                self.enter(network, (&self.plan.links, &from.links), LinkState::Off, now);
+                self.has_changed = false;
+                self.publish(network);
+                self.repair(network, now);
             }
             None if epoch_ends && !self.has_changed => self.decide(network, now),
-            Some(_) => {}
+            change @ Some(_) => self.change = change,
             None => self.has_changed = false,
         }
+    }
+
+    /// From now on packets avoid what has failed, over the links that are on. Others in their place are on after their time
+    /// to wake.
+    fn fault(&mut self, network: &mut dyn Network, now: u64) {
+        self.failed.clear();
+        for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {
+            let up = channel.upper.to_le_bytes()[channel.level];
+            *self.failed.entry(channel.lower).or_default() |= 1 << up;
+        }
+        self.publish(network);
+        self.repair(network, now);
     }
 }
 
@@ -85,26 +109,74 @@ impl Sizer {
     pub fn new(policy: Runtime, site: &Site) -> Self {
         let channels = site.channels().map(|channel| {
             let (level, upper) = policy.place(channel.from, channel.to.0);
+            let lower = policy.coords[channel.from as usize].min(policy.coords[channel.to.0 as usize]);
             let managed = site.managed[usize::from(channel.class)];
-            Channel { number: channel.number, level, upper, managed, flits: 0 }
+            Channel { number: channel.number, level, lower, upper, managed, flits: 0 }
         });
+        Self { channels: channels.collect(), ..Self::of(policy) }
+    }
+
+    /// Without channels.
+    fn of(policy: Runtime) -> Self {
+        let leaves = policy.coords.iter().copied().filter(|at| at >> LEVEL == 0).collect();
+        let tree = Tree { radix: policy.radix, levels: policy.managed.len(), leaves };
         Self {
-            channels: channels.collect(),
-            widths: policy.first,
+            channels: Vec::new(),
+            plan: Plan::plain(&tree, policy.first),
+            failed: Failed::new(),
             change: None,
             epoch_end: policy.epoch,
             has_changed: false,
             busiest: vec![0.0; policy.managed.len()],
+            tree,
             policy,
         }
     }
 
-    /// The change is complete, maybe inside the epoch that now runs. Packets use these widths from now on.
-    fn settle(&mut self, network: &mut dyn Network, widths: Widths, inside_epoch: bool) {
+    /// The links of a plan are all on. Packets use them from now on; links that only the present plan uses drain.
+    fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
+        let from = std::mem::replace(&mut self.plan, plan);
         self.change = None;
-        self.has_changed = inside_epoch;
-        self.widths = widths;
-        network.publish(widths.0);
+        if from.links.beyond(&self.plan.links).next().is_some() {
+            self.enter(network, (&self.plan.links, &from.links), LinkState::Draining, now);
+            self.change = Some(Change::Draining { from });
+        }
+        self.publish(network);
+        self.repair(network, now);
+    }
+
+    /// Begins to use what serves these widths best.
+    fn begin(&mut self, network: &mut dyn Network, widths: Widths, now: u64) {
+        let to = Plan::around(&self.tree, widths, &self.failed);
+        if to.links.beyond(&self.plan.links).next().is_none() {
+            return self.turn_to(network, to, now);
+        }
+        self.enter(network, (&self.plan.links, &to.links), LinkState::Waking, now);
+        self.change = Some(Change::Waking { to, until: now.saturating_add(self.policy.wake) });
+    }
+
+    /// Begins to use other links of the same widths, if links have failed or returned since the present ones were chosen.
+    /// Waits while another change is going on.
+    fn repair(&mut self, network: &mut dyn Network, now: u64) {
+        let widths = self.plan.widths;
+        if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
+            self.begin(network, widths, now);
+        }
+    }
+
+    /// Tells the routing which links up packets may take from now on.
+    fn publish(&self, network: &mut dyn Network) {
+        let from = match &self.change {
+            Some(Change::Draining { from }) => Some(from),
+            Some(Change::Waking { .. }) | None => None,
+        };
+        let is_plain = |plan: &Plan| plan.is_plain(&self.tree);
+        if self.failed.is_empty() && is_plain(&self.plan) && from.is_none_or(is_plain) {
+            return network.publish(&Published::Number(self.plan.widths.0));
+        }
+        let leaving = from.map(|from| from.links.used.clone()).unwrap_or_default();
+        let links = LinksUp { leaving, broken: self.failed.clone(), ..self.plan.links.clone() };
+        network.publish(&Published::LinksUp(Arc::new(links)));
     }
 
     /// Fills in the utilisation of each level in the epoch that ends.
@@ -121,24 +193,16 @@ impl Sizer {
 
     fn decide(&mut self, network: &mut dyn Network, now: u64) {
         let grown = self.grown();
-        if grown != self.widths {
-            self.change = Some(Change::Waking { to: grown, until: now.saturating_add(self.policy.wake) });
-            self.enter(network, (self.widths, grown), LinkState::Waking, now);
-            return;
-        }
-        let shrunk = self.shrunk();
-        if shrunk != self.widths {
-            let from = std::mem::replace(&mut self.widths, shrunk);
-            self.change = Some(Change::Draining { from });
-            self.enter(network, (shrunk, from), LinkState::Draining, now);
-            network.publish(shrunk.0);
+        let widths = if grown == self.plan.widths { self.shrunk() } else { grown };
+        if widths != self.plan.widths {
+            self.begin(network, widths, now);
         }
     }
 
     /// The widths at which no level would be too busy, if its load spread evenly; the widest ones, where even these are
     /// too narrow. From the top down: a level above another has fewer links to wake.
     fn grown(&self) -> Widths {
-        let (mut widths, mut busiest) = (self.widths, self.busiest.clone());
+        let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).rev() {
             while busiest[level] > self.policy.high {
                 let can_grow = |&l: &usize| self.policy.managed[l] && widths.of(l) < self.policy.radix;
@@ -152,7 +216,7 @@ impl Sizer {
 
     /// The least widths at which all levels would stay below `low`, from the leaves up: lower levels have more links.
     fn shrunk(&self) -> Widths {
-        let (mut widths, mut busiest) = (self.widths, self.busiest.clone());
+        let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).filter(|&level| self.policy.managed[level]) {
             while widths.of(level) > 1 {
                 let (mut fewer, mut used) = (widths, busiest.clone());
@@ -166,9 +230,9 @@ impl Sizer {
         widths
     }
 
-    /// Puts the channels that these widths reach and `without` does not into a state. Channels that drain stay open, for the
+    /// Puts the channels that are used with these links and not without into a state. Channels that drain stay open, for the
     /// packets that have chosen them.
-    fn enter(&self, network: &mut dyn Network, (without, with): (Widths, Widths), state: LinkState, now: u64) {
+    fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
                 LinkState::On => network.open(channel.number),
@@ -180,24 +244,23 @@ impl Sizer {
         }
     }
 
-    fn between(&self, without: Widths, with: Widths) -> impl Iterator<Item = &Channel> {
-        let reached = move |widths: Widths, channel: &Channel| widths.reach(channel.upper, channel.level);
+    fn between(&self, without: &LinksUp, with: &LinksUp) -> impl Iterator<Item = &Channel> {
+        let reached = |links: &LinksUp, channel: &Channel| links.reach(channel.upper, channel.level);
         let managed = self.channels.iter().filter(|channel| channel.managed);
         managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
     }
 
     /// Whether no packet is under way that has chosen a link of `from` that is not used any more, and all credits of these
     /// links are home.
-    fn is_drained(&self, network: &mut dyn Network, from: Widths) -> bool {
-        for level in (0..self.busiest.len()).filter(|&level| self.widths.of(level) < from.of(level)) {
-            let width = self.widths.of(level);
-            let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen_beyond(level, width));
+    fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
+        for (level, choices) in from.links.beyond(&self.plan.links) {
+            let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
             if under_way.sum::<i64>() > 0 {
                 return false;
             }
         }
         let mut home = true;
-        for channel in self.between(self.widths, from) {
+        for channel in self.between(&self.plan.links, &from.links) {
             let is_busy = network.is_wanted(channel.number) || network.is_held(channel.number);
             assert!(!is_busy, "a packet that no one counts holds or wants a channel");
             home &= network.credits_are_home(channel.number);
@@ -226,11 +289,10 @@ mod tests {
 
     /// Two levels of 8 links up with these widths, whose busiest channels are used so much.
     fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
-        let widths = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
+        let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
         let (managed, coords) = (managed.to_vec(), Vec::new());
-        let policy = Runtime { epoch: 100, low: 0.5, high: 0.75, wake: 10, radix: 8, managed, first: widths, coords };
-        let (change, channels, busiest) = (None, Vec::new(), busiest.to_vec());
-        Sizer { policy, channels, widths, change, epoch_end: 100, has_changed: false, busiest }
+        let policy = Runtime { epoch: 100, low: 0.5, high: 0.75, wake: 10, radix: 8, managed, first, coords };
+        Sizer { busiest: busiest.to_vec(), ..Sizer::of(policy) }
     }
 
     #[track_caller]

@@ -58,6 +58,12 @@ impl Agents for Gauge {
     fn routed(&mut self, packet: &Packet) {
         self.pin(packet.lane);
     }
+
+    /// Packets that need a stage, and flits in buffers.
+    fn under_way(&self) -> Vec<i64> {
+        let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
+        self.pinned[1..].iter().copied().chain([flits]).collect()
+    }
 }
 
 impl Gauge {

@@ -2,7 +2,7 @@
 //! at a time.
 
 use super::{Gauge, Initial, Runtime, stage_of};
-use crate::api::agents::{Network, Overseer};
+use crate::api::agents::{Network, Overseer, Published};
 use crate::api::policy::Site;
 use crate::state::LinkState;
 use std::any::Any;
@@ -90,7 +90,7 @@ impl Sequencer {
     fn settle(&mut self, network: &mut dyn Network, now: u64) {
         self.change = None;
         self.rests_until = now + self.policy.times.averaging;
-        network.publish(self.asked.len() as u64 + 1);
+        network.publish(&Published::Number(self.asked.len() as u64 + 1));
     }
 
     /// Fills in the utilisation of every router in the window that ends.
@@ -121,7 +121,7 @@ impl Sequencer {
             self.enter(network, self.asked.len(), LinkState::Draining, now);
             self.asked.pop();
             self.change = Some(Change::Draining);
-            network.publish(self.asked.len() as u64 + 1);
+            network.publish(&Published::Number(self.asked.len() as u64 + 1));
         }
     }
 

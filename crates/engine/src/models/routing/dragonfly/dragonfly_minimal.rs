@@ -57,7 +57,7 @@ impl RoutingModel for DragonflyMinimal {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        Needs { classes: vec![1, 2, 1], ..Needs::default() }
+        Needs { classes: self.groups.vc_classes(2, 1), ..Needs::default() }
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {

@@ -84,7 +84,7 @@ impl Runtime {
 
     pub(super) fn classes(&self) -> Classes {
         let local = if self.intermediate == Intermediate::Router { 4 } else { 3 };
-        vec![1, local, 2]
+        self.groups.vc_classes(local, 2)
     }
 
     /// A random intermediate for a packet now at `from`; `None` if this packet goes minimally. `again`: 0 for its first draw,

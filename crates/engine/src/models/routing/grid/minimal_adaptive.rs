@@ -148,15 +148,15 @@ impl Routing for Runtime {
     /// The open adaptive candidate with the most credits, else the escape. If the escape is closed, too, the head asks
     /// for it all the same, so that a sleeping link is woken.
     #[inline(always)]
-    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let mut best = Best::default();
         if !self.must_stay(packet) {
             self.each_adaptive(at, packet.dest, |hop| best.offer(hop, here, turn));
         }
-        best.hop().unwrap_or_else(|| self.last_resort(at, packet, here, turn))
+        best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
     }
 
-    fn taken(&self, packet: &mut Packet, hop: Hop) {
+    fn taken(&self, _at: u64, packet: &mut Packet, hop: Hop) {
         if !self.leave_escape {
             packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
         }

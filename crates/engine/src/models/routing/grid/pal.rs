@@ -6,6 +6,7 @@
 //! Direct link active: minimal if q_m <= 2 q_n + T. Shadow: not minimal while the detour has a credit, else the packet
 //! takes the shadow link back. Inactive or waking: not minimal. At the intermediate: directly, over a shadow link too;
 //! if that link has gone meanwhile, over the hub. Where faults have cut the star: see `faults.rs`.
+//! Under a policy that never switches a link off, a head that meets a broken link takes another of these hops that is whole.
 //! # Parameters
 //! threshold T \[flits\]; sensor: what q is.
 //! # Guarantees
@@ -72,7 +73,7 @@ impl RoutingModel for Pal {
         let nets = Subnets::of(graph).expect("a graph that fits");
         nets.check("pal", "routing.pal")?;
         let groups = Groups::of(graph);
-        let classes = if groups.is_some() { vec![1, 4, 1] } else { same_classes(graph, 2) };
+        let classes = groups.as_ref().map_or_else(|| same_classes(graph, 2), |groups| groups.vc_classes(4, 1));
         let threshold = threshold(self.threshold, "pal")?;
         Ok(Runtime { classes, nets, groups, threshold, sensor: self.sensor, begins: None })
     }
@@ -347,6 +348,18 @@ mod tests {
         }
         fn credits(&self, _: Hop) -> u32 {
             self.credits
+        }
+        fn is_open(&self, _: Hop) -> bool {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn was_granted(&self, _: u8) -> bool {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn used(&self, _: Hop) -> u32 {
+            unreachable!("PAL compares queues and credits")
+        }
+        fn occupancy(&self, _: Hop) -> (f64, u32) {
+            unreachable!("PAL compares queues and credits")
         }
         fn table(&self) -> LinkTable<'_> {
             self.views.of(0)

@@ -22,8 +22,8 @@
 
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
-    AnyRouting, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, View, below,
-    draw, same_classes,
+    AnyRouting, AroundFaults, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Published, Routing,
+    RoutingModel, Step, View, below, draw, same_classes,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -182,8 +182,16 @@ impl Routing for Runtime {
     }
 
     /// The overseer says how many stages are on from now on.
-    fn hear(&self, stages: u64) {
-        self.stages.store(stages as u8, Relaxed);
+    fn hear(&self, published: &Published) {
+        match published {
+            Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
+            Published::LinksUp(_) => unreachable!("a grid has no links up"),
+        }
+    }
+
+    /// A head that is pinned to stages may take only the links of its path.
+    fn around_faults(&self) -> AroundFaults {
+        if self.switched { AroundFaults::Drops } else { AroundFaults::ChoosesAgain }
     }
 
     /// Every first hop, all equally likely.
@@ -224,11 +232,11 @@ impl Routing for Runtime {
 
     fn begin_with(&mut self, stages: u64) {
         self.switched = true;
-        self.hear(stages);
+        self.stages.store(stages as u8, Relaxed);
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.hear(self.grid.widths[Y].into());
+        self.stages.store(self.grid.widths[Y], Relaxed);
         self.switched
     }
 }

@@ -10,12 +10,19 @@
 //! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
 //! a random one on. sensor: what is read as congestion (`adaptive` only).
 //! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
-//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number.
+//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number. Where links
+//! have failed under such a policy, it chooses among those from which whole links lead to the destination.
 //! # Guarantees
 //! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
 //! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
 //! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
 //! acyclic.
+//!
+//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up `adaptive`
+//! takes another link at the router where one has failed, without regard to what is broken further on; the others, whose
+//! paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by level each ascent
+//! avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the policy has heard of
+//! the fault, and loses only packets that were past their choice, or for which no path is on.
 //! # Not modelled
 //! Tapered trees; links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
@@ -25,16 +32,18 @@
 //! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
 //! `tests/data/golden/booksim.csv` (`random`).
 
-use crate::api::coordinates::{self, DIGITS, LEVEL, digits};
+use crate::api::coordinates::{self, DIGITS, LEVEL, digits, is_above};
+use crate::api::links_up::{LinksUp, numbers_of};
 use crate::api::widths::{Widths, note_choice};
 use crate::models::routing::{
-    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step,
-    View, below, draw, same_classes, weigh,
+    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Published, Routing, RoutingModel,
+    Sensor, Step, View, below, draw, same_classes, weigh,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, RwLock};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
@@ -72,9 +81,8 @@ pub struct Runtime {
     sensor: Sensor,
     /// Links up are chosen by each router for the head of a VC, not when the packet is made.
     at_head: bool,
-    /// The links up that each level uses, if a policy switches them. Its overseer changes them between two cycles, when no
-    /// router runs.
-    widths: Option<AtomicU64>,
+    /// What the policy says of links up, if it switches them.
+    told: Option<Told>,
     /// Links up of a router, and down of a router below the top.
     k: u32,
     /// Levels.
@@ -82,6 +90,28 @@ pub struct Runtime {
     /// Links down of a router of the top.
     top: u32,
     coords: Vec<u64>,
+}
+
+/// Which links up may be taken. The overseer of the policy changes it between two cycles, when no router runs.
+#[derive(Debug)]
+struct Told {
+    /// How many links up each level uses, the first ones; [`Told::BY_ROUTER`] if that differs from router to router.
+    widths: AtomicU64,
+    /// Then these.
+    links: RwLock<Arc<LinksUp>>,
+}
+
+impl Told {
+    /// No level uses a link.
+    const BY_ROUTER: Widths = Widths(0);
+
+    fn new(widths: u64) -> Self {
+        Self { widths: AtomicU64::new(widths), links: RwLock::default() }
+    }
+
+    fn links(&self) -> Arc<LinksUp> {
+        Arc::clone(&self.links.read().expect("no panic while the overseer writes"))
+    }
 }
 
 impl RoutingModel for UpDown {
@@ -97,7 +127,7 @@ impl RoutingModel for UpDown {
         let (k, n, top) = links_of(graph).expect("a graph that fits");
         let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
         let at_head = self.ascent == Ascent::Adaptive;
-        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, widths: None, k, n, top, coords })
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, told: None, k, n, top, coords })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -149,21 +179,37 @@ impl Runtime {
         Hop { port: (self.k + up) as u8, class: 0 }
     }
 
-    /// Links below a router change only the digits below its level, so the other digits say which leaves are under it.
-    #[inline(always)]
-    fn is_above(at: u64, dest: u64) -> bool {
-        ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
-    }
-
     /// Whether the packet has still to choose a link up at this router.
     fn asks(&self, at: u64, packet: &Packet) -> bool {
-        self.at_head && !Self::is_above(at, packet.dest)
+        self.at_head && !is_above(at, packet.dest)
     }
 
-    /// The links up of a router of `level` that packets may take, from the first on.
+    /// The links up of a router of `level` that packets may take, from the first on; 0 if they are not the same for all
+    /// routers of the level.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
-        self.widths.as_ref().map_or(self.k, |widths| Widths(widths.load(Relaxed)).of(level as usize))
+        self.told.as_ref().map_or(self.k, |told| Widths(told.widths.load(Relaxed)).of(level as usize))
+    }
+
+    /// As `at_head`, where some links have failed: by the same rule among those links up that lead on.
+    #[cold]
+    fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
+        let links = self.links_up(at, packet);
+        let width = links.len() as u32;
+        let first = self.link((at >> LEVEL) as u32, width, packet, seed);
+        let turned = (first..first + width).map(|i| links[(i % width) as usize]);
+        match self.ascent {
+            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(up), 1, 0)).expect("a link up"),
+            Ascent::Random | Ascent::DModK | Ascent::DModKHighFirst => links[first as usize],
+        }
+    }
+
+    /// The links up that the packet may take at this router, by any ascent.
+    fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
+        match (self.width((at >> LEVEL) as u32), &self.told) {
+            (0, Some(told)) => numbers_of(told.links().choices(at, packet.dest)).collect(),
+            (width, _) => (0..width).collect(),
+        }
     }
 
     /// The link up from `level` that a packet takes if it has not to read queues, of the first `width`.
@@ -183,7 +229,7 @@ impl Runtime {
     /// policy knows which links it needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
-        if self.widths.is_some() {
+        if self.told.is_some() {
             note_choice(packet, level, up);
         }
     }
@@ -191,7 +237,7 @@ impl Runtime {
     /// The same tree under a routing that takes the links up from `target` of the packet.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
-        Self { ascent: Ascent::Random, at_head: false, widths: None, classes, coords, ..*self }
+        Self { ascent: Ascent::Random, at_head: false, told: None, classes, coords, ..*self }
     }
 
     /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
@@ -255,7 +301,7 @@ impl Routing for Runtime {
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let level = (at >> LEVEL) as u32;
         let port = match level.checked_sub(1) {
-            _ if !Self::is_above(at, packet.dest) => {
+            _ if !is_above(at, packet.dest) => {
                 if self.at_head {
                     return None;
                 }
@@ -271,6 +317,11 @@ impl Routing for Runtime {
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let level = (at >> LEVEL) as u32;
         let width = self.width(level);
+        if width == 0 {
+            let up = self.among_whole(at, here, packet, seed);
+            self.keep(packet, level, up);
+            return self.up(up);
+        }
         let mut up = self.link(level, width, packet, seed);
         if self.ascent == Ascent::Adaptive {
             let cost = |&u: &u32| weigh(here, at, self.up(u), 1, 0);
@@ -286,21 +337,20 @@ impl Routing for Runtime {
             return Step::named(self, at, packet, seed);
         }
         let level = (at >> LEVEL) as u32;
-        let width = self.width(level);
-        let choices = match self.ascent {
-            Ascent::Random | Ascent::Adaptive => 0..width,
+        let mut choices = self.links_up(at, packet);
+        match self.ascent {
+            Ascent::Random | Ascent::Adaptive => {}
             Ascent::DModK | Ascent::DModKHighFirst => {
-                let up = self.link(level, width, packet, seed);
-                up..up + 1
+                choices = vec![choices[self.link(level, choices.len() as u32, packet, seed) as usize]];
             }
-        };
+        }
         let choice = |up: u32| {
             let (hop, mut after) = (self.up(up), *packet);
             self.keep(&mut after, level, up);
             let compared = self.ascent == Ascent::Adaptive;
             Step { hop, after, cost: compared.then_some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
         };
-        choices.map(choice).collect()
+        choices.into_iter().map(choice).collect()
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -325,20 +375,25 @@ impl Routing for Runtime {
         "a link up that its level uses, drawn or by a digit of the destination"
     }
 
-    /// The overseer says how many links up each level uses from now on.
-    fn hear(&self, widths: u64) {
-        if let Some(used) = &self.widths {
-            used.store(widths, Relaxed);
+    /// The overseer says which links up are used from now on.
+    fn hear(&self, published: &Published) {
+        let Some(told) = &self.told else { return };
+        match published {
+            Published::Number(widths) => told.widths.store(*widths, Relaxed),
+            Published::LinksUp(links) => {
+                *told.links.write().expect("no panic while a router reads") = Arc::clone(links);
+                told.widths.store(Told::BY_ROUTER.0, Relaxed);
+            }
         }
     }
 
     fn begin_with(&mut self, widths: u64) {
-        (self.at_head, self.widths) = (true, Some(AtomicU64::new(widths)));
+        (self.at_head, self.told) = (true, Some(Told::new(widths)));
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.hear(Widths::equal(self.n as usize - 1, self.k).0);
-        self.widths.is_some()
+        self.hear(&Published::Number(Widths::equal(self.n as usize - 1, self.k).0));
+        self.told.is_some()
     }
 }
 

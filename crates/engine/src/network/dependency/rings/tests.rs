@@ -23,7 +23,7 @@ const ROUND: Round = Round { classes: [1, 0], both: false, turn_back: [false; 2]
 
 impl Routing for Round {
     fn needs(&self) -> Needs {
-        let ring_entries = vec![RingEntry { link: 1, enter: 1, move_on: 0 }];
+        let ring_entries = vec![RingEntry { link: 1, enter: 1, move_on: 0, vcs: None }];
         Needs { classes: vec![1, 2], ring_entries, ..Needs::default() }
     }
 

@@ -47,6 +47,18 @@ impl View for NoQueues {
     fn credits(&self, _: Hop) -> u32 {
         unreachable!("it counts no credits")
     }
+    fn is_open(&self, _: Hop) -> bool {
+        unreachable!("it reads no queue")
+    }
+    fn was_granted(&self, _: u8) -> bool {
+        unreachable!("it reads no queue")
+    }
+    fn used(&self, _: Hop) -> u32 {
+        unreachable!("it reads no queue")
+    }
+    fn occupancy(&self, _: Hop) -> (f64, u32) {
+        unreachable!("it reads no queue")
+    }
     fn table(&self) -> LinkTable<'_> {
         unreachable!("it looks at no link")
     }

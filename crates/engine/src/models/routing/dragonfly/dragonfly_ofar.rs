@@ -1,0 +1,410 @@
+//! Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+//!
+//! # Source
+//! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
+//! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V; the trigger `granted`, the rule of the
+//! ring (only where the minimal VC has no room, never from a source) and two directions are those of the authors' simulator
+//! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997.
+//! # Parameters
+//! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
+//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `global_misrouting`, `ring`
+//! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
+//! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
+//! # Guarantees
+//! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l g l l)
+//! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
+//! often stays in it until its destination router. All VCs outside the ring serve all packets. Every packet between routers
+//! may escape; a ring keeps a bubble.
+//! # Not modelled
+//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs.
+//! # Validation
+//! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
+//! in the smallest buffers), `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
+//! of misroutes, adversarial load beyond minimal. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
+
+mod decide;
+mod escape;
+
+use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
+use crate::models::routing::{
+    Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View,
+};
+use crate::state::{DETOUR, Packet};
+use decide::Kind;
+use escape::Rings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyOfar {
+    /// Whether packets also take local detours, once in each group (OFAR); without them it is OFAR-L.
+    #[serde(default = "yes")]
+    pub local_misrouting: bool,
+    /// When a head looks for a detour.
+    #[serde(default)]
+    pub trigger: Trigger,
+    /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
+    #[serde(default)]
+    pub least_occupancy: f64,
+    /// Th_non-min: how full the first output of a detour may be.
+    #[serde(default)]
+    pub most_occupancy: MostOccupancy,
+    /// Which global link a detour takes.
+    #[serde(default)]
+    pub global_misrouting: GlobalMisrouting,
+    /// The escape ring.
+    #[serde(default)]
+    pub ring: RingConfig,
+    /// What keeps packets at their source while the router is congested.
+    #[serde(default)]
+    pub injection: Injection,
+}
+
+/// What keeps packets at their source while the router is congested.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Injection {
+    /// Nothing.
+    Free {},
+    /// The buffer behind the first hop must have room for so many packets more than the one that enters it.
+    Bubble { packets: u32 },
+    /// Some escape VC of the router must be at most so full, 0 to 1 [share of a buffer].
+    EscapeOccupancy { most: f64 },
+}
+
+impl Default for Injection {
+    fn default() -> Self {
+        Self::Free {}
+    }
+}
+
+/// When a head looks for a detour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version).
+    #[default]
+    Granted,
+    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
+    /// of the paper).
+    Unavailable,
+}
+
+/// How full the first output of a detour may be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MostOccupancy {
+    /// A share of the occupancy of the minimal output.
+    Relative(f64),
+    /// A share of the buffer.
+    Fixed(f64),
+}
+
+impl Default for MostOccupancy {
+    fn default() -> Self {
+        Self::Relative(0.9)
+    }
+}
+
+/// Which global link a detour takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GlobalMisrouting {
+    /// From a source, one of its own router; from a local link, one of another router of the group (the paper).
+    #[default]
+    Mixed,
+    /// One of the router where the packet is.
+    CurrentRouter,
+    /// One of another router of the group.
+    NeighbourRouter,
+    /// One of a random router of the group.
+    RandomRouter,
+}
+
+/// The escape ring.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RingConfig {
+    /// Where it is. Default: physical where the topology has such rings, else embedded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<RingKind>,
+    /// Embedded rings without a common link, 1 or more.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 32))]
+    pub rings: u32,
+    /// Directions of each ring, 1 or 2; with two, packets go the shorter way round.
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 2))]
+    pub directions: u32,
+    /// VCs of an embedded ring on its links, 1 or more.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 8))]
+    pub vcs: u32,
+    /// How often a packet may leave the ring before its destination router, 0 to 254.
+    #[serde(default = "four")]
+    #[schemars(range(max = 254))]
+    pub exits: u32,
+    /// Whether packets may enter the ring right from their source.
+    #[serde(default)]
+    pub from_sources: bool,
+}
+
+/// Where an escape ring is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RingKind {
+    /// On wires and ports of its own (`escape_rings` of the topology).
+    Physical,
+    /// On VCs of its own on links that the network has anyway.
+    Embedded,
+}
+
+impl Default for RingConfig {
+    fn default() -> Self {
+        Self { kind: None, rings: 1, directions: 2, vcs: 1, exits: 4, from_sources: false }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn four() -> u32 {
+    4
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    config: DragonflyOfar,
+    groups: Groups,
+    /// First local port, and how many local ports follow each other; the same for global ports.
+    local: (u8, u8),
+    global: (u8, u8),
+    rings: Rings,
+}
+
+impl RoutingModel for DragonflyOfar {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+
+    fn fits(graph: &Graph) -> bool {
+        Groups::of(graph).is_some() && graph.routers() > 2
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        self.check()?;
+        let groups = Groups::of(graph).expect("a graph that fits");
+        let local = (groups.first_local(), (groups.per_group - 1) as u8);
+        let global = groups.global_ports();
+        let rings = Rings::of(graph, &self.ring, groups.per_group)?;
+        Ok(Runtime { config: self.clone(), local, global, rings, groups })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        // The 8 terminals of a group share a global link to the next group, and have 8 global links: minimal packets take one
+        // link, detours two.
+        const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
+        let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
+        vec![
+            example("{}", &[SMALL, EMBEDDED, PHYSICAL]).bound(EMBEDDED, NEXT, Accepts::WithDetours(4.5 / 8.0)),
+            example(r#"{"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}"#, &[EMBEDDED]).bound(
+                EMBEDDED,
+                NEXT,
+                Accepts::WithDetours(4.5 / 8.0),
+            ),
+            example(
+                r#"{"local_misrouting": false, "global_misrouting": "current_router", "ring": {"exits": 0}}"#,
+                &[SMALL, PHYSICAL],
+            ),
+            example(
+                r#"{"global_misrouting": "random_router", "most_occupancy": {"fixed": 0.5}, "ring": {"from_sources": true}}"#,
+                &[SMALL],
+            ),
+            example(
+                r#"{"global_misrouting": "neighbour_router", "ring": {"vcs": 2}, "injection": {"bubble": {"packets": 1}}}"#,
+                &[SMALL],
+            ),
+            example(r#"{"injection": {"escape_occupancy": {"most": 0.5}}}"#, &[SMALL, PHYSICAL]),
+        ]
+    }
+}
+
+const SMALL: &str =
+    r#"{"dragonfly": {"routers_per_group": 2, "terminals_per_router": 2, "global_links_per_router": 1}}"#;
+const EMBEDDED: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
+                                        "escape_rings": 1}}"#;
+
+impl DragonflyOfar {
+    /// Refuses thresholds and counts out of range.
+    fn check(&self) -> Result<(), Refusal> {
+        let at = |key: &str| format!("routing.dragonfly_ofar.{key}");
+        let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {
+            true => Ok(()),
+            false => Err(Refusal::new(at(key), format!("{value} is no share"), "write 0 to 1")),
+        };
+        share(self.least_occupancy, "least_occupancy")?;
+        match self.most_occupancy {
+            MostOccupancy::Relative(value) => share(value, "most_occupancy.relative")?,
+            MostOccupancy::Fixed(value) => share(value, "most_occupancy.fixed")?,
+        }
+        if let Injection::EscapeOccupancy { most } = self.injection {
+            share(most, "injection.escape_occupancy.most")?;
+        }
+        let ring = &self.ring;
+        for (key, value, from, to) in [
+            ("ring.rings", ring.rings, 1, 32),
+            ("ring.directions", ring.directions, 1, 2),
+            ("ring.vcs", ring.vcs, 1, 8),
+            ("ring.exits", ring.exits, 0, 254),
+        ] {
+            if !(from..=to).contains(&value) {
+                let what = format!("{value} is not {from} to {to}");
+                return Err(Refusal::new(at(key), what, format!("write {from} to {to}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+// What a packet remembers. `phase` holds these bits; `lane` counts departures from the ring; `dim` is the number of the
+// direction of a ring that the packet is in, plus 1.
+/// It has taken its global misroute.
+const GLOBAL_DONE: u8 = 1;
+/// It has taken a local misroute in this group.
+const LOCAL_DONE: u8 = 2;
+/// Behind a local misroute in the source group: its next hop is a global misroute.
+const MUST_GLOBAL: u8 = 4;
+/// It has come over a local link.
+const FROM_LOCAL: u8 = 8;
+/// It has left its source group.
+const LEFT_GROUP: u8 = 16;
+/// It has left its source router.
+const LEFT_SOURCE: u8 = 32;
+
+impl Runtime {
+    /// The minimal hop to the destination (another router), and whether it is a global one.
+    #[inline(always)]
+    fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
+        let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
+        (Hop { port, class: 0 }, is_global)
+    }
+
+    /// Whether the packet is still in its source group and has to leave it.
+    #[inline(always)]
+    fn is_before_first_global(at: u64, packet: &Packet) -> bool {
+        packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
+    }
+
+    /// The packet takes a hop outside the ring.
+    fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if packet.dim != 0 {
+            packet.dim = 0;
+            packet.lane = packet.lane.saturating_add(1);
+        }
+        let misroutes = hop.port != self.minimal(at, packet).0.port;
+        if misroutes {
+            packet.flags |= DETOUR;
+        }
+        if self.groups.is_local(hop.port) {
+            packet.phase |= FROM_LOCAL;
+            if misroutes {
+                let first = Self::is_before_first_global(at, packet) && packet.phase & GLOBAL_DONE == 0;
+                packet.phase |= LOCAL_DONE | if first { MUST_GLOBAL } else { 0 };
+            }
+        } else {
+            packet.phase &= !(LOCAL_DONE | MUST_GLOBAL | FROM_LOCAL);
+            packet.phase |= LEFT_GROUP | if misroutes { GLOBAL_DONE } else { 0 };
+        }
+    }
+
+    /// Every output that a head may take for a detour of this kind.
+    fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
+        let (first, count) = if kind.is_global() { self.global } else { self.local };
+        let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
+        (first..first + wired).filter(move |&port| port != minimal.port).map(|port| Hop { port, class: 0 })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let (classes, ring_entries) = self.rings.classes();
+        Needs {
+            classes,
+            ring_entries,
+            decides: Decides::EachStep,
+            remembers: true,
+            sees_grants: true,
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    #[inline(always)]
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
+        self.decide(at, here, packet, turn)
+    }
+
+    fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if at == packet.dest {
+            return; // to the terminal
+        }
+        packet.phase |= LEFT_SOURCE;
+        match self.rings.taken(at, hop) {
+            Some((direction, leaves_group)) => {
+                packet.dim = direction + 1;
+                packet.phase &= !FROM_LOCAL;
+                if leaves_group {
+                    packet.phase &= !(LOCAL_DONE | MUST_GLOBAL);
+                    packet.phase |= LEFT_GROUP;
+                }
+            }
+            None => self.takes(at, packet, hop),
+        }
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let hops = self.possible(at, packet);
+        // the minimal hop is the first, and wins while it is open
+        let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
+        let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
+        hops.into_iter().enumerate().map(step).collect()
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut steps = self.steps(at, packet, seed);
+        steps.truncate(1);
+        steps
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::EscapeRings(self.rings.escapes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What packets may do under OFAR, and what it reaches under adversarial traffic.
+
+use super::*;
+use crate::api::coordinates::of_all;
+use crate::models::routing::RoutingConfig;
+use crate::network::spec::{Execution, InputSpeedup, Rate};
+use crate::{Outcome, Spec};
+use weft_topology::{Arrangement, Peer, TopologyConfig};
+
+fn graph(topology: &str) -> Graph {
+    serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap()
+}
+
+fn routing(parameters: &str, graph: &Graph) -> Runtime {
+    serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(graph).unwrap()
+}
+
+/// What a packet has done on its way so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    hops: u32,
+    global_misroutes: u32,
+    /// In the group where the packet is.
+    local_misroutes: u32,
+    departures: u32,
+}
+
+/// Follows a packet through all that it may do, and checks the limits of the paper. Returns the longest way outside rings.
+fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -> u32 {
+    let coords = of_all(graph);
+    let here = coords[at as usize];
+    let mut longest = way.hops;
+    for step in routing.steps(here, &packet, 1) {
+        let mut after = step.after;
+        routing.taken(here, &mut after, step.hop);
+        let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else {
+            assert_eq!(here, packet.dest);
+            continue;
+        };
+        if routing.rings.taken(here, step.hop).is_some() {
+            continue; // the ring is followed by the proof
+        }
+        let is_global = !routing.groups.is_local(step.hop.port);
+        let misroute = u32::from(step.hop.port != routing.minimal(here, &packet).0.port);
+        let mut next = Way { hops: way.hops + 1, departures: way.departures + u32::from(packet.dim != 0), ..way };
+        if is_global {
+            next.global_misroutes += misroute;
+            next.local_misroutes = 0;
+        } else {
+            next.local_misroutes += misroute;
+        }
+        assert!(next.global_misroutes <= 1 && next.local_misroutes <= 1, "{next:?}");
+        longest = longest.max(follow(graph, routing, router, after, next));
+    }
+    longest
+}
+
+#[test]
+fn a_packet_misroutes_once_globally_and_once_in_each_group() {
+    let graph = graph(EMBEDDED);
+    let coords = of_all(&graph);
+    let longest = |parameters: &str, to: u32| {
+        let dest = coords[to as usize];
+        let packet = Packet { dest, target: dest, ..Packet::default() };
+        follow(&graph, &routing(parameters, &graph), 0, packet, Way::default())
+    };
+    // l l g l l g l l, and without local misroutes in other groups l l g l g l; inside a group l l, and l
+    assert_eq!((1..36).map(|to| longest("{}", to)).max(), Some(8));
+    assert_eq!((1..36).map(|to| longest(r#"{"local_misrouting": false}"#, to)).max(), Some(6));
+    assert_eq!((longest("{}", 1), longest(r#"{"local_misrouting": false}"#, 1)), (2, 1));
+}
+
+#[test]
+fn a_packet_that_has_left_the_ring_often_enough_stays_in_it() {
+    let graph = graph(EMBEDDED);
+    let (coords, routing) = (of_all(&graph), routing(r#"{"ring": {"exits": 2, "directions": 1}}"#, &graph));
+    let mut packet = Packet { dest: coords[35], target: coords[35], ..Packet::default() };
+    packet.phase = LEFT_SOURCE;
+    for (departures, choices) in [(0, true), (1, true), (2, false)] {
+        let at = coords[1];
+        packet.dim = 1;
+        assert_eq!(packet.lane, departures);
+        assert_eq!(routing.possible(at, &packet).len() > 1, choices);
+        let minimal = routing.minimal(at, &packet).0;
+        routing.taken(at, &mut packet, minimal);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_remedy() {
+    let absolute = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
+                                     "arrangement": "absolute"}}"#;
+    let refusal = |parameters: &str, topology: &str| {
+        serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(&graph(topology)).unwrap_err()
+    };
+    assert_eq!(graph(absolute).structure().groups.as_ref().unwrap().global.as_ref().unwrap().arrangement, Arrangement::Absolute);
+    let no_ring = refusal("{}", absolute);
+    assert!(no_ring.help.contains("palm_tree") && no_ring.help.contains("escape_rings"), "{no_ring}");
+    let no_wires = refusal(r#"{"ring": {"kind": "physical"}}"#, EMBEDDED);
+    assert!(no_wires.help.contains("escape_rings: 1"), "{no_wires}");
+    for (parameters, path) in [
+        (r#"{"least_occupancy": 1.5}"#, "least_occupancy"),
+        (r#"{"most_occupancy": {"relative": -0.1}}"#, "most_occupancy.relative"),
+        (r#"{"ring": {"directions": 3}}"#, "ring.directions"),
+        (r#"{"ring": {"rings": 0}}"#, "ring.rings"),
+    ] {
+        let refused = refusal(parameters, EMBEDDED);
+        assert!(refused.path.ends_with(path), "{refused}");
+    }
+}
+
+/// Packets of 8 phits as one flit over links of 1/8 flit per cycle, as in the paper.
+fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
+    let routing: RoutingConfig = serde_json::from_str(routing).unwrap();
+    let mut spec = Spec::new(&serde_json::from_str(PHYSICAL).unwrap(), routing).unwrap();
+    spec.set_pattern(&serde_json::from_str(pattern).unwrap()).unwrap();
+    let buffers = [(1, 3, 100), (10, 3, 4), (100, 2, 32), (10, 3, 4), (100, 3, 32)];
+    for (link, (latency, vcs, buffer)) in spec.links.iter_mut().zip(buffers) {
+        (link.latency, link.credit_latency, link.vcs, link.buffer) = (latency, latency, vcs, buffer);
+        link.rate = Rate::new(1, 8, "links").unwrap();
+    }
+    (spec.router.delay, spec.router.speedup, spec.router.output_buffer) = (0, 3, Some(0));
+    (spec.router.credit_delay, spec.router.ejection_delay, spec.router.input_speedup) = (0, 0, InputSpeedup::Vcs);
+    spec.set_load(load / 8.0);
+    (spec.phases.warmup, spec.phases.window) = (4000, 8000);
+    crate::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap()
+}
+
+fn accepted(out: &Outcome) -> f64 {
+    8.0 * out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
+}
+
+#[test]
+fn detours_carry_adversarial_traffic() {
+    // the 8 terminals of a group share one minimal global link: 1/8; FOGSim's OFAR takes 0.398 of 0.4, and 0.453 at most
+    let out = run(r#"{"dragonfly_ofar": {}}"#, r#"{"group_shift": {"shift": 1}}"#, 0.4);
+    assert!((accepted(&out) - 0.4).abs() < 0.012, "{}", accepted(&out));
+    let full = run(r#"{"dragonfly_ofar": {}}"#, r#"{"group_shift": {"shift": 1}}"#, 1.0);
+    assert!((accepted(&full) - 0.453).abs() < 0.12 * 0.453, "{}", accepted(&full));
+}

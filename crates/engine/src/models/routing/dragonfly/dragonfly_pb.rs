@@ -1,0 +1,232 @@
+//! Dragonfly PB (piggybacking): at the source router, minimal or over a random intermediate, by the queues of the two first
+//! hops and by a bit that says whether the global link of the minimal path is saturated.
+//!
+//! # Source
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing);
+//! rules and defaults as the simulator FOGSim of the University of Cantabria has them: a global link is saturated if q >
+//! coefficient * (mean q of the global links of its router) + margin; minimal if it is not and q_min H_min <= q_nm H_nm + T.
+//! # Parameters
+//! `intermediate`, as Valiant; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit; `every`, `delay` \[time\]: how
+//! often routers post their bits, and when the group knows of them.
+//! # Guarantees
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted. q counts the
+//! credits in use on the VCs of the class that the packet would take.
+//! # Not modelled
+//! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
+//! is never set: q1 > q1 + q2 + margin is false (`weft check` does not say so).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
+//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB` and `PB125` of
+//! `tests/data/golden/fogsim.csv`.
+
+use super::dragonfly_valiant;
+use crate::api::board::Posts;
+use crate::models::routing::on_dragonfly::{group, in_groups, index};
+use crate::models::routing::{
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, threshold,
+};
+use crate::state::{DETOUR, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal, Time};
+
+/// Dragonfly PB: at the source router, minimal or over a random intermediate, by queues and by the saturation bits of the group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyPb {
+    /// Where the first phase of a detour ends.
+    #[serde(default)]
+    pub intermediate: dragonfly_valiant::Intermediate,
+    /// Bias toward the minimal path, where the bit is not set.
+    #[serde(default = "none")]
+    pub threshold: Flits,
+    /// The bit of a global link is set if its queue is longer than this times the mean of its router, plus the margin.
+    #[serde(default = "two")]
+    pub coefficient: f64,
+    /// See `coefficient`.
+    #[serde(default = "five")]
+    pub margin: Flits,
+    /// Time from one post of the bits to the next [time], 1 cycle or more.
+    #[serde(default = "a_cycle")]
+    pub every: Time,
+    /// Time until the other routers of the group know of them [time], 1 cycle or more.
+    #[serde(default = "ten_cycles")]
+    pub delay: Time,
+}
+
+fn none() -> Flits {
+    Flits(0)
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+fn five() -> Flits {
+    Flits(5)
+}
+
+fn a_cycle() -> Time {
+    Time::Cycles(1)
+}
+
+fn ten_cycles() -> Time {
+    Time::Cycles(10)
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: dragonfly_valiant::Runtime,
+    config: DragonflyPb,
+    threshold: i32,
+    /// First global port of a router, and how many there are.
+    global: (u8, u8),
+}
+
+impl RoutingModel for DragonflyPb {
+    type Routing = Runtime;
+    const ROUTES: &'static str = dragonfly_valiant::DragonflyValiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        dragonfly_valiant::DragonflyValiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        if !self.coefficient.is_finite() || self.coefficient < 0.0 {
+            let what = format!("{} is no factor", self.coefficient);
+            return Err(Refusal::new("routing.dragonfly_pb.coefficient", what, "write 0 or more, such as 2"));
+        }
+        let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
+        let threshold = threshold(self.threshold, "dragonfly_pb")?;
+        Ok(Runtime { global: valiant.groups.global_ports(), valiant, config: self.clone(), threshold })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_with_detours_to_the_next_group(),
+            Example::of(r#"{"intermediate": "router", "coefficient": 1.25, "margin": "2flits", "delay": "3cycles"}"#),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether the packet has still to choose its path.
+    #[inline(always)]
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
+        undecided && group(at) != group(packet.dest)
+    }
+
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let bias = if mid.is_some() { self.threshold } else { 0 };
+        Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
+    }
+
+    /// As `cost`, for lists of steps: of equal costs the minimal path wins.
+    fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let cost = self.cost(at, hop, packet, mid, seed);
+        Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
+    }
+
+    /// A bit for each global link of this router, the first one lowest.
+    fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
+        let (first, count) = self.global;
+        let queue = |port: u8| f64::from(here.used(Hop { port, class: 0 }));
+        let mean = (first..first + count).map(queue).sum::<f64>() / f64::from(count);
+        let limit = self.config.coefficient * mean + f64::from(self.config.margin.0);
+        (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
+    }
+
+    /// Whether the global link of the minimal path is saturated, as this router knows.
+    fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
+        let groups = &self.valiant.groups;
+        let (router, port) = groups.gateway_to(group(at), group(packet.dest), packet, seed);
+        let bits = if u32::from(router) == index(at) {
+            self.bits(here)
+        } else {
+            here.posted(group(at) * groups.per_group + u32::from(router), 0)
+        };
+        bits >> (port - self.global.0) & 1 != 0
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let posts = Posts { key: "", numbers: 1, every: self.config.every, delay: self.config.delay };
+        Needs {
+            classes: self.valiant.classes(),
+            decides: Decides::AtHead,
+            posts: Some(posts),
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.asks(at, packet) {
+            return None;
+        }
+        if packet.phase == 0 && packet.flags & DETOUR == 0 {
+            self.valiant.minimal(packet);
+        }
+        self.valiant.next(at, packet, seed)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, 0);
+        let is_saturated = self.is_saturated(at, here, packet, seed);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            let value = here.weigh(hop, cost, here.used(hop) as i32);
+            if is_saturated && mid.is_some() { i32::MIN } else { value }
+        };
+        self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
+    }
+
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, numbers: &mut [u32]) {
+        numbers[0] = self.bits(here);
+    }
+
+    /// The minimal path, and one path over each intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.listed(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.valiant.next(at, packet, seed), cost)
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.listed(at, hop, packet, mid, seed);
+        self.valiant.minimal_way(packet, |packet| self.valiant.next(at, packet, seed), cost).into_iter().collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.valiant.proof()
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { flags, ..self.valiant.leg(phase, target, draw) }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}

@@ -1,0 +1,110 @@
+//! Routings whose packets may always escape into a ring that visits every router (M. Garcia et al., ICPP 2012).
+//!
+//! Outside the rings packets may depend on each other in any way. A ring keeps a bubble, so its packets move on; each of them
+//! passes its destination router within one round and leaves there. So there is room in the ring again and again, and a packet
+//! that waits outside gets into it. This needs whole packets in a buffer (`network/bubbles.rs`), and that
+//! - each ring is one: its hops lead from router to router, visit all, and no two rings share VCs;
+//! - a packet between routers, outside the rings, may enter one at each router, unless it is delivered there;
+//! - a packet in a ring may move on in it at each router, unless it is delivered there.
+//!
+//! A packet that has not left its source router holds no buffer between routers, and need not escape.
+
+use super::walks::{Lost, Taken, Walks};
+use super::{Dependencies, Node};
+use crate::api::routing::{Decides, Hop};
+use crate::api::walk::{EscapeRing, RingHop, Step};
+use std::collections::HashMap;
+
+/// Most states of packets that the check follows to each destination of a sample.
+const MOST_STATES: usize = 20_000;
+
+/// Most destinations of the sample.
+const DESTINATIONS: usize = 8;
+
+const MEND: &str = "look at `steps`, `taken` and the rings of `proof`";
+
+impl Dependencies<'_> {
+    /// Adds the dependencies along the rings, and refuses a routing whose packets can't rely on them.
+    pub(super) fn escape_rings(&mut self, walks: &Walks, rings: &[EscapeRing]) -> Result<(), Lost> {
+        if walks.needs.decides != Decides::EachStep {
+            let what = "relies on rings, but a head that has asked for another hop never asks for the ring";
+            return Err(Lost::new(what, "let `Needs::decides` be `EachStep`, or give another `proof`"));
+        }
+        let mut ring_of: HashMap<Node, usize> = HashMap::new();
+        for (number, ring) in rings.iter().enumerate() {
+            for node in self.along(ring)? {
+                if let Some(other) = ring_of.insert(node, number) {
+                    let what = format!("has rings {other} and {number} that share {}", self.describe(node));
+                    return Err(Lost::new(what, MEND));
+                }
+            }
+        }
+        if self.ring_entries.is_empty() {
+            return Ok(()); // without bubbles the rings are cycles, which is all that a check with merged classes looks for
+        }
+        for to in walks.sample().step_by(walks.sample().count().div_ceil(DESTINATIONS).max(1)) {
+            walks.some_states(to, MOST_STATES, |last, at, steps| self.may_escape(to, (last, at, steps), rings, &ring_of))?;
+        }
+        Ok(())
+    }
+
+    /// Follows a ring once round; returns the nodes of its channels. Adds an edge from each to the next.
+    fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
+        let routers = self.graph.routers();
+        let hop = |at: u32| ring.hops.get(at as usize).map(|&RingHop { port, move_on, .. }| Hop { port, class: move_on });
+        let wrong = |what: String| Err(Lost::new(what, MEND));
+        let (mut at, mut nodes) = (0, Vec::with_capacity(routers as usize));
+        for _ in 0..routers {
+            let Some((here, next)) = hop(at).and_then(|hop| Some((hop, self.neighbour(at, hop.port)?))) else {
+                return wrong(format!("has a ring that leads from router {at} to no other router"));
+            };
+            let onward = hop(next).ok_or_else(|| Lost::new(format!("has a ring without router {next}"), MEND))?;
+            self.turn(at, here, onward);
+            nodes.push(self.node(at, here.port, here.class));
+            at = next;
+            if at == 0 {
+                break;
+            }
+        }
+        match nodes.len() as u32 {
+            all if all == routers && at == 0 => Ok(nodes),
+            visited => wrong(format!(
+                "has a ring that visits {visited} routers from router 0 on and is then at router {at}; the network has \
+                 {routers}"
+            )),
+        }
+    }
+
+    /// Refuses a state of a packet to router `to` in which it can't escape.
+    fn may_escape(
+        &self,
+        to: u32,
+        (last, at, steps): (Option<Taken>, u32, &[Step]),
+        rings: &[EscapeRing],
+        ring_of: &HashMap<Node, usize>,
+    ) -> Result<(), Lost> {
+        let Some((before, hop)) = last else { return Ok(()) };
+        if at == to {
+            return match steps.first() {
+                None => Ok(()),
+                Some(_) => Err(Lost::new(format!("does not deliver a packet that is at its router {to}"), MEND)),
+            };
+        }
+        let vcs = self.vcs_of(self.node(before, hop.port, hop.class));
+        let may = |port: u8, class: u8| steps.iter().any(|step| step.hop == Hop { port, class });
+        let (found, what) = match ring_of.get(&vcs) {
+            Some(&ring) => {
+                let RingHop { port, move_on, .. } = rings[ring].hops[at as usize];
+                (may(port, move_on), "move on in its ring")
+            }
+            None => {
+                let enters = |ring: &EscapeRing| may(ring.hops[at as usize].port, ring.hops[at as usize].enter);
+                (rings.iter().any(enters), "enter a ring")
+            }
+        };
+        if found {
+            return Ok(());
+        }
+        Err(Lost::new(format!("does not let a packet to router {to} {what} at router {at}"), MEND))
+    }
+}

@@ -1,0 +1,62 @@
+//! The spans of a run in which something is broken.
+
+use crate::network::spec::{Fault, Spec};
+use crate::pipeline::fault_tally::FaultTally;
+use weft_units::Cycles;
+
+/// Bins of the longest window in which arrivals are counted in a run with faults.
+const BINS: u64 = 128;
+
+/// From a first failure, while all was whole, to the cycle in which all is whole again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Episode {
+    pub from: Cycles,
+    /// First cycle in which all is whole again; `None` if something never returns.
+    pub until: Option<Cycles>,
+}
+
+/// The episodes of these faults, in the order of time.
+pub fn episodes(faults: &[Fault]) -> Vec<Episode> {
+    let mut sorted: Vec<&Fault> = faults.iter().collect();
+    sorted.sort_unstable_by_key(|fault| fault.at);
+    let mut episodes: Vec<Episode> = Vec::new();
+    for fault in sorted {
+        match episodes.last_mut() {
+            Some(last) if last.until.is_none_or(|until| fault.at <= until) => {
+                last.until = last.until.zip(fault.until).map(|(a, b)| a.max(b));
+            }
+            _ => episodes.push(Episode { from: fault.at, until: fault.until }),
+        }
+    }
+    episodes
+}
+
+/// What a block counts of arrivals in a run with these faults.
+pub(crate) fn tally(spec: &Spec) -> FaultTally {
+    let changes: Vec<Cycles> =
+        episodes(&spec.faults).iter().flat_map(|episode| [Some(episode.from), episode.until]).flatten().collect();
+    let width = (spec.phases.window / BINS).max(1);
+    FaultTally::new(&changes, width, ((spec.phases.warmup + spec.phases.window) / width + 1).min(1 << 16) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::spec::Part;
+
+    #[test]
+    fn faults_that_touch_are_one_episode() {
+        let fault = |at, until| Fault { what: Part::Router(at as u32), at, until };
+        let faults = [
+            fault(70, Some(80)),
+            fault(10, Some(30)),
+            fault(20, Some(25)),
+            fault(30, Some(40)),
+            fault(90, None),
+            fault(95, Some(99)),
+        ];
+        let found: Vec<_> = episodes(&faults).iter().map(|e| (e.from, e.until)).collect();
+        assert_eq!(found, [(10, Some(40)), (70, Some(80)), (90, None)]);
+        assert_eq!(episodes(&[]), []);
+    }
+}

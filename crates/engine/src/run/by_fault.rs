@@ -1,0 +1,28 @@
+//! What arrived in the window while something was broken, and while all was whole.
+
+use crate::network::simulation::Simulation;
+use crate::pipeline::tally::Tally;
+use crate::run::outcome::{FaultOutcome, FaultSpan};
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// By spans and bins of the window; `None` if nothing fails in the run.
+    pub(crate) fn by_fault(&self, tally: &Tally, window: (u64, u64)) -> Option<FaultOutcome> {
+        let counted = &tally.parts.faults;
+        if counted.width() == 0 {
+            return None;
+        }
+        let spans: Vec<_> = counted.spans().collect();
+        let ends = spans.iter().skip(1).map(|&(start, ..)| start).chain([u64::MAX]);
+        let clipped = spans.iter().zip(ends).map(|(&(start, broken, &arrived), end)| FaultSpan {
+            from: start.max(window.0),
+            to: end.min(window.1),
+            broken,
+            arrived,
+        });
+        Some(FaultOutcome {
+            spans: clipped.filter(|span| span.from < span.to).collect(),
+            bin: counted.width(),
+            bins: counted.bins(window).collect(),
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! What a summary says of faults, in runs whose answer is known.
+
+use serde_json::Value;
+use weft_engine::spec::Execution;
+use weft_scenario::expand;
+
+/// The summary of a run of this scenario with these keys at the end.
+fn run(more: &str) -> Value {
+    let text = format!("{RING}{more}\n");
+    let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let how = Execution { threads: 1, blocks: 1 };
+    let one = point.run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary;
+    let many = point.run(Execution { threads: 2, blocks: 3 }, &()).unwrap_or_else(|error| panic!("{error}")).summary;
+    assert_eq!(one, many, "3 blocks");
+    one
+}
+
+/// A window from cycle 1000 to 41000, in which bins have 40000 / 128 = 312 cycles.
+const RING: &str = "\
+topology: {torus: {widths: [6], terminals_per_router: 4}}
+routing: shortest_path
+links: {default: {vcs: 8}}
+traffic: {pattern: {uniform: {include_self: true}}, load: 0.1}
+measure: {warmup: 1000cycles, window: 40000cycles}
+";
+
+fn number(summary: &Value, key: &str) -> f64 {
+    summary[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", summary[key]))
+}
+
+#[test]
+fn tables_that_come_late_are_the_time_to_recover() {
+    // Heads at the link wait for 3,000 cycles; then all goes on over the other way round, which is longer, so latencies stay
+    // above those before until the link is back and its tables are.
+    let s =
+        run("faults: [{link: [1, 2], at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 3000cycles}");
+    let [before, during, after] =
+        ["before", "during", "after"].map(|part| number(&s, &format!("latency_{part}_faults_cycles")));
+    assert!(during > before + 50.0, "{before} {during} {after}");
+    assert!(after > before && after < during, "{before} {during} {after}");
+    for part in ["before", "after"] {
+        assert_eq!(s[format!("delivered_{part}_faults_share")], 1.0);
+    }
+    let bin = number(&s, "recovery_bin_cycles");
+    assert_eq!(bin, 312.0);
+    // from the failure: until the link is back and 3,000 cycles later its tables are; at most two bins more
+    let (recovery, back) = (number(&s, "recovery_cycles"), number(&s, "return_recovery_cycles"));
+    assert!((15_000.0 - bin..15_000.0 + 2.0 * bin).contains(&recovery), "{recovery}");
+    assert!((3000.0 - bin..3000.0 + 2.0 * bin).contains(&back), "{back}");
+    assert_eq!((&s["recovery_unknown"], &s["return_recovery_unknown"]), (&Value::Null, &Value::Null));
+    let episode = &s["fault_episodes"][0];
+    assert_eq!(
+        (&episode["failed"], &episode["from_cycle"], &episode["to_cycle"]),
+        (&"link 1-2".into(), &12_000.into(), &24_000.into())
+    );
+    assert_eq!((episode["recovery_cycles"].as_f64(), s["fault_episodes_count"].as_u64()), (Some(recovery), Some(1)));
+    // the parts share the window, and all packets that were delivered in it
+    let parts = s["fault_parts"].as_array().expect("parts");
+    let sum = |key: &str| parts.iter().map(|part| part[key].as_u64().expect(key)).sum::<u64>();
+    // packets under way as the tables change, on their second hop or later, may run out of classes
+    assert_eq!((sum("cycles"), sum("dropped_packets") < sum("packets") / 100), (40_000, true));
+    let cycles: Vec<_> = parts.iter().map(|part| part["cycles"].as_u64().expect("cycles")).collect();
+    assert_eq!(cycles, [11_000, 12_000, 17_000]);
+    let flits: f64 = parts
+        .iter()
+        .zip(cycles)
+        .map(|(part, cycles)| part["accepted_load"].as_f64().expect("a load") * cycles as f64)
+        .sum();
+    assert!((flits / 40_000.0 - number(&s, "accepted_load")).abs() < 1e-9);
+}
+
+#[test]
+fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
+    // the link is back after a cycle; heads that met it wait for that
+    let s = run("faults: [{link: [1, 2], at: 12000cycles, until: 12001cycles}]\nfault_model: {rebuild_delay: 0cycles}");
+    assert_eq!((number(&s, "recovery_cycles"), number(&s, "return_recovery_cycles")), (0.0, 0.0));
+    // a router that is dead takes the packets from and to it, 11 of 36 pairs, and what it held
+    let s = run("faults: [{router: 3, at: 12000cycles, until: 24000cycles}]\nfault_model: {rebuild_delay: 0cycles}");
+    let share = number(&s, "delivered_during_faults_share");
+    assert!((share - 25.0 / 36.0).abs() < 0.02, "{share}");
+    // fewer flits arrive until it is back
+    assert!((12_000.0..13_000.0).contains(&number(&s, "recovery_cycles")), "{}", s["recovery_cycles"]);
+}
+
+#[test]
+fn random_faults_are_judged_as_those_that_are_named() {
+    let s = run(
+        "fault_model: {random: {of: links, from: 12000cycles, mtbf: 60000cycles, mttr: 500cycles}, rebuild_delay: 100cycles}",
+    );
+    let episodes = s["fault_episodes"].as_array().expect("episodes");
+    assert!(episodes.len() > 1, "{episodes:?}");
+    assert!(episodes.iter().all(|episode| episode["from_cycle"].as_u64() > Some(12_000)));
+    assert!(number(&s, "latency_during_faults_cycles") > number(&s, "latency_before_faults_cycles"));
+    assert!(episodes.iter().any(|episode| episode["recovery_cycles"].is_u64()), "{episodes:?}");
+    let known = s["recovery_cycles"].is_u64();
+    assert_eq!(known, episodes.iter().all(|episode| episode["recovery_cycles"].is_u64()));
+    assert_ne!(known, s["recovery_unknown"].is_string());
+}
+
+#[test]
+fn what_was_not_measured_has_no_number_but_a_reason() {
+    let unknown = |s: &Value, part: usize| s["fault_parts"][part]["unknown"].as_str().map(str::to_owned);
+    // it is there when the window begins, and never returns
+    let s = run("faults: [{link: [1, 2], at: 500cycles}]");
+    for (key, part) in [("before", 0), ("after", 2)] {
+        assert_eq!(s[format!("latency_{key}_faults_cycles")], Value::Null);
+        assert_eq!(s[format!("delivered_{key}_faults_share")], Value::Null);
+        assert!(unknown(&s, part).is_some_and(|why| why.contains("cycle")), "{s}");
+    }
+    assert_eq!((&s["recovery_cycles"], unknown(&s, 1)), (&Value::Null, None));
+    assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("broken already when the window begins")));
+    // too soon for chance to be known; the remedy works
+    let s = run("faults: [{link: [1, 2], at: 2000cycles, until: 2100cycles}]");
+    let why = s["recovery_unknown"].as_str().expect("a reason");
+    let cycle = why.split("in cycle ").last().and_then(|rest| rest.split(' ').next()).expect("a remedy");
+    let later: u64 = cycle.parse().unwrap_or_else(|_| panic!("{why}"));
+    let s = run(&format!("faults: [{{link: [1, 2], at: {later}cycles, until: {}cycles}}]", later + 100));
+    assert!(s["recovery_cycles"].is_u64(), "{s}");
+    // behind the window: in the drain
+    let s = run("faults: [{link: [1, 2], at: 41000cycles}]");
+    assert_eq!(s["fault_episodes_count"], 0);
+    assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("nothing fails in the window")));
+    // nothing fails: nothing is told
+    assert!(run("").get("fault_parts").is_none());
+}
+
+#[test]
+fn batches_end_with_what_is_lost_and_replies_of_lost_requests_are_not_missed() {
+    let batch = "faults: [{router: 3, at: 2000cycles}]\nfault_model: {rebuild_delay: 100cycles}\n";
+    let text = |traffic: &str, measure: &str| {
+        format!(
+            "topology: {{torus: {{widths: [6], terminals_per_router: 4}}}}\nrouting: shortest_path\n\
+             links: {{default: {{vcs: 8}}}}\ntraffic: {traffic}\nmeasure: {measure}\n{batch}"
+        )
+    };
+    let run = |text: &str| {
+        let point = expand("batch.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    };
+    let complete = "{stop: {complete: {max_window: 100000cycles}}}";
+    for (reply, each) in [("", 1), (", reply: {packet: 2flits}", 2)] {
+        let jobs = format!(
+            "{{jobs: [{{name: a, terminals: {{range: [0, 23]}}, pattern: uniform, load: 0.2, batch: {{per_terminal: 800}}{reply}}}]}}"
+        );
+        let s = run(&text(&jobs, complete));
+        let job = &s["jobs"][0];
+        let count = |key: &str| job[key].as_u64().unwrap_or_else(|| panic!("{key}: {job}"));
+        assert_eq!((&s["ending"], count("batch_packets")), (&"drained".into(), 24 * 800 * each), "{s}");
+        assert_eq!(count("batch_delivered_packets") + count("batch_dropped_packets"), count("batch_packets"));
+        assert!(count("batch_dropped_packets") > 1000 * each && count("missing_packets") == 0, "{job}");
+        assert!(count("completion_cycles") > 3000 && s["completion_cycles"] == job["completion_cycles"], "{job}");
+        assert!(s["recovery_unknown"].as_str().is_some_and(|why| why.contains("batches are sent")), "{s}");
+    }
+    // replies without a limit: what is lost has none, and nothing is missing
+    let s = run(&text(
+        "{pattern: uniform, load: 0.03, reply: {packet: 2flits}}",
+        "{warmup: 500cycles, window: 8000cycles}",
+    ));
+    assert_eq!((&s["ending"], &s["missing_packets"]), (&"drained".into(), &0.into()));
+    assert!(s["dropped_packets"].as_u64() > Some(500), "{}", s["dropped_packets"]);
+}

@@ -1,0 +1,219 @@
+//! Rings: ways round the network that visit every router once (Hamiltonian rings). Packets that are stuck escape on them.
+//!
+//! A ring is physical or embedded. A physical one has wires and ports of its own; the topology builds it, and its graph
+//! offers it in [`Structure::rings`](super::Structure::rings). An embedded one follows links that the network has anyway:
+//! [`Ring::in_label_order`] (the escape ring of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical
+//! Networks", which closes in the palm tree) and [`Ring::disjoint`] (several rings without a common link, so that one
+//! broken link leaves the others whole).
+
+mod disjoint;
+mod search;
+
+use super::{Graph, Peer, Port};
+use weft_units::Refusal;
+
+/// A way round the network that visits every router once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ring {
+    /// For each router the output port that leads to the next router; of a trunk the first member.
+    pub forward: Vec<u16>,
+    /// For each router the output port that leads to the previous router, over the same link as that one's `forward`.
+    pub backward: Vec<u16>,
+    /// For each router its place on the ring; router 0 has place 0, the next one place 1.
+    pub place: Vec<u32>,
+}
+
+/// Fewest routers of an embedded ring: with two of them the links forward and backward would be one.
+const LEAST_ROUTERS: u32 = 3;
+
+impl Ring {
+    /// The ring 0, 1, 2, ... and back to router 0 over links of the network, but for those of its physical rings. Refuses,
+    /// at `path`, a network in which some router has no link to the next one.
+    pub fn in_label_order(graph: &Graph, path: &str) -> Result<Self, Refusal> {
+        refuse_few_routers(graph, path)?;
+        let order: Vec<u32> = (0..graph.routers()).collect();
+        Self::along(graph, &order).map_err(|(from, to)| no_link(graph, from, to, path))
+    }
+
+    /// So many rings over links of the network, but for those of its physical rings, of which no two have a link in
+    /// common. Where the groups make a palm tree with one link between every two of them, the first ring is that in label
+    /// order. Refuses, at `path`, more rings than there are or than are found.
+    pub fn disjoint(graph: &Graph, count: u32, path: &str) -> Result<Vec<Self>, Refusal> {
+        refuse_few_routers(graph, path)?;
+        disjoint::rings(graph, count, path)
+    }
+
+    /// The routers in the order of the ring, router 0 first.
+    pub fn order(&self) -> Vec<u32> {
+        let mut order = vec![0; self.place.len()];
+        (0..).zip(&self.place).for_each(|(router, &place)| order[place as usize] = router);
+        order
+    }
+
+    /// Checks that the ring is one of this network: its ports lead to routers, what one router calls forward the next one
+    /// calls backward, and all routers are on it once, in the order of their places. The error says what is wrong.
+    pub fn check(&self, graph: &Graph) -> Result<(), String> {
+        let routers = graph.routers();
+        let lengths = [self.forward.len(), self.backward.len(), self.place.len()];
+        if let Some(length) = lengths.into_iter().find(|&length| length != routers as usize) {
+            return Err(format!("the ring lists {length} routers; the network has {routers}"));
+        }
+        for router in 0..routers {
+            self.check_at(graph, router)?;
+        }
+        let (mut at, mut visited) = (0, 0);
+        while visited == 0 || at != 0 {
+            if self.place[at as usize] != visited {
+                let place = self.place[at as usize];
+                return Err(format!("router {at} is number {visited} from router 0 on, but its place is {place}"));
+            }
+            at = self.ends(graph, at)?.0;
+            visited += 1;
+        }
+        match visited {
+            all if all == routers => Ok(()),
+            _ => Err(format!("the ring is back at router 0 after {visited} of {routers} routers")),
+        }
+    }
+
+    /// Checks every ring, and that no two have a link in common. The error says which ring is wrong, counted from 0.
+    pub fn check_all(rings: &[Self], graph: &Graph) -> Result<(), String> {
+        for (number, ring) in rings.iter().enumerate() {
+            ring.check(graph).map_err(|what| format!("ring {number}: {what}"))?;
+            for (other, before) in rings[..number].iter().enumerate() {
+                let shares = |&router: &u32| {
+                    let [own, next, last] =
+                        [&ring.forward, &before.forward, &before.backward].map(|ports| ports[router as usize]);
+                    own == next || own == last
+                };
+                if let Some(router) = (0..graph.routers()).find(shares) {
+                    let port = ring.forward[router as usize];
+                    return Err(format!("rings {other} and {number} share the link at port {port} of router {router}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// That the link forward of a router is the link backward of the next one, and not its own link backward.
+    fn check_at(&self, graph: &Graph, router: u32) -> Result<(), String> {
+        let (next, landing) = self.ends(graph, router)?;
+        let (forward, back) = (self.forward[router as usize], self.backward[next as usize]);
+        if landing != back {
+            return Err(format!(
+                "port {forward} of router {router} leads forward to port {landing} of router {next}, whose port backward is \
+                 {back}"
+            ));
+        }
+        if forward == self.backward[router as usize] {
+            return Err(format!("router {router} has one port, {forward}, for both directions"));
+        }
+        Ok(())
+    }
+
+    /// The router and port that the port forward of a router leads to.
+    fn ends(&self, graph: &Graph, router: u32) -> Result<(u32, u16), String> {
+        let port = self.forward[router as usize];
+        match graph.ports(router).get(usize::from(port)).map(|port| port.peer) {
+            Some(Peer::Router { router, port }) => Ok((router, port)),
+            Some(Peer::Terminal(terminal)) => {
+                Err(format!("port {port} of router {router} leads to terminal {terminal}"))
+            }
+            Some(Peer::Unused) => Err(format!("port {port} of router {router} leads nowhere")),
+            None => Err(format!("router {router} has no port {port}")),
+        }
+    }
+
+    /// The ring that visits the routers in this order, which begins with router 0; or the first two that follow each other
+    /// and have no link.
+    fn along(graph: &Graph, order: &[u32]) -> Result<Self, (u32, u32)> {
+        let n = graph.routers() as usize;
+        let mut ring = Self { forward: vec![0; n], backward: vec![0; n], place: vec![0; n] };
+        for (place, &router) in order.iter().enumerate() {
+            let next = order[(place + 1) % order.len()];
+            let link = links_to(graph, router).find(|&(_, far, _)| far == next);
+            let (out, _, landing) = link.ok_or((router, next))?;
+            ring.forward[router as usize] = out;
+            ring.backward[next as usize] = landing;
+            ring.place[router as usize] = place as u32;
+        }
+        Ok(ring)
+    }
+
+    /// The physical ring of so many routers in label order whose ports, the same on every router, are `port` (forward) and
+    /// `port` + 1 (backward).
+    pub(crate) fn of_wires(routers: u32, port: u16) -> Self {
+        let n = routers as usize;
+        Self { forward: vec![port; n], backward: vec![port + 1; n], place: (0..routers).collect() }
+    }
+
+    /// The two ports of a router on that ring; `class` says of which link class a link is, from its first router.
+    pub(crate) fn wires(routers: u32, port: u16, router: u32, class: impl Fn(u32) -> u8) -> [Port; 2] {
+        let (next, last) = ((router + 1) % routers, (router + routers - 1) % routers);
+        let to = |router, port, class| Port { peer: Peer::Router { router, port }, class };
+        [to(next, port + 1, class(router)), to(last, port, class(last))]
+    }
+}
+
+/// The links of a router that can be part of an embedded ring: (port, router there, port there). Physical rings are rings
+/// of their own, and of a trunk the first link counts.
+fn links_to(graph: &Graph, router: u32) -> impl Iterator<Item = (u16, u32, u16)> + '_ {
+    let rings = &graph.structure().rings;
+    let own = move |port: u16| {
+        let ports = rings.iter().flat_map(|ring| [ring.forward[router as usize], ring.backward[router as usize]]);
+        ports.into_iter().any(|other| other == port)
+    };
+    (0..).zip(graph.ports(router)).filter_map(move |(number, port)| match port.peer {
+        Peer::Router { router: far, port } => {
+            let is_first = u16::from(graph.trunk(router, number as u8).first) == number;
+            (is_first && !own(number)).then_some((number, far, port))
+        }
+        Peer::Terminal(_) | Peer::Unused => None,
+    })
+}
+
+fn refuse_few_routers(graph: &Graph, path: &str) -> Result<(), Refusal> {
+    if graph.routers() >= LEAST_ROUTERS {
+        return Ok(());
+    }
+    let what =
+        format!("a ring over links of the network needs {LEAST_ROUTERS} routers, and it has {}", graph.routers());
+    Err(Refusal::new(path, what, "take more routers"))
+}
+
+/// The refusal of a ring in label order: what is missing between two routers, and what has such a ring.
+fn no_link(graph: &Graph, from: u32, to: u32, path: &str) -> Refusal {
+    let what = format!("a ring in label order needs a link from router {from} to router {to}, and there is none");
+    let Some(why) = where_groups_are_joined(graph, from, to) else {
+        let help = "take a network in which each router has a link to the next one, and the last one to router 0: a full \
+                    mesh, or a dragonfly with arrangement: palm_tree and as many groups as it can have";
+        return Refusal::new(path, what, help);
+    };
+    let help = "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to the \
+                first router of the next one; or give the ring wires of its own with escape_rings: 1";
+    Refusal::new(path, format!("{what}: {why}"), help)
+}
+
+/// Which routers the links join that lead from the group of one router to that of another, in a network of complete groups
+/// whose arrangement does not join these two routers; else `None`.
+fn where_groups_are_joined(graph: &Graph, from: u32, to: u32) -> Option<String> {
+    let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
+    let (links, size) = (groups.global.as_ref()?, groups.run()?);
+    let [i, j] = [from, to].map(|router| groups.places[router as usize].0);
+    if i == j {
+        return None;
+    }
+    let gateway = |i: u32, j: u32, copy: u32| {
+        let k = links.arrangement.port_to(groups.count, i, j) + copy * (groups.count - 1);
+        i * size + links.gateways[k as usize].0
+    };
+    let joined: Vec<_> = (0..links.per_pair()).map(|copy| (gateway(i, j, copy), gateway(j, i, copy))).collect();
+    match joined[..] {
+        _ if joined.contains(&(from, to)) => None,
+        [(near, far)] => Some(format!("the link from group {i} to group {j} joins routers {near} and {far}")),
+        _ => Some(format!("none of the {} links from group {i} to group {j} joins them", joined.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

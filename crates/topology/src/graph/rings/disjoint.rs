@@ -1,0 +1,192 @@
+//! Several rings of which no two have a link in common.
+//!
+//! The full palm tree has them by construction. Elsewhere one ring follows the lines of the grid, if there is a grid whose
+//! lines close, and the others are searched for among the links that are left.
+
+use super::search::Neighbours;
+use super::{Ring, links_to};
+use crate::{Arrangement, Graph, Grid, Line};
+use weft_units::Refusal;
+
+/// So many rings, or the refusal that says how many there are.
+pub(super) fn rings(graph: &Graph, count: u32, path: &str) -> Result<Vec<Ring>, Refusal> {
+    if count == 0 {
+        return Err(Refusal::new(path, "0 rings", "take 1 or more"));
+    }
+    if let Some(palm_tree) = PalmTree::of(graph) {
+        let most = palm_tree.steps();
+        if count as usize > most.len() {
+            let what = format!("{count} rings, but {}", palm_tree.has(most.len()));
+            return Err(Refusal::new(path, what, format!("take at most {}", most.len())));
+        }
+        let orders = most.into_iter().take(count as usize).map(|(entry, step)| palm_tree.order(entry, step));
+        let rings: Result<Vec<Ring>, _> = orders.map(|order| Ring::along(graph, &order)).collect();
+        // some link is missing where the network is what faults have left
+        if let Ok(rings) = rings {
+            return Ok(rings);
+        }
+    }
+    refuse_too_many(graph, count, path)?;
+    let mut left = Neighbours::of((0..graph.routers()).map(|r| links_to(graph, r).map(|(_, far, _)| far)));
+    let mut rings = Vec::new();
+    while rings.len() < count as usize {
+        let by_lines = graph.structure().grid.as_ref().filter(|_| rings.is_empty()).and_then(around);
+        let by_lines = by_lines.and_then(|order| Ring::along(graph, &order).ok());
+        let by_search = || left.ring().and_then(|order| Ring::along(graph, &order).ok());
+        let Some(ring) = by_lines.or_else(by_search) else {
+            let asked = if count == 1 { "1 ring".to_owned() } else { format!("{count} rings without a common link") };
+            let what = format!("{asked}; a search has found {}", rings.len());
+            let help = match rings.len() {
+                0 => "take another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
+                found => format!("take at most {found}"),
+            };
+            return Err(Refusal::new(path, what, help));
+        };
+        left.remove(&ring.order());
+        rings.push(ring);
+    }
+    Ok(rings)
+}
+
+/// Refuses more rings than some router has links for.
+fn refuse_too_many(graph: &Graph, count: u32, path: &str) -> Result<(), Refusal> {
+    let neighbours = |&router: &u32| {
+        let mut others: Vec<u32> = links_to(graph, router).map(|(_, far, _)| far).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.len() as u32
+    };
+    let least = (0..graph.routers()).min_by_key(neighbours).expect("a router");
+    let links = neighbours(&least);
+    if count <= links / 2 {
+        return Ok(());
+    }
+    let what = format!(
+        "{count} rings without a common link take {} links of each router; router {least} has {links} neighbours",
+        2 * u64::from(count)
+    );
+    let help = match links / 2 {
+        0 => "take another topology, such as a dragonfly with arrangement: palm_tree".to_owned(),
+        most => format!("take at most {most}"),
+    };
+    Err(Refusal::new(path, what, help))
+}
+
+/// A palm tree of g = a*h + 1 groups of a routers, a even, with one link between every two groups.
+///
+/// A link from group i to group i + s is on port k = g - s - 1 and lands on port s - 1, so it leaves router (a*h - s) / h
+/// and enters router (s - 1) / h (both rounded down): if it enters router e it leaves router a - 1 - e. A ring takes the
+/// step s from every group, which visits all of them where s and g have no common factor, and crosses each group on a path
+/// from e to a - 1 - e that visits all its routers.
+///
+/// Such paths without a common link are the zigzags of a complete graph (E. Lucas 1892, after Walecki): path j visits j,
+/// j + 1, j - 1, j + 2, ..., j + a/2 mod a. With the routers renamed so that path 0 visits them in the order of their
+/// labels (v <= a/2 to 2v - 1, others to 2(a - v)), path j ends at 2j - 1 and a - 2j, whose sum is a - 1: it is the one for
+/// e = 2j - 1 or, the other way round, e = a - 2j. The h steps that enter one router share the path, so that there is at
+/// most one ring for each e < a/2. Step 1 makes the ring in label order.
+struct PalmTree {
+    a: u32,
+    h: u32,
+    g: u32,
+}
+
+impl PalmTree {
+    fn of(graph: &Graph) -> Option<Self> {
+        let groups = graph.structure().groups.as_ref().filter(|groups| groups.complete.is_some())?;
+        let (links, a, g) = (groups.global.as_ref()?, groups.run()?, groups.count);
+        let full = links.arrangement == Arrangement::PalmTree && links.gateways.len() as u32 + 1 == g;
+        (full && a.is_multiple_of(2)).then_some(Self { a, h: (g - 1) / a, g })
+    }
+
+    /// For each entry e the first step that makes a ring, where there is one.
+    fn steps(&self) -> Vec<(u32, u32)> {
+        let of_entry = |e: u32| (e * self.h + 1..=(e + 1) * self.h).find(|&s| gcd(s, self.g) == 1).map(|s| (e, s));
+        (0..self.a / 2).filter_map(of_entry).collect()
+    }
+
+    /// Why there are no more than `most` rings.
+    fn has(&self, most: usize) -> String {
+        let &Self { a, h, g } = self;
+        let half = a / 2;
+        let rings = format!("in a palm tree of {g} groups of {a} routers the construction has {half}");
+        match half as usize - most {
+            0 => format!("{rings}, one for each pair of its routers"),
+            without => format!(
+                "{rings} pairs of routers for them, and no ring for {without}: all of the {h} steps from group to group that \
+                 such a pair can take have a factor in common with {g}"
+            ),
+        }
+    }
+
+    /// The routers in the order of the ring.
+    fn order(&self, entry: u32, step: u32) -> Vec<u32> {
+        let path = self.across(entry);
+        let group = |k: u32| (u64::from(k) * u64::from(step) % u64::from(self.g)) as u32;
+        let order = (0..self.g).flat_map(|k| path.iter().map(move |index| group(k) * self.a + index));
+        from_router_0(order.collect())
+    }
+
+    /// The path across a group from router `entry` to router a - 1 - `entry`.
+    fn across(&self, entry: u32) -> Vec<u32> {
+        let (a, reversed) = (self.a, entry > 0 && entry.is_multiple_of(2));
+        let j = if reversed { (a - entry) / 2 } else { entry.div_ceil(2) };
+        let vertex = |t: u32| if t % 2 == 1 { (j + t.div_ceil(2)) % a } else { (j + a - t / 2) % a };
+        let renamed = |v: u32| {
+            if v == 0 {
+                0
+            } else if v <= a / 2 {
+                2 * v - 1
+            } else {
+                2 * (a - v)
+            }
+        };
+        let mut path: Vec<u32> = (0..a).map(|t| renamed(vertex(t))).collect();
+        if reversed {
+            path.reverse();
+        }
+        path
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The same way round, but beginning with router 0.
+fn from_router_0(mut order: Vec<u32>) -> Vec<u32> {
+    let first = order.iter().position(|&router| router == 0).expect("router 0 is on every ring");
+    order.rotate_left(first);
+    order
+}
+
+/// A way round a grid, if the lines of its first dimension close. Given a way round the dimensions below, c_0, c_1, ..., the
+/// next dimension repeats c_1 and what follows to and fro, once for each coordinate, and returns over c_0. After an even
+/// number of rounds the last router is a c_1, after an odd number the last one of the way: both are neighbours of c_0.
+fn around(grid: &Grid) -> Option<Vec<u32>> {
+    let mut order = vec![0];
+    let mut stride = 1;
+    for dimension in grid.dimensions.iter().filter(|dimension| dimension.width > 1) {
+        let rows = 0..dimension.width;
+        if order.len() == 1 {
+            if dimension.line == Line::Row {
+                return None;
+            }
+            order = rows.collect();
+        } else {
+            let (first, others) = (order[0], &order[1..]);
+            let mut longer = Vec::with_capacity(order.len() * dimension.width as usize);
+            for row in rows.clone() {
+                let at = |router: &u32| router + row * stride;
+                if row % 2 == 0 {
+                    longer.extend(others.iter().map(at))
+                } else {
+                    longer.extend(others.iter().rev().map(at))
+                }
+            }
+            longer.extend(rows.rev().map(|row| first + row * stride));
+            order = longer;
+        }
+        stride *= dimension.width;
+    }
+    Some(from_router_0(order))
+}
