@@ -21,7 +21,8 @@ pub struct FaultModel {
     /// heads at a broken link wait for them [time].
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time].
+    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time]. Where the
+    /// escape is a ring, any packet that waits so long in one place while something is broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
