@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import weft
@@ -87,7 +88,9 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
     for kind in ("on", "beside"):
         figure = draw.figure("power", Choice.of([broken[kind]]))
         axes = figure.axes[0]
-        assert not [line for line in axes.lines if "always_on_mean" in str(line.get_label()) and len(line.get_xdata())]
+        assert not [
+            line for line in axes.lines if "always_on_mean" in str(line.get_label()) and np.size(line.get_xdata())
+        ]
         assert "not where links fail" in " ".join(text.get_text() for text in figure.legends[0].get_texts())
 
 
@@ -110,7 +113,11 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
 def test_faults_that_take_more_from_one_side_have_no_remedy_that_does_not_work(tmp_path: Path) -> None:
     points = []
     for policy, packets in (("always_on", 95_000), ("tcep", 12_000)):
-        numbers = {"packets": packets, "dropped_packets": 100_000 - packets, "accepted_load": 0.1 * packets / 100_000}
+        numbers: dict[str, Any] = {
+            "packets": packets,
+            "dropped_packets": 100_000 - packets,
+            "accepted_load": 0.1 * packets / 100_000,
+        }
         numbers |= {"power_mean_w": 1000.0, "power_always_on_mean_w": 2000.0, "policy": policy}
         points.append(({"power.policy": policy, "traffic.load": 0.1, "faults": LISTED}, numbers))
     bill = made(tmp_path / "unequal", points).bill(BILL | {"profile": [{"share": 1, "load": 0.1}]})
@@ -136,9 +143,9 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     assert page["points"]["columns"]["mark"]
     assert "delivered_share" in [column["column"] for column in page["columns"]]
     assert "#" in page["marks"]
-    (row,) = curves(Sources([results]))
-    assert (row["latency"], row["steady_load"], row["accepted"]) == (None, None, None)
-    assert re.fullmatch(r"up to [\d.]+ % of the packets are dropped at 0.02, 0.1", row["saturation"])
+    (curve,) = curves(Sources([results]))
+    assert (curve["latency"], curve["steady_load"], curve["accepted"]) == (None, None, None)
+    assert re.fullmatch(r"up to [\d.]+ % of the packets are dropped at 0.02, 0.1", curve["saturation"])
     # in a document, in figures and in comparisons
     out = tmp_path / "points.md"
     assert main(["export", str(results.root), "--out", str(out)]) == 0

@@ -200,7 +200,7 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
 
 def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path: Path) -> None:
     """A phase that works off the backlog of another one accepts nearly all that it is offered."""
-    known = {"packets": 1000, "packet_latency_p50_cycles": 0}
+    known: dict[str, Any] = {"packets": 1000, "packet_latency_p50_cycles": 0}
     first = known | {"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 1000, "saturated": True}
     second = known | {"phase": 2, "start_cycle": 1000, "from_cycle": 1000, "to_cycle": 2000, "saturated": True}
     first |= {"load": 0.4, "offered_load": 0.4, "accepted_load": 0.3}

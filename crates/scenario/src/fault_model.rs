@@ -21,7 +21,8 @@ pub struct FaultModel {
     /// heads at a broken link wait for them [time].
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
-    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time].
+    /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time]. Where the
+    /// escape is a ring, any packet that waits so long in one place while something is broken.
     #[serde(default = "one_microsecond")]
     pub patience: Time,
 }
@@ -73,8 +74,20 @@ pub enum Parts {
 const MOST: f64 = 5000.0;
 /// Faults of a run, on average, of which a time to the next one is named that lets something fail.
 const FEWEST: f64 = 3.0;
+/// A repair that is named takes this part of the time between two faults.
+const SHARE: f64 = 20.0;
 /// Purpose of the random streams.
 const FAILURES: u64 = 0x6661_696c;
+
+/// Times with which something fails at random in a run.
+pub(crate) struct Enough {
+    /// Mean time to a fault.
+    pub mtbf: Cycles,
+    /// Mean time to a return, if it has to be shorter than it is written.
+    pub mttr: Option<Cycles>,
+    /// Faults of a run, on average.
+    pub expected: f64,
+}
 
 impl FaultModel {
     pub(crate) fn times(&self, clock: &Clock) -> Result<FaultTimes, Refusal> {
@@ -150,20 +163,24 @@ impl RandomFaults {
         Ok((format!("{count} {name}"), count as f64 * cycles as f64 / (up as f64 + down as f64)))
     }
 
-    /// An `mtbf` with which something does fail in the run, and how many faults it gives on average; `None` if it would
-    /// have to be as short as `mttr`.
-    pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<(Cycles, f64)>, Refusal> {
+    /// An `mtbf` with which something does fail in the run, a shorter `mttr` where it needs one, and how many faults they
+    /// give on average; `None` where the run is too short for any.
+    pub(crate) fn enough(&self, spec: &Spec, clock: &Clock) -> Result<Option<Enough>, Refusal> {
         let [_, down] = self.means(clock)?;
         let (count, cycles) = self.exposed(spec, clock)?;
         let mut expected = FEWEST;
         loop {
-            let up = (count as f64 * cycles as f64 / expected - down as f64).floor();
-            if up <= down as f64 {
+            let each = count as f64 * cycles as f64 / expected;
+            // a repair that lasts as long as the run, or longer, leaves no time to fail in
+            let shorter = down as f64 > each / SHARE;
+            let mttr = if shorter { (each / SHARE).floor() } else { down as f64 } as Cycles;
+            let mtbf = (each - mttr as f64).floor() as Cycles;
+            if expected > MOST || mttr == 0 || mtbf <= mttr {
                 return Ok(None);
             }
-            let shorter = Self { mtbf: Time::Cycles(up as Cycles), ..self.clone() };
-            if expected > MOST || !shorter.draw(spec, clock)?.is_empty() {
-                return Ok((expected <= MOST).then_some((up as Cycles, expected)));
+            let tried = Self { mtbf: Time::Cycles(mtbf), mttr: Time::Cycles(mttr), ..self.clone() };
+            if !tried.draw(spec, clock)?.is_empty() {
+                return Ok(Some(Enough { mtbf, mttr: shorter.then_some(mttr), expected }));
             }
             expected *= 2.0;
         }

@@ -3,6 +3,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
+use crate::fault_model::Enough;
 use crate::{events, periods};
 use serde::Serialize;
 use weft_engine::Spec;
@@ -61,8 +62,11 @@ fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, 
         few(expected)
     );
     let help = match random.enough(spec, &clock)? {
-        Some((mtbf, expected)) => format!("write {mtbf}cycles or less, which gives {} on average", few(expected)),
-        None => "write a longer measure.window, or a shorter mttr and mtbf".to_owned(),
+        Some(Enough { mtbf, mttr, expected }) => {
+            let mttr = mttr.map_or_else(String::new, |mttr| format!(" and `mttr: {mttr}cycles`"));
+            format!("write `mtbf: {mtbf}cycles`{mttr} or less, which gives {} on average", few(expected))
+        }
+        None => "write a longer measure.window".to_owned(),
     };
     Ok(Some(Warning::new("fault_model.random.mtbf", what, help)))
 }

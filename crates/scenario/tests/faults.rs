@@ -115,27 +115,31 @@ fn random_faults_that_make_no_sense_are_refused_with_their_arithmetic() {
 
 #[test]
 fn random_faults_of_which_none_falls_into_the_run_name_a_time_with_which_one_does() {
-    let warned = |mtbf: &str| {
-        let keys = format!("random: {{of: links, mtbf: {mtbf}, mttr: 2us}}");
+    let warned = |mtbf: &str, mttr: &str| {
+        let keys = format!("random: {{of: links, mtbf: {mtbf}, mttr: {mttr}}}");
         let warnings = expand("faults.yaml", &random(&keys), &[]).expect("good").remove(0).warnings;
         warnings.into_iter().find(|warning| warning.path == "fault_model.random.mtbf")
     };
-    // 30 links * 100 us / 1 h
-    let warning = warned("1h").expect("nothing fails");
-    assert!(
-        warning.what.contains("30 links with a mean time to a fault of 3600s have 8.3e-7 faults"),
-        "{}",
-        warning.what
-    );
-    let (_, rest) = warning.help.split_once("write ").expect("a remedy");
-    let (mtbf, _) = rest.split_once(" or less").expect("a time");
-    assert!(!warning.help.contains("seed") && warned(mtbf).is_none(), "{}", warning.help);
+    let named = |help: &str, key: &str| {
+        let (_, rest) = help.split_once(&format!("`{key}: "))?;
+        rest.split_once('`').map(|(time, _)| time.to_owned())
+    };
+    // 30 links * 100 us / 1 h; a repair of minutes has to be shorter, too
+    for (mttr, own) in [("2us", true), ("4min", false)] {
+        let warning = warned("1h", mttr).expect("nothing fails");
+        assert!(warning.what.contains("30 links with a mean time to a fault of 3600s have "), "{}", warning.what);
+        assert!(warning.what.contains("e-7 faults on average") && !warning.help.contains("seed"), "{warning:?}");
+        let mtbf = named(&warning.help, "mtbf").expect("a time");
+        let repair = named(&warning.help, "mttr");
+        assert_eq!(repair.is_none(), own, "{}", warning.help);
+        assert!(warned(&mtbf, repair.as_deref().unwrap_or(mttr)).is_none(), "{}", warning.help);
+    }
     // a time in which no run can be: the longest that is possible, which is taken
     let text = expand("faults.yaml", &random("random: {of: links, mtbf: 365d, mttr: 4h}"), &[]).expect_err("long").text;
     assert!(text.contains("fault_model.random.mtbf: 31536000s is 15768000000000000 cycles, more than 2^48"), "{text}");
     let longest = "281474976710656cycles";
     assert!(text.contains(&format!("write at most {longest}, which are 562949.953421312s")), "{text}");
-    assert!(warned(longest).is_some());
+    assert!(warned(longest, "4h").is_some());
 }
 
 #[test]

@@ -172,7 +172,8 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn is_open(&self, hop: Hop) -> bool {
-        let full = self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
+        let full =
+            self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
         let out = self.outs.hot(self.base + hop.port as usize);
         let link = self.common.links.hot(out.class as usize);
         let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };

@@ -4,8 +4,10 @@ use crate::api::board::Board;
 use crate::api::common::Common;
 use crate::api::routing::{AnyRouting, Decides, Needs};
 use crate::api::spec::{InputSpeedup, Watched};
+use crate::api::walk::Proof;
 use crate::network::bubbles;
 use crate::network::dependency;
+use crate::network::episodes;
 use crate::network::faults;
 use crate::network::pairs;
 use crate::network::policy;
@@ -90,6 +92,7 @@ pub(crate) fn net_with(
         faults,
         tables,
         patience: spec.fault_times.patience,
+        cut_rings: if matches!(routing.proof(), Proof::EscapeRings(_)) { episodes::spans(spec) } else { Vec::new() },
         routers_fail: faults == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
         ahead: routing.clone().ahead(),
         routing,

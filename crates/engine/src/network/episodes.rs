@@ -31,6 +31,11 @@ pub fn episodes(faults: &[Fault]) -> Vec<Episode> {
     episodes
 }
 
+/// The first cycle of each episode, and the first one after it.
+pub(crate) fn spans(spec: &Spec) -> Vec<(Cycles, Cycles)> {
+    episodes(&spec.faults).iter().map(|episode| (episode.from, episode.until.unwrap_or(Cycles::MAX))).collect()
+}
+
 /// What a block counts of arrivals in a run with these faults.
 pub(crate) fn tally(spec: &Spec) -> FaultTally {
     let changes: Vec<Cycles> =

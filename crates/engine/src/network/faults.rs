@@ -15,7 +15,8 @@
 //! another hop whose link is whole, or waits for the tables of what is left of the network. An overseer of the policy hears of
 //! it in the next cycle (`Overseer::fault`), and may switch other links on. A head that has lost its escape
 //! (Duato) but has other whole candidates waits for `patience` cycles, since packets without an escape may wait for each
-//! other; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
+//! other; where the
+//! escape is a ring, every head does while something is broken, as the ring is cut; all others wait only for links that the dependency check has seen. So nothing is stranded, except among packets of
 //! two tables in force one after the other, if the routing has one VC class: `unproven` says so. The tables of up to 64
 //! states are checked for cycles.
 //!

@@ -38,7 +38,8 @@ pub(crate) struct Broken {
     parked: Vec<Place>,
     /// Tables or links have changed since they last looked.
     pub(super) look_again: bool,
-    /// When heads without an escape give up: (cycle, since when, place), in the order of time.
+    /// When heads without an escape give up: (cycle, since when, place), in the order of time. Where heads escape to a ring,
+    /// those of all heads, which look then whether it is cut.
     deadlines: VecDeque<(u64, u64, Place)>,
 }
 
@@ -93,6 +94,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if state != LinkState::of(self.outs[o].state) {
             self.set_state(net, o, state, self.now);
         }
+        if !net.cut_rings.is_empty() {
+            return self.look_again(o); // whether the ring is whole again is not known here
+        }
         // heads of this router may have their escape again
         let r = self.outs[o].router as usize;
         let (base, end) = self.inputs_of(r);
@@ -127,6 +131,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let number = broken.number(place);
                 broken.undecided[number] = (key == UNDECIDED).then_some(self.packets.items[packet as usize]);
                 broken.since[number] = NEVER;
+                if !net.cut_rings.is_empty() {
+                    broken.since[number] = self.now;
+                    broken.deadlines.push_back((self.now + net.patience.max(1), self.now, place));
+                }
             }
         }
         true
@@ -167,14 +175,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.faults.broken.deadlines.pop_front();
             let (i, v) = place;
             let waits = self.ins[i].choosing >> v & 1 != 0;
-            if waits && self.faults.broken.since[self.faults.broken.number(place)] == since {
+            if !waits || self.faults.broken.since[self.faults.broken.number(place)] != since {
+                continue;
+            }
+            if net.cut_rings.is_empty() || self.ring_is_cut(net) {
                 self.give_up(net, place);
+            } else {
+                self.faults.broken.deadlines.push_back((self.now + net.patience.max(1), since, place));
             }
         }
         self.fade(net);
         if !self.faults.doomed.is_empty() {
             self.discard(net);
         }
+    }
+
+    /// Whether something is broken now, so that packets in a ring to which heads escape may not get on. Which links belong
+    /// to it is not asked: one that is broken elsewhere may hold up what a ring waits for.
+    fn ring_is_cut(&self, net: &Net) -> bool {
+        let before = net.cut_rings.partition_point(|&(from, _)| from <= self.now);
+        before > 0 && self.now < net.cut_rings[before - 1].1
     }
 
     /// The heads of router `r` that ask for output `o`, if that is broken.

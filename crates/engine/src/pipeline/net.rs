@@ -69,6 +69,8 @@ pub struct Net {
     pub tables: Vec<Tables>,
     /// Cycles that a head waits which has lost its escape (`broken.rs`).
     pub patience: u64,
+    /// Spans in which something is broken, the earliest first, if heads escape to a ring: that is cut as a whole then.
+    pub cut_rings: Vec<(u64, u64)>,
     /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
     pub routers_fail: bool,
     pub jobs: Vec<NetJob>,

@@ -90,8 +90,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if self.net.closes_vcs && block.opens[(port.base as usize + usize::from(port.port)) * V + v] > block.now
-        {
+        if self.net.closes_vcs && block.opens[(port.base as usize + usize::from(port.port)) * V + v] > block.now {
             return None; // the head asks for an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {

@@ -125,7 +125,9 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
     // the dependency check looks at the tables of every state
     let deadlock = "after what fails or returns in cycle";
     let deadlocks = weft_engine::check(&spec).is_err_and(|refusal| refusal.what.starts_with(deadlock));
-    (!deadlocks).then_some(spec)
+    // some need more VCs than the network of these tests can have
+    let too_long = weft_engine::check(&spec).is_err_and(|refusal| refusal.what.contains("once some links have failed"));
+    (!deadlocks && !too_long).then_some(spec)
 }
 
 #[test]

@@ -221,6 +221,11 @@ fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
 
 /// Why faults may be refused; anything else is a mistake.
 fn reason(refusal: &Refusal, what: &str) -> &'static str {
-    let known = ["does not replace links that fail", "after what fails or returns in cycle", "could wait for good"];
+    let known = [
+        "does not replace links that fail",
+        "after what fails or returns in cycle",
+        "could wait for good",
+        "once some links have failed",
+    ];
     known.into_iter().find(|words| refusal.what.contains(words)).unwrap_or_else(|| panic!("{what}: {refusal}"))
 }

@@ -53,7 +53,9 @@ pub(super) fn input_speedup(spec: &Spec) -> Result<InputSpeedup, Refusal> {
     if speedup == InputSpeedup::One && longest > 1 {
         return Err(Refusal::new(
             "router.input_speedup",
-            format!("one, but packets have up to {longest} flits: the other VCs would wait for each flit, not for the packet"),
+            format!(
+                "one, but packets have up to {longest} flits: the other VCs would wait for each flit, not for the packet"
+            ),
             "write packets of 1flits over links of a lower bandwidth (a packet of 8 flits at 1flits/cycle takes as long as one \
              flit at 0.125flits/cycle), or router.input_speedup: vcs",
         ));

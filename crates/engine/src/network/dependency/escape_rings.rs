@@ -43,7 +43,9 @@ impl Dependencies<'_> {
             return Ok(()); // without bubbles the rings are cycles, which is all that a check with merged classes looks for
         }
         for to in walks.sample().step_by(walks.sample().count().div_ceil(DESTINATIONS).max(1)) {
-            walks.some_states(to, MOST_STATES, |last, at, steps| self.may_escape(to, (last, at, steps), rings, &ring_of))?;
+            walks.some_states(to, MOST_STATES, |last, at, steps| {
+                self.may_escape(to, (last, at, steps), rings, &ring_of)
+            })?;
         }
         Ok(())
     }
@@ -51,7 +53,8 @@ impl Dependencies<'_> {
     /// Follows a ring once round; returns the nodes of its channels. Adds an edge from each to the next.
     fn along(&mut self, ring: &EscapeRing) -> Result<Vec<Node>, Lost> {
         let routers = self.graph.routers();
-        let hop = |at: u32| ring.hops.get(at as usize).map(|&RingHop { port, move_on, .. }| Hop { port, class: move_on });
+        let hop =
+            |at: u32| ring.hops.get(at as usize).map(|&RingHop { port, move_on, .. }| Hop { port, class: move_on });
         let wrong = |what: String| Err(Lost::new(what, MEND));
         let (mut at, mut nodes) = (0, Vec::with_capacity(routers as usize));
         for _ in 0..routers {

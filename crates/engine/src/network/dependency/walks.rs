@@ -143,7 +143,8 @@ impl<'a> Walks<'a> {
             let mut moved_on = before;
             self.routing.taken(here, &mut moved_on, Hop { class: entry.move_on, ..hop });
             if moved_on.route_state() != packet.route_state() {
-                let what = "remembers in `taken` whether a packet entered a ring or moved on in it, which the loop can't tell";
+                let what =
+                    "remembers in `taken` whether a packet entered a ring or moved on in it, which the loop can't tell";
                 return Err(Lost::new(what, "let `taken` do the same for both VC classes of a ring"));
             }
         }

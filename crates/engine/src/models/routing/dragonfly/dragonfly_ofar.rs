@@ -26,9 +26,7 @@ mod decide;
 mod escape;
 
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
-use crate::models::routing::{
-    Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View,
-};
+use crate::models::routing::{Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View};
 use crate::state::{DETOUR, Packet};
 use decide::Kind;
 use escape::Rings;

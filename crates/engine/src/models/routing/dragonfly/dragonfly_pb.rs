@@ -155,12 +155,7 @@ impl Runtime {
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
         let posts = Posts { key: "", numbers: 1, every: self.config.every, delay: self.config.delay };
-        Needs {
-            classes: self.valiant.classes(),
-            decides: Decides::AtHead,
-            posts: Some(posts),
-            ..Needs::default()
-        }
+        Needs { classes: self.valiant.classes(), decides: Decides::AtHead, posts: Some(posts), ..Needs::default() }
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {

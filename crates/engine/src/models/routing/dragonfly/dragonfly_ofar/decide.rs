@@ -1,7 +1,8 @@
 //! What a head asks for in an allocation step, and all that it may ask for.
 
 use super::{
-    FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, Injection, LEFT_SOURCE, LOCAL_DONE, MUST_GLOBAL, MostOccupancy, Runtime, Trigger,
+    FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, Injection, LEFT_SOURCE, LOCAL_DONE, MUST_GLOBAL, MostOccupancy, Runtime,
+    Trigger,
 };
 use crate::models::routing::{Hop, View, below, hash};
 use crate::state::Packet;
@@ -119,7 +120,14 @@ impl Runtime {
     }
 
     /// One of the open outputs of this kind that are at most so full, drawn at random.
-    fn pick<Q: View + ?Sized>(&self, (at, here): (u64, &Q), kind: Kind, minimal: Hop, most: f64, random: u64) -> Option<Hop> {
+    fn pick<Q: View + ?Sized>(
+        &self,
+        (at, here): (u64, &Q),
+        kind: Kind,
+        minimal: Hop,
+        most: f64,
+        random: u64,
+    ) -> Option<Hop> {
         let (mut open, mut count) = ([Hop::default(); MOST], 0);
         for hop in self.candidates(at, kind, minimal) {
             if here.is_open(hop) && !here.was_granted(hop.port) && here.occupancy(hop).0 <= most && count < MOST {

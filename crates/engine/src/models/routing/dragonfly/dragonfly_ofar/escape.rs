@@ -50,7 +50,8 @@ impl Rings {
         let entry = |link: u8, vcs: Option<u8>| RingEntry { link, enter, move_on, vcs };
         let links: Vec<u8> = (1..graph.class_names().len() as u8).collect();
         let of_rings = |link: &u8| {
-            let on_ring = |ring: &Ring| (0..graph.routers()).any(|r| class_of(graph, r, ring.forward[r as usize]) == *link);
+            let on_ring =
+                |ring: &Ring| (0..graph.routers()).any(|r| class_of(graph, r, ring.forward[r as usize]) == *link);
             rings.iter().any(on_ring)
         };
         let vcs = (kind == RingKind::Embedded).then_some(config.vcs as u8);
@@ -58,7 +59,10 @@ impl Rings {
         let classes = |link: u8| if entries.iter().any(|entry| entry.link == link) { move_on + 1 } else { 1 };
         let classes = std::iter::once(1).chain(links.iter().map(|&link| classes(link))).collect();
         let one_way = |ports: &[u16]| Direction {
-            ports: (0..graph.routers()).zip(ports).map(|(router, &port)| (port as u8, leaves(graph, router, port, per_group))).collect(),
+            ports: (0..graph.routers())
+                .zip(ports)
+                .map(|(router, &port)| (port as u8, leaves(graph, router, port, per_group)))
+                .collect(),
         };
         let both = |ring: &Ring| {
             let directions = [one_way(&ring.forward), one_way(&ring.backward)];
@@ -125,7 +129,8 @@ impl Rings {
 
     pub fn escapes(&self) -> Vec<EscapeRing> {
         let (enter, move_on) = (self.entering, self.moving_on);
-        let hops = |direction: &Direction| direction.ports.iter().map(|&(port, _)| RingHop { port, enter, move_on }).collect();
+        let hops =
+            |direction: &Direction| direction.ports.iter().map(|&(port, _)| RingHop { port, enter, move_on }).collect();
         self.directions.iter().map(|direction| EscapeRing { hops: hops(direction) }).collect()
     }
 }

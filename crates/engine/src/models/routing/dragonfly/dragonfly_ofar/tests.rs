@@ -93,7 +93,10 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     let refusal = |parameters: &str, topology: &str| {
         serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(&graph(topology)).unwrap_err()
     };
-    assert_eq!(graph(absolute).structure().groups.as_ref().unwrap().global.as_ref().unwrap().arrangement, Arrangement::Absolute);
+    assert_eq!(
+        graph(absolute).structure().groups.as_ref().unwrap().global.as_ref().unwrap().arrangement,
+        Arrangement::Absolute
+    );
     let no_ring = refusal("{}", absolute);
     assert!(no_ring.help.contains("palm_tree") && no_ring.help.contains("escape_rings"), "{no_ring}");
     let no_wires = refusal(r#"{"ring": {"kind": "physical"}}"#, EMBEDDED);
