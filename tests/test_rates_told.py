@@ -53,8 +53,8 @@ power:
 def _overlaps(drawing: Picture) -> list[str]:
     """Labels of ticks that lie on each other, and titles that leave the figure."""
     canvas = FigureCanvasAgg(drawing)
-    canvas.draw()
-    renderer = canvas.get_renderer()
+    canvas.draw()  # type: ignore[no-untyped-call]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
     found = []
     titles = [axes._left_title.get_window_extent(renderer) for axes in drawing.axes]  # type: ignore[attr-defined]
     found += ["title" for one, other in pairwise(titles) if one.overlaps(other)]
