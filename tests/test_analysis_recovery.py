@@ -101,7 +101,7 @@ def test_random_faults_are_told_as_those_that_are_named(at_random: Results, caps
     rows = json.loads(capsys.readouterr().out)
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
     # no saving is told of what has failed at random, either
-    assert set_times.faults(at_random) == ["random of links, from 3000cycles, mtbf 4000cycles, mttr 300cycles"]
+    assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
     assert set_times.changes(at_random) == ["what fails"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")
     assert found["failed"].to_list() == [each["failed"] for each in episodes]
