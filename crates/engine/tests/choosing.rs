@@ -1,7 +1,9 @@
 //! Heads that choose again in every step: ties, trunks, sleeping members.
 
 use crate::common::*;
+use crate::conservation::check_drains;
 use weft_engine::outcome::Ending;
+use weft_engine::spec::{FlowControl, Rate};
 use weft_engine::{Outcome, Spec};
 
 /// Flits that router `from` sent on output `port`.
@@ -76,4 +78,21 @@ fn sleeping_members_of_a_trunk_wake_when_they_are_needed() {
     phases(&mut spec, 7000, 5000);
     let out = run(&spec);
     assert!(accepted(&out) > 0.6, "{}", accepted(&out));
+}
+
+#[test]
+fn a_head_that_must_go_on_over_a_sleeping_link_wakes_it() {
+    // Behind a local misroute OFAR takes a global link of that router, and no other hop. All of them may sleep.
+    const OFAR: &str = r#"{"dragonfly_ofar": {"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}}"#;
+    for seed in [3, 5, 2437] {
+        let mut spec = spec(DRAGONFLY, OFAR);
+        packets(&mut spec, 1, FlowControl::VirtualCutThrough, 4);
+        policy(&mut spec, IDLE_TIMEOUT);
+        for (link, (flits, cycles)) in spec.links.iter_mut().zip([(2, 3), (1, 2), (1, 1)]) {
+            link.rate = Rate::new(flits, cycles, "links").expect("a rate");
+        }
+        spec.set_load(0.02);
+        spec.seed = seed;
+        check_drains::<1, 8>(&mut spec, 1000);
+    }
 }

@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::conservation::check_drains;
 use crate::theory::{APART, check_t0, t0};
 use weft_engine::power::LinkState;
-use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, LoadPhase, Rate};
 use weft_engine::{Outcome, Spec, imply, memory};
 
@@ -315,5 +315,28 @@ fn thresholds_of_the_ladder_without_sense_are_refused() {
         let refusal = weft_engine::check(&spec).expect_err(json);
         assert_eq!(refusal.path, format!("power.policy.rate_ladder.{key}"));
         assert!(refusal.what.contains(what), "{refusal}");
+    }
+}
+
+#[test]
+fn worms_in_tiny_buffers_do_not_wait_for_ever_for_links_that_want_to_change_their_rate() {
+    for seed in [0, 3, 7] {
+        let mut spec = spec(r#"{"torus": {"widths": [5, 3], "terminals_per_router": 2}}"#, VALIANT);
+        packets(&mut spec, 5, Wormhole, 1);
+        policy(
+            &mut spec,
+            r#"{"rate_ladder": {"epoch": "100ns", "transition": "5ns", "up": 0.4, "down": 0.2, "slowest": "half"}}"#,
+        );
+        rates(&mut spec, &[(2, 3), (1, 2)]);
+        spec.set_load(0.9);
+        spec.seed = seed;
+        check_drains::<1, 8>(&mut spec, 1000);
+        // and those that wait at their sources
+        let job = &mut spec.traffic.jobs[0];
+        let quiet = LoadPhase { from: 1000, load: vec![0.0; job.terminals.len()], ..job.phases[0].clone() };
+        job.phases.push(quiet);
+        phases(&mut spec, 0, 400_000);
+        let out = run(&spec);
+        assert_eq!(out.missing_packets, 0, "seed {seed}: {:?}", out.ending);
     }
 }

@@ -136,7 +136,9 @@ def _late(results: ResultSet) -> list[str]:
     return _each_once(results, told)
 
 
-def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]]) -> list[str]:
+def _each_once(
+    results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]], rest: str = "more like these"
+) -> list[str]:
     """What `told` says of the points, each text once, with the first point of which it is true and how many others."""
     found: dict[str, list[int]] = {}
     for row, summary in enumerate(results.summaries):
@@ -146,7 +148,7 @@ def _each_once(results: ResultSet, told: Callable[[Mapping[str, Any]], list[str]
     more = {text: f" and {len(rows) - 1} more" if len(rows) > 1 else "" for text, rows in found.items()}
     where = {text: f" ({results.describe(rows[0])}{more[text]})" if several else "" for text, rows in found.items()}
     lines = [f"{text}{where[text]}" for text in found]
-    return [*lines[:_NAMED], f"and {len(lines) - _NAMED} more like these"] if len(lines) > _NAMED + 1 else lines
+    return [*lines[:_NAMED], f"and {len(lines) - _NAMED} {rest}"] if len(lines) > _NAMED + 1 else lines
 
 
 def unjudged(results: ResultSet) -> list[str]:
@@ -327,7 +329,7 @@ def faults(results: ResultSet) -> list[str]:
             times = [("recovery and return", times[0][1])]
         return [f"- {what}: {why}" for what, why in [*parts, *times] if why]
 
-    return _each_once(results, told)
+    return _each_once(results, told, "more, which `weft analyse recovery` tells")
 
 
 def unlisted(results: ResultSet) -> list[str]:

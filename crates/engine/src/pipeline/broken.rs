@@ -94,6 +94,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if state != LinkState::of(self.outs[o].state) {
             self.set_state(net, o, state, self.now);
         }
+        if self.outs[o].is_closed() && self.outs[o].requested != 0 {
+            // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
+            self.with_agents(net, |agents, channels| agents.wanted(o, channels));
+        }
         if !net.cut_rings.is_empty() {
             return self.look_again(o); // whether the ring is whole again is not known here
         }

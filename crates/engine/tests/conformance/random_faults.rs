@@ -1,6 +1,6 @@
 //! Short rounds in which links and routers fail at random, over every routing on every small network that it fits, each
 //! round under another power policy, load, packet length and rates: nothing is stranded, nothing is lost that is not
-//! counted, flits, credits and cycles of the accounts add up. 240 rounds; WEFT_TEST_ROUNDS=42 makes 10,080 of them.
+//! counted, flits, credits and cycles of the accounts add up. 200 rounds; WEFT_TEST_ROUNDS=50 makes 10,000 of them.
 
 use super::*;
 use rand_pcg::rand_core::Rng;
@@ -181,8 +181,8 @@ fn check_round(mut spec: Spec, what: &str) {
     let quiet = LoadPhase { from: BUSY, load: vec![0.0; job.terminals.len()], ..job.phases[0].clone() };
     job.phases.push(quiet);
     let mut out = run(&spec);
-    if arrived(&out) != out.sums.packets + out.dropped_packets {
-        phases(&mut spec, 0, WINDOWS[1]); // some came in the drain
+    if out.ending != Ending::Drained || arrived(&out) != out.sums.packets + out.dropped_packets {
+        phases(&mut spec, 0, WINDOWS[1]); // some still waited at their sources, or came in the drain
         out = run(&spec);
     }
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
@@ -204,7 +204,7 @@ fn check_round(mut spec: Spec, what: &str) {
 #[test]
 fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
     let (mut run, mut refused) = (0, BTreeMap::<String, u64>::new());
-    let all = rounds(240);
+    let all = rounds(200);
     for round in 0..all {
         let (what, spec) = spec_of(round);
         match spec {

@@ -103,8 +103,13 @@ impl Runtime {
         if is_stuck && (packet.phase & LEFT_SOURCE != 0 || self.config.ring.from_sources) {
             return Some(self.ring(at, here, packet, random));
         }
-        // behind a local misroute the minimal hop would lead back
-        (!mandatory).then_some(minimal)
+        if !mandatory {
+            return Some(minimal);
+        }
+        // Behind a local misroute the minimal hop would lead back. A link that sleeps wakes only if somebody asks for it.
+        let kind = self.kind(at, packet, is_global, random)?;
+        let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.occupancy(*hop).1 >= u32::from(packet.len);
+        self.candidates(at, kind, minimal).find(may_wake)
     }
 
     /// The hop into a ring that is open, if one is; else into any.
