@@ -88,10 +88,12 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
                 let out = self.outs.hot(p);
                 (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0
                     && usize::from(*out.holder.hot(vc)) == i << 4 | v
+            } else if !HEADS || key == UNDECIDED {
+                false
             } else {
                 let (p, class) = self.common.split(key);
                 let (open, link) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p).class);
-                HEADS && key != UNDECIDED && self.open_to(p, link, open, class) != 0
+                self.open_to(p, link, open, class) != 0
             };
             vcs |= u16::from(may) << v;
         }

@@ -129,7 +129,7 @@ impl Builder<'_> {
         let to_deliver = if net.tells { 64 * terminals } else { 0 };
         let on_wire = |o: &OutputUnit<V>| {
             let link = &net.links[o.class as usize];
-            (link.latency + net.after_grant + 16).min(u64::from(link.capacity)) as usize
+            (link.latency + net.after_grant + 32).min(u64::from(link.capacity)) as usize
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
         let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));

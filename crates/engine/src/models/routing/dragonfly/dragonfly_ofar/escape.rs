@@ -38,7 +38,7 @@ impl Rings {
         let rings = match kind {
             RingKind::Physical if physical.is_empty() => {
                 let what = "physical, but the topology has no ring of its own wires";
-                let help = "write topology.dragonfly.escape_rings: 1, or kind: embedded";
+                let help = "write kind: embedded, or give the topology escape_rings: 1";
                 return Err(Refusal::new(format!("{path}.kind"), what, help));
             }
             RingKind::Physical => physical.clone(),
