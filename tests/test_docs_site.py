@@ -80,7 +80,8 @@ def test_every_key_of_a_scenario_is_on_its_page(site: Path) -> None:
         key
         for family, named in _engine.models().items()
         for model in named
-        for key in parameters.model(schema, family, model["name"]).get("properties", {})
+        for parameter in parameters.keys(schema, parameters.model(schema, family, model["name"]))
+        for key in (parameter.key, *(inner.key.rsplit(".", 1)[-1] for inner in parameters.inner(schema, parameter)))
     }
     assert not {key for key in keys - models - own - {"weight"} if not re.search(rf"\b{key}\b", words)}
 

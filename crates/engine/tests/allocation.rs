@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// No allocation between cycles 2,000 and 12,000, in 1 block and in 3.
+/// No allocation between cycles 2,000 and 8,000, in 1 block and in 3.
 fn check_no_allocation(what: &str, spec: &Spec) {
     let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
     for blocks in [1, 3] {
@@ -54,7 +54,7 @@ fn check_no_allocation(what: &str, spec: &Spec) {
         let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());
         TRACE.set(trace);
         // as `run` does, in steps
-        (3..=12).for_each(|k| sim.advance(k * 1000));
+        (3..=8).for_each(|k| sim.advance(k * 1000));
         TRACE.set(false);
         assert_eq!(ALLOCATIONS.get() - before, 0, "{what}: allocations in {blocks} blocks");
         assert!(sim.flit_hops() > hops);

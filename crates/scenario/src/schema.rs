@@ -244,14 +244,13 @@ pub fn models() -> Value {
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
 }
 
-/// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Those of
-/// routings for particular networks, and those that need a file, are left out.
+/// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Some
+/// routings are for particular networks or read a file.
 pub fn examples() -> Value {
     use weft_engine::{
         allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig, workload::WorkloadConfig,
     };
-    let routings = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
-    let routings: Vec<RoutingConfig> = routings.map(|example| example.config).collect();
+    let routings: Vec<RoutingConfig> = RoutingConfig::examples().into_iter().map(|example| example.config).collect();
     json!({
         "routing": routings,
         "power.policy": PolicyConfig::examples(),

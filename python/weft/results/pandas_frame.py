@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (
-        (r"((offered|injected|accepted)_)?load", "flits/terminal/cycle"),
+        (r"((offered|injected|accepted|path_bound)_)?load", "flits/terminal/cycle"),
         (r"source_load_(min|max)|bandwidth", "flits/cycle"),
         (r"utilisation(_mean|_max)?", "share of bandwidth"),
         (r"hops_mean", "links"),

@@ -1,6 +1,6 @@
 //! Short rounds in which links and routers fail at random, over every routing on every small network that it fits, each
 //! round under another power policy, load, packet length and rates: nothing is stranded, nothing is lost that is not
-//! counted, flits, credits and cycles of the accounts add up. 200 rounds; WEFT_TEST_ROUNDS=50 makes 10,000 of them.
+//! counted, flits, credits and cycles of the accounts add up. 100 rounds; WEFT_TEST_ROUNDS=100 makes 10,000 of them.
 
 use super::*;
 use rand_pcg::rand_core::Rng;
@@ -204,7 +204,7 @@ fn check_round(mut spec: Spec, what: &str) {
 #[test]
 fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
     let (mut run, mut refused) = (0, BTreeMap::<String, u64>::new());
-    let all = rounds(200);
+    let all = rounds(100);
     for round in 0..all {
         let (what, spec) = spec_of(round);
         match spec {
