@@ -27,13 +27,15 @@ run: install
 
 install: $(VENV)/.installed
 
-test: test-rust test-python
+# The Rust and the Python tests run side by side: neither keeps two cores busy by itself.
+test:
+	+$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # MARKED: which Python tests run; all where it is empty.
-MARKED := not long
+MARKED ?= not long
 test-all: export WEFT_TEST_ROUNDS := 4
-test-all: MARKED :=
+test-all: export MARKED :=
 test-all: test
 
 test-rust: $(VENV)/.base

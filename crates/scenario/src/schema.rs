@@ -6,6 +6,7 @@ use crate::diagnostic::nearest;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
+use weft_units::InputFile;
 
 static TYPES: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
@@ -245,12 +246,14 @@ pub fn models() -> Value {
 }
 
 /// The examples that models give of themselves: family -> list of configurations, as a scenario writes them. Some
-/// routings are for particular networks or read a file.
+/// routings are for particular networks. Those that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
         allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig, workload::WorkloadConfig,
     };
-    let routings: Vec<RoutingConfig> = RoutingConfig::examples().into_iter().map(|example| example.config).collect();
+    let written = |config: RoutingConfig| serde_json::to_value(config).expect("a configuration");
+    let routings = RoutingConfig::examples().into_iter().map(|example| written(example.config));
+    let routings: Vec<Value> = routings.filter(|routing| !InputFile::is_named_in(&routing.to_string())).collect();
     json!({
         "routing": routings,
         "power.policy": PolicyConfig::examples(),

@@ -39,6 +39,11 @@ impl InputFile {
         Self { name, digest, bytes }
     }
 
+    /// Whether a configuration that is written out names a file with its digest.
+    pub fn is_named_in(written: &str) -> bool {
+        written.contains(MARK)
+    }
+
     /// Name without folder.
     pub fn name(&self) -> &str {
         &self.name
