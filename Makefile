@@ -29,7 +29,7 @@ install: $(VENV)/.installed
 
 # The Rust and the Python tests run side by side: neither keeps two cores busy by itself.
 test:
-	+$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-python
+	+$(MAKE) --no-print-directory --jobs=2 test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # MARKED: which Python tests run; all where it is empty.
