@@ -27,15 +27,13 @@ run: install
 
 install: $(VENV)/.installed
 
-# The Rust and the Python tests run side by side: neither keeps two cores busy by itself.
-test:
-	+$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+test: test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # MARKED: which Python tests run; all where it is empty.
-MARKED ?= not long
+MARKED := not long
 test-all: export WEFT_TEST_ROUNDS := 4
-test-all: export MARKED :=
+test-all: MARKED :=
 test-all: test
 
 test-rust: $(VENV)/.base
