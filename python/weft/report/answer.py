@@ -216,8 +216,7 @@ def _saving(sources: Sources) -> list[str]:
         for beside in savings.measured(results):
             compared += [(pair, beside.policy) for pair in beside.good[:1]]
             if not beside.good:
-                why = savings.left_out(beside.pairs)
-                lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {why}")
+                lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
     if compared:
         pair, policy = max(compared, key=lambda each: each[0].share)
         amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share >= 0 else 'more'} power at best"

@@ -109,7 +109,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:
-            told.append(f"  {REFERENCE}: from the same run, as no point at {setting(USUAL)} was measured beside it")
+            told.append(f"  {REFERENCE}: from the same run, as no point differs from it in {setting(USUAL)} alone")
     told += _price_in_latency(yearly)
     if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
         told.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
@@ -142,7 +142,10 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             latency = f"mean latency {cycles(own)} instead of {cycles(base)} cycles at {where}"
             told.append(f"{row.label} {money}; {latency}{dropped}")
         elif row.baseline == REFERENCE:
-            told.append(f"{row.label} {money}; what latency it costs is not known: {setting(USUAL)} was not measured")
+            told.append(
+                f"{row.label} {money}; what latency it costs is not known: no point differs from it in"
+                f" {setting(USUAL)} alone"
+            )
     return told
 
 

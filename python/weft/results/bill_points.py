@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weft.results import equal_work, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.choose import LOAD, NAMED, SEED
 from weft.results.set_times import faults
 from weft.text.labels import at, label
@@ -57,10 +57,14 @@ class Reading:
         Mean power of links and routers [W].
     always_on_w : float
         The same with links that never sleep, for the same flits [W].
+    static_w : float
+        The part of `power_w` that does not grow with the work [W].
     delivered : float
         Accepted load [flits/terminal/cycle].
     packets : int
         Packets of the window, of the run that had the fewest.
+    runs : tuple
+        What was measured, a summary for each seed.
     dropped_share : float
         Of the packets of the runs, those that were lost because a link or router had failed.
     latency_cycles : float or None
@@ -69,10 +73,20 @@ class Reading:
 
     power_w: float
     always_on_w: float
+    static_w: float
     delivered: float
     packets: int
+    runs: tuple[Summary, ...]
     dropped_share: float
     latency_cycles: float | None
+
+    def power_at_w(self, delivered: float) -> float:
+        """Mean power if it delivered so much [flits/terminal/cycle], in W."""
+        return self.static_w + (self.power_w - self.static_w) * delivered / self.delivered
+
+    def chance_w(self, other: Reading) -> float:
+        """How much more or less power than another one the same flits may take by chance, in W."""
+        return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
         """Whether both deliver the same, up to 3 % and what chance explains (three standard deviations)."""
@@ -212,7 +226,7 @@ class Series:
 
     def _phase(self, run: Summary, number: int) -> Summary:
         """What a run measured in a phase, which is judged by itself."""
-        phases: dict[int, Summary] = {each["phase"]: each for each in soundness.in_phases(run)}
+        phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]
         # what is wrong with the whole run is said of it, and before what is wrong with the phase
@@ -326,8 +340,10 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
     return Reading(
         fmean(run["power_mean_w"] for run in runs),
         fmean(map(_always_on_w, runs)),
+        fmean(map(equal_work.static_w, runs)),
         fmean(run[q.ACCEPTED.column] for run in runs),
         min(run["packets"] for run in runs),
+        tuple(runs),
         dropped_share,
         fmean(known) if len(known) == len(runs) else None,
     )

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-LOAD, PATTERN, SEED, POLICY = "traffic.load", "traffic.pattern", "seed", "power.policy"
+LOAD, PATTERN, SEED, POLICY, ROUTING = "traffic.load", "traffic.pattern", "seed", "power.policy", "routing"
 # Paths of models whose names the summary holds, also where the sweep did not set them.
-NAMED = {PATTERN: "pattern", "routing": "routing", POLICY: "policy", "topology": "topology"}
+NAMED = {PATTERN: "pattern", ROUTING: "routing", POLICY: "policy", "topology": "topology"}
 # All paths whose values the summary of every point holds.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 

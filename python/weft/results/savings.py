@@ -1,7 +1,8 @@
 """What policies that switch links save against links that are always on, and what it costs in latency, in sentences.
 
-Points are compared in pairs at the same traffic, and only where both deliver it and have settled: the others are
-counted with the reason. Where the load changes in phases, each phase is such a pair.
+Points are compared in pairs at the same traffic, as means over seeds, and only where both deliver it and have settled:
+the others are counted with the reason. Where the load changes in phases, each phase is such a pair. What the reference
+draws is put at the work that the policy delivers (`equal_work`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from weft.results import equal_work, soundness
 from weft.results import quantities as q
-from weft.results import soundness
-from weft.results.choose import POLICY
+from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
 from weft.text import shell
 from weft.text.labels import label
@@ -39,6 +40,7 @@ _SLOW = {"half": "+", "quarter": "-"}
 _OF_POLICY = {"power", "routing", "measure"}
 # Policies that are told; a sweep of many has a table and a report.
 _TOLD = 3
+_OTHER_FAULTS = "whose windows lie in other cycles, and so have other faults"
 # So many ways out are named for points that have not settled.
 _REMEDIES = 2
 
@@ -58,19 +60,27 @@ class Pair:
         for side in sides:
             if flaw := _flaw(side):
                 return flaw
+        if equal_work.faults_differ([self.policy], [self.reference]):
+            return _OTHER_FAULTS
         accepted = [side[q.ACCEPTED.column] for side in sides]
         equal = soundness.same_work(accepted, [side.get("packets") for side in sides])
         return "" if equal else "that accept different loads"
 
-    @property
+    @cached_property
+    def reference_w(self) -> float:
+        """What the reference draws for the work of the policy, in W."""
+        return equal_work.power_w(self.reference, self.policy[q.ACCEPTED.column])
+
+    @cached_property
     def saved(self) -> float:
-        """Power that the network (links, and routers with a price) draws less, in W."""
-        return float(self.reference["power_mean_w"] - self.policy["power_mean_w"])
+        """Power that the network (links, and routers with a price) draws less, in W; 0 if chance explains it."""
+        saved = float(self.reference_w - self.policy["power_mean_w"])
+        return 0.0 if abs(saved) <= equal_work.chance_w(self.policy, self.reference) else saved
 
     @property
     def share(self) -> float:
         """The same as a share of what the reference draws: negative where it draws more."""
-        return self.saved / of if (of := float(self.reference["power_mean_w"])) else 0.0
+        return self.saved / self.reference_w if self.reference_w else 0.0
 
     @property
     def shown(self) -> str:
@@ -79,7 +89,10 @@ class Pair:
 
     def powers(self) -> str:
         """What the network draws, beside the reference."""
-        return _instead(self.policy["power_mean_w"], self.reference["power_mean_w"], _watts)
+        own = self.policy["power_mean_w"]
+        if self.saved == 0.0 and abs(own - self.reference_w) >= _NOTHING * self.reference_w:
+            return f"{_watts(own)} (no difference beyond chance)"
+        return _instead(own, self.reference_w, _watts)
 
     def latencies(self) -> str:
         """The mean latency of a packet, beside the reference."""
@@ -105,11 +118,19 @@ class Beside:
         Their names.
     pairs : list of Pair
         Their points at the same traffic.
+    command : str
+        What lines up points of both that differ in more.
     """
 
     policy: str
     reference: str
     pairs: list[Pair]
+    command: str
+
+    @property
+    def left_out(self) -> str:
+        """How many pairs can't be compared, and why; if there are none, what compares the two in spite of that."""
+        return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
 
     @property
     def good(self) -> list[Pair]:
@@ -124,11 +145,41 @@ def measured(results: ResultSet) -> list[Beside]:
     if reference is None:
         return []
     names = dict(zip(points, short(POLICY, points), strict=True))
-    return [
-        Beside(names[policy], names[reference], _pairs(points, policy, reference))
-        for policy in points
-        if policy != reference
+    routings = _routings(results)
+    found = []
+    for policy in points:
+        if policy == reference:
+            continue
+        both = [names[policy], names[reference]]
+        if routings.get(policy) != routings.get(reference):  # a saving is that of both, then
+            both = [f"{names[each]} with {' or '.join(routings[each])}" for each in (policy, reference)]
+        command = _command(results, reference, policy, routings)
+        found.append(Beside(both[0], both[1], _pairs(points, policy, reference), command))
+    return found
+
+
+def _command(results: ResultSet, reference: str, policy: str, routings: Mapping[str, list[str]]) -> str:
+    """The command that lines up points of a policy with points of the reference whose routing is another one."""
+    sides = []
+    for each in (reference, policy):
+        routing = "".join(f",{ROUTING}={name.partition('(')[0]}" for name in routings.get(each, [])[:1])
+        sides.append(f"{results.root}:{POLICY}={each.partition('(')[0]}{routing}")
+    return shell.command("compare", *sides)
+
+
+def _routings(results: ResultSet) -> dict[str, list[str]]:
+    """The routings with which each policy was measured, by its label; empty if the sweep sets none."""
+    if ROUTING not in results.coordinates:
+        return {}
+    labels = [
+        (label(at[POLICY], POLICY), label(at[ROUTING], ROUTING)) for at in (p["coordinates"] for p in results.points)
     ]
+    names = dict(zip(all_of := list(dict.fromkeys(of for _, of in labels)), short(ROUTING, all_of), strict=True))
+    found: dict[str, list[str]] = {}
+    for policy, routing in labels:
+        if names[routing] not in (of_policy := found.setdefault(policy, [])):
+            of_policy.append(names[routing])
+    return found
 
 
 def lines(results: ResultSet, *, width: int | None = None) -> list[str]:
@@ -159,7 +210,7 @@ def _told(beside: Beside, width: int) -> list[str]:
     policy, reference, pairs, good = beside.policy, beside.reference, beside.pairs, beside.good
     head = f"{policy} beside {reference}, for the same traffic"
     if not good:
-        return textwrap.wrap(f"{head}: no point can be compared. {left_out(pairs)}", width)
+        return textwrap.wrap(f"{head}: no point can be compared. {beside.left_out}", width)
     most = good[0]
     sentences = _extremes(good)
     if len(good) < len(pairs):
@@ -190,9 +241,10 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
         return [most.sentence("There")]
     by_share = "" if most.saved >= least.saved else ", as a share"
     if most.shown == least.shown:
-        saves = "It saves the same share everywhere, as here"
-        nothing = "It saves nothing at any of these points, and costs the same share everywhere, as here"
-        return [most.sentence(saves if most.share >= _NOTHING else nothing)]
+        if not most.shown:
+            return [most.sentence("It saves nothing at any of these points, and costs nothing, as here")]
+        costs = "It saves nothing at any of these points, and costs the same share everywhere, as here"
+        return [most.sentence("It saves the same share everywhere, as here" if most.saved > 0 else costs)]
     if most.share >= _NOTHING:
         return [most.sentence(f"Where it saves most{by_share}"), least.sentence(f"Where it saves least{by_share}")]
     nowhere = "It saves nothing at any of these points. "
@@ -206,15 +258,19 @@ def left_out(pairs: Sequence[Pair]) -> str:
     """How many pairs can't be compared, and why."""
     reasons = Counter(pair.obstacle for pair in pairs if pair.obstacle)
     if not reasons:
-        return "No two points have the same traffic."
+        return (
+            "No two points have the same traffic and differ only in the policy and what the sweep sets along with it."
+        )
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     remedies: dict[str, Pair] = {}
     for pair in pairs:
         for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
             remedies.setdefault(told, pair)
+    if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
+        remedies[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
-    remedy = f" To settle them, {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
+    remedy = f" What to do: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
     what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
     return f"Not compared, of {len(pairs)} pairs of {what}: {why}.{remedy}"
 
@@ -250,9 +306,19 @@ def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summa
         and all(len({each[path] for each, _ in of_policy}) == 1 for of_policy in by_policy.values())
     }
     return {
-        policy: [({path: each[path] for path in each if path not in fixed}, summary) for each, summary in of_policy]
+        policy: _over_seeds(
+            [({path: each[path] for path in each if path not in fixed}, run) for each, run in of_policy]
+        )
         for policy, of_policy in by_policy.items()
     }
+
+
+def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[dict[str, str], Summary]]:
+    """The means over the points that differ in the seed only."""
+    places: dict[tuple[tuple[str, str], ...], list[Summary]] = {}
+    for place, summary in points:
+        places.setdefault(tuple((path, value) for path, value in place.items() if path != SEED), []).append(summary)
+    return [(dict(place), equal_work.mean(runs)) for place, runs in places.items()]
 
 
 def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
@@ -285,7 +351,7 @@ def _pairs(points: Mapping[str, Sequence[tuple[dict[str, str], Summary]]], polic
         if other is None:
             continue
         where = ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in place.items())
-        phases = list(zip(soundness.in_phases(summary), soundness.in_phases(other), strict=False))
+        phases = list(zip(equal_work.phases(summary), equal_work.phases(other), strict=False))
         pairs += [Pair(", ".join(filter(None, [where, _phase(own)])), own, base) for own, base in phases] or [
             Pair(where, summary, other)
         ]

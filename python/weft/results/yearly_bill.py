@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.results import bill_example
+from weft.results import bill_example, equal_work, soundness
 from weft.results.bill_baseline import REFERENCE, Baseline
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS, Bill
 from weft.results.bill_points import Reading, Series, UnbillableError, series_of
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
     from weft.results.bill_keys import Part
     from weft.results.result_set import ResultSet
+
+
+_OF_FAULTS = (
+    "faults take a share of every load, so no other load and no longer window makes both equal; to bill the whole"
+    " network leave `faults` and `fault_model.random` out"
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Billed:
     baseline : str
         What the savings are against; empty for the baseline itself.
     baseline_powers_w : tuple of float
-        Mean power of the baseline in each part [W]; empty if there are no savings.
+        Mean power of the baseline in each part at the work that the series delivers [W]; empty if there are no savings.
     baseline_latencies_cycles : tuple of float or None
         Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or where it was not
         measured.
@@ -141,8 +147,19 @@ class YearlyBill:
             bases = tuple(map(self._same_work, self.bill.parts, row.readings, [other] * len(row.readings)))
         except UnbillableError as why:
             return replace(row, baseline=baseline.name, unequal=f"no savings: {why.what}", remedies=(why.help,))
-        powers, latencies = zip(*((base.power_w, base.latency_cycles) for base in bases), strict=True)
+        powers = self._powers_at_equal_work(bases, row.readings)
+        latencies = tuple(base.latency_cycles for base in bases)
         return replace(row, baseline=baseline.name, baseline_powers_w=powers, baseline_latencies_cycles=latencies)
+
+    def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
+        """Power of the baseline at the work of a series in each part [W].
+
+        That of the series itself, if only chance tells them apart.
+        """
+        powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
+        saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])
+        chance = self.mean([each.chance_w(base) for base, each in zip(bases, own, strict=True)])
+        return powers if abs(saved) > chance else tuple(each.power_w for each in own)
 
     @staticmethod
     def _same_work(part: Part, own: Reading, other: Series) -> Reading:
@@ -151,6 +168,13 @@ class YearlyBill:
             base = other.at(part)
         except UnbillableError as why:
             raise UnbillableError(f"of the baseline, {why.what}", why.help) from why
+        if equal_work.faults_differ(own.runs, base.runs):
+            what = f"at {part.name} its window lies in other cycles than that of the baseline, and so has other faults"
+            raise UnbillableError(what, equal_work.common_warmup((*own.runs, *base.runs)))
+        if not soundness.same_work((1.0, 1.0 - max(own.dropped_share, base.dropped_share)), (None, None)):
+            shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
+            what = f"at {part.name} {shares[0]} of its packets are dropped, and {shares[1]} of the baseline's"
+            raise UnbillableError(what, _OF_FAULTS)
         if not own.same_work(base):
             much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
             than = f"{much} {'less' if own.delivered < base.delivered else 'more'} than the baseline"
@@ -159,10 +183,7 @@ class YearlyBill:
             if own.dropped_share or base.dropped_share:
                 shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
                 what += f": of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
-                remedy = (
-                    "faults take a share of every load, so no other load and no longer window makes both equal; to bill"
-                    " the whole network leave `faults` and `fault_model.random` out"
-                )
+                remedy = _OF_FAULTS
             raise UnbillableError(what, remedy)
         return base
 

@@ -1,0 +1,100 @@
+"""What a network would draw if it delivered as much as another one, and what of a difference chance explains.
+
+Two runs of the same traffic deliver a little more or less by chance, and what flits cost follows that. So the power of
+a reference is put at the work of what stands beside it: its static part stays, the rest grows with what is delivered.
+A run that ends when its work is done delivers less per second where it takes longer: there all of its energy belongs to
+the work.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+from weft.results import soundness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Summary = Mapping[str, Any]
+
+# Of a phase: the static power of its run [W], which phases do not measure.
+_STATIC = "static_power_w"
+# How many runs a mean is over.
+_RUNS = "runs"
+# Chance: so many standard deviations, and that of the energy of a packet as a share of its mean (packets of the network
+# take between none and twice the mean number of hops).
+_DEVIATIONS, _OF_A_PACKET = 3.0, 0.5
+
+
+def phases(run: Summary) -> list[dict[str, Any]]:
+    """The phases of a run (`soundness.in_phases`), with its static power."""
+    kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts")}
+    return [kept | phase | {_STATIC: static_w(run)} for phase in soundness.in_phases(run)]
+
+
+def static_w(measured: Summary) -> float:
+    """Mean power that does not grow with the work [W]; 0 of a run that ends when its work is done."""
+    if measured.get("completion_cycles") is not None:
+        return 0.0
+    if (known := measured.get(_STATIC)) is not None:
+        return min(float(known), float(measured["power_mean_w"]))
+    seconds = measured.get("window_seconds") or 0.0
+    of_flits = sum(measured.get(f"energy_{part}dynamic_j") or 0.0 for part in ("", "routers_"))
+    return float(measured["power_mean_w"]) - (of_flits / seconds if seconds else 0.0)
+
+
+def power_w(reference: Summary, accepted: float) -> float:
+    """Mean power of a reference if it accepted this load [flits/terminal/cycle], in W."""
+    static = static_w(reference)
+    return float(static + (reference["power_mean_w"] - static) * accepted / reference[q.ACCEPTED.column])
+
+
+def chance_w(measured: Summary, reference: Summary) -> float:
+    """How much more or less power the same flits may take by chance [W]: three standard deviations."""
+    sides = (measured, reference)
+    counts = [(side.get("packets") or 0) * side.get(_RUNS, 1) for side in sides]
+    if not all(counts):
+        return 0.0
+    of_flits = max(side["power_mean_w"] - static_w(side) for side in sides)
+    return float(_DEVIATIONS * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
+
+
+def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
+    """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
+    both = (measured, reference)
+    windows = [sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs) for runs in both]
+    return windows[0] != windows[1] and any(soundness.is_failing(run) for runs in both for run in runs)
+
+
+def common_warmup(runs: Iterable[Summary]) -> str:
+    """What to write so that the windows of runs in which something fails lie in the same cycles."""
+    longest = max(run.get("warmup_cycles") or 0 for run in runs)
+    return (
+        f"write a fixed `measure.warmup` for all, such as `{round(longest)}cycles`, and faults that begin after it:"
+        " then all windows have the same faults"
+    )
+
+
+def mean(runs: Sequence[Summary]) -> Summary:
+    """The means over runs of different seeds; of runs that can't be used the first of these."""
+    if len(runs) == 1:
+        return runs[0]
+    bad = next((run for run in runs if soundness.obstacles(run)), None)
+    return bad if bad is not None else _means(runs) | {_RUNS: len(runs)}
+
+
+def _means(runs: Sequence[Summary]) -> dict[str, Any]:
+    return {key: _mean([run.get(key) for run in runs]) for key in runs[0]}
+
+
+def _mean(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return fmean(values)
+    if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
+        parts = list(zip(*values, strict=True))
+        if all(isinstance(each, dict) for part in parts for each in part):
+            return [_means(part) for part in parts]
+    return values[0]

@@ -1,0 +1,76 @@
+"""What a reference would draw for the work of another run: derived by hand, and told in sentences and bills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weft.results import equal_work
+from weft.results.savings import Pair
+
+# 100 W, of which 40 W are for flits: 40 J in a second.
+BASE: dict[str, Any] = {
+    "power_mean_w": 100.0,
+    "energy_dynamic_j": 30.0,
+    "energy_routers_dynamic_j": 10.0,
+    "window_seconds": 1.0,
+    "accepted_load": 0.5,
+    "packets": 1_000_000,
+    "packet_latency_mean_cycles": 20.0,
+    "links_on_mean": 1.0,
+    "saturated": False,
+    "ending": "drained",
+    "warmup_cycles": 1000,
+    "window_cycles": 5000,
+}
+
+
+def test_only_what_flits_take_grows_with_the_work() -> None:
+    assert equal_work.static_w(BASE) == pytest.approx(60.0)
+    assert equal_work.power_w(BASE, 0.25) == pytest.approx(60 + 20)
+    assert equal_work.power_w(BASE, BASE["accepted_load"]) == pytest.approx(100.0)
+
+
+def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
+    """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, and is no saving."""
+    done = BASE | {"completion_cycles": 5000}
+    longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
+    assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)
+    pair = Pair("", longer, done)
+    assert pair.share == pytest.approx(95 * 1.1 / 100 * -1 + 1)
+    assert pair.shown.startswith("-")
+
+
+def test_flits_that_are_missing_by_chance_save_nothing() -> None:
+    """1 % less is delivered, and so 1 % less of 40 W is drawn, by links that never slept."""
+    fewer = BASE | {"accepted_load": 0.495, "power_mean_w": 99.6}
+    pair = Pair("", fewer, BASE)
+    assert (pair.share, pair.shown) == (0.0, "")
+    assert "no difference" in pair.powers()
+    # three standard deviations of the energy of 2 x 10,000 packets, half of the mean each: 1.5 * 40 W * sqrt(2e-4)
+    few = {"packets": 10_000}
+    assert equal_work.chance_w(BASE | few, BASE | few) == pytest.approx(0.8485, rel=1e-3)
+    within = Pair("", BASE | few | {"power_mean_w": 99.2}, BASE | few)
+    assert within.share == 0.0
+    assert "99.2 W (no difference beyond chance)" in within.powers()
+    assert Pair("", BASE | few | {"power_mean_w": 99.0}, BASE | few).saved == pytest.approx(1.0)
+
+
+def test_windows_of_other_cycles_have_other_faults() -> None:
+    failing = BASE | {"fault_parts": [{"part": "before"}]}
+    later = failing | {"warmup_cycles": 3000}
+    assert not equal_work.faults_differ([failing], [failing])
+    assert not equal_work.faults_differ([BASE], [BASE | {"warmup_cycles": 3000}]), "nothing fails"
+    assert equal_work.faults_differ([failing], [later])
+    assert "other faults" in Pair("", later, failing).obstacle
+    assert "`3000cycles`" in equal_work.common_warmup([failing, later])
+
+
+def test_seeds_are_told_as_their_mean() -> None:
+    runs = [BASE | {"power_mean_w": power, "jobs": [{"load": load}]} for power, load in ((98.0, 0.1), (102.0, 0.3))]
+    mean = equal_work.mean(runs)
+    assert mean["power_mean_w"] == pytest.approx(100.0)
+    assert mean["jobs"] == [{"load": pytest.approx(0.2)}]
+    bad = BASE | {"saturated": True}
+    assert equal_work.mean([BASE, bad]) is bad
