@@ -110,6 +110,11 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
         assert re.search(r"a year; mean latency .* % of its packets are dropped", told)
 
 
+def test_what_was_lost_is_not_rounded_away() -> None:
+    lost = [{"packets": 1_000_000, "dropped_packets": 300, "saturated": False, "ending": "drained"}]
+    assert "99.97 % were delivered" in "\n".join(notes.dropped(lost))
+
+
 def test_faults_that_take_more_from_one_side_have_no_remedy_that_does_not_work(tmp_path: Path) -> None:
     points = []
     for policy, packets in (("always_on", 95_000), ("tcep", 12_000)):

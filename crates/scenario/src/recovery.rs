@@ -95,7 +95,7 @@ fn parts(faults: &FaultOutcome, window: (u64, u64), hit: &[Episode], terminals: 
     };
     let begins = format!("the first fault is there in cycle {first}, and the window begins in cycle {}", window.0);
     let ends = format!("something is broken until the window ends in cycle {}", window.1);
-    let none = format!("nothing fails before the window ends in cycle {}", window.1);
+    let none = format!("nothing is broken in the window, cycles {} to {}", window.0, window.1);
     vec![
         of("before", &|from, broken| !broken && from < first, begins),
         of("during", &|_, broken| broken, none.clone()),

@@ -202,7 +202,9 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        return _mean(runs, fmean(map(soundness.dropped_share, self.runs[load])))
+        # a phase tells what it lost itself
+        losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
+        return _mean(runs, fmean(map(soundness.dropped_share, losing)))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """What became of the runs of one load that have no numbers, with their seeds where others of it have some."""

@@ -315,7 +315,9 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    share = f"{delivered:.3g} % were delivered{' at the worst of them' if points > 1 else ''}"
+    # what was lost is not rounded away
+    digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
+    share = f"{delivered:.{digits}g} % were delivered{' at the worst of them' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}, and latencies are of those"]
 
 

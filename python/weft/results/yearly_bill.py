@@ -173,7 +173,7 @@ class YearlyBill:
             raise UnbillableError(what, equal_work.common_warmup((*own.runs, *base.runs)))
         if not soundness.same_work((1.0, 1.0 - max(own.dropped_share, base.dropped_share)), (None, None)):
             shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
-            what = f"at {part.name} {shares[0]} of its packets are dropped, and {shares[1]} of the baseline's"
+            what = f"at {part.name} of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
             raise UnbillableError(what, _OF_FAULTS)
         if not own.same_work(base):
             much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
