@@ -274,3 +274,18 @@ def test_prices_of_a_scenario() -> None:
     assert Prices.of(scenario | {"power": own}).per_cycle("off", channels).tolist() == [0, 2000]
     with pytest.raises(ResultsError, match="no prices that can be read"):
         Prices.of({"cycle": "1ns", "flit": "some"})
+
+
+def test_one_rate_for_a_load_that_changes_is_refused_and_rates_over_time_are_the_way_out(tmp_path: Path) -> None:
+    text = """
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.05, phases: [{from: 3000cycles, load: 0.5}]}
+measure: {warmup: 1000cycles, window: 5000cycles, series: {every: 500cycles, of: channel}}
+"""
+    results = weft.load(text).run(tmp_path / "day")
+    with pytest.raises(ResultsError, match="changes in 2 phases") as refused:
+        results.rate_scaled()
+    assert "--over-time" in str(refused.value)
+    (row,) = results.rate_scaled(over_time=True).to_dicts()
+    assert 0.5 < row["normalised_energy"] < 1

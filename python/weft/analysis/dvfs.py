@@ -126,8 +126,8 @@ def rate_scaled(
     Raises
     ------
     ResultsError
-        If a point kept no series of its channels, or no states of links that were switched, or if its policy slowed
-        links down.
+        If a point kept no series of its channels, or no states of links that were switched, if its policy slowed links
+        down, or if its load changes in phases and one rate is to serve them all.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
@@ -138,6 +138,8 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
     summary, prices = results.summaries[point], Prices.of(results.scenario(point))
     channels = results.channels(point).drop_nulls(["from_router", "to_router"])
     _refuse_slowed(results, point, channels)
+    if not over_time:
+        _refuse_phases(results, point)
     dark = float((channels["cycles_off"] * prices.per_cycle("off", channels)).sum())  # what is off has no rate
     counted = _of_samples(results, point, channels, prices) if over_time else _of_window(channels, prices)
     scaled, cycles = rates.scale(*counted, channels["bandwidth"].to_numpy())
@@ -164,6 +166,14 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
         told = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
         what = f"{results.describe(point)} slowed its links down ({told}): their energy would be scaled twice"
         raise ResultsError.saying(what, results.recording("power.policy=always_on"))
+
+
+def _refuse_phases(results: ResultSet, point: int) -> None:
+    """Refuse one rate for a load that changes: that of the mean would not carry the busiest phase."""
+    if count := len(results.summaries[point].get("phases") or []):
+        what = f"the load of {results.describe(point)} changes in {count} phases: one rate for all can't follow it"
+        remedy = "choose rates in each sample, with `--over-time` (`over_time=True`) and a series of the channels: "
+        raise ResultsError.saying(what, remedy + results.recording("measure.series={every: 1000cycles, of: channel}"))
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:

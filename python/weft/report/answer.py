@@ -22,7 +22,7 @@ _LEFT_OUT = "These points are left out of what is called lowest, highest, least 
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
 # A sentence names at most so many points that are equal.
 _NAMED = 3
-_NONE_SOUND = "So no point can be called best in anything, and there is no saving to tell."
+_NONE_SOUND = "So no point as a whole can be called best in anything."
 
 
 def sentences(sources: Sources) -> list[str]:
