@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft.results import equal_work
+from weft.results import equal_work, soundness
 from weft.results.savings import Pair
 
 # 100 W, of which 40 W are for flits: 40 J in a second.
@@ -74,3 +74,24 @@ def test_seeds_are_told_as_their_mean() -> None:
     assert mean["jobs"] == [{"load": pytest.approx(0.2)}]
     bad = BASE | {"saturated": True}
     assert equal_work.mean([BASE, bad]) is bad
+
+
+def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_settled() -> None:
+    """Found with links that came back during the warm-up: 1.6 % more is accepted than offered, and latencies fall."""
+    settled = BASE | {
+        "offered_load": 0.55,
+        "accepted_load": 0.5495,
+        "packets": 82_000,
+        "window_cycles": 37_500,
+        "packet_latency_mean_cycles": 740.0,
+        "queues_settled": True,
+        "queueing_mean_cycles": 500.0,
+        "warmup_settled": True,
+    }
+    draining = settled | {"accepted_load": 0.559}
+    assert soundness.is_sound(settled)
+    assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
+    assert soundness.remedy(draining)
+    # as few packets, or as long latencies, do not tell
+    assert soundness.is_sound(draining | {"packets": 20_000})
+    assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

@@ -21,6 +21,8 @@ SMALL = 0.03
 _SAFE = 0.02
 # Packets in source queues when a window or a phase begins.
 _WAITING = "backlog_before_packets"
+# What is left in a network matters if it makes the mean latency longer by this share.
+_SLOWER = 0.05
 # Standard deviations that are taken for chance.
 _CHANCE = 3
 
@@ -107,6 +109,21 @@ def at_begin(span: Mapping[str, Any], cycles: int) -> Backlog | None:
     )
     is_shown = found.is_delivered or ("phase" in span and span.get("queues_settled") is False)
     return replace(found, at_begin=waiting) if is_shown else None
+
+
+def drains(summary: Mapping[str, Any]) -> bool:
+    """Whether the window of a point delivers what the warm-up has left in the network, and its latencies show it.
+
+    More is accepted than is offered, beyond chance, and what is left makes the mean latency more than 5 % longer: the
+    backlog shrinks from all of it to nothing, so that a packet waits for half of it on average.
+    """
+    offered, accepted = (summary.get(key) for key in (q.OFFERED.column, q.ACCEPTED.column))
+    packets, cycles = summary.get("packets") or 0, summary.get("window_cycles") or 0
+    latency = summary.get(q.LATENCY.column)
+    if not (offered and accepted and packets and latency) or summary.get("phases"):
+        return False
+    excess = accepted / offered - 1
+    return bool(excess > _CHANCE / math.sqrt(packets) and excess * cycles / 2 > _SLOWER * latency)
 
 
 def of_phases(phases: Sequence[Mapping[str, Any]]) -> list[Backlog | None]:

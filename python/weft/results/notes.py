@@ -206,6 +206,8 @@ def _short_window(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _queues(summary: Mapping[str, Any]) -> str:
+    if soundness.drains(summary):
+        return f"queues not settled: the window delivers what the warm-up has left in the network: {_drains(summary)}"
     wait, memory = summary["queueing_mean_cycles"], summary["queue_memory_cycles"]
     lasted = summary["warmup_cycles"] + summary["window_cycles"]
     grown = summary.get("latency_growth_share")

@@ -144,8 +144,16 @@ def _has_long_queues(span: Mapping[str, Any]) -> bool:
     if span.get("queues_settled") is False:
         behind = fell_behind(span) or began_behind(span)
         return behind is None and not (span.get(_AFTER_SATURATED) or span["saturated"])
+    if drains(span):
+        return True
     # one that goes on from phase to phase spoils the means of the whole point
     return any(QUEUES_UNSETTLED in flaws(phase) for phase in in_phases(span))
+
+
+def drains(summary: Mapping[str, Any]) -> bool:
+    """Whether the queues of a point shrink in its window, for no reason that is told otherwise."""
+    shrinks = summary.get("queues_settled") is True and not summary["saturated"] and backlog.drains(summary)
+    return shrinks and not (began_behind(summary) or is_dropping(summary))
 
 
 def fell_behind(phase: Mapping[str, Any]) -> backlog.Backlog | None:
