@@ -89,6 +89,18 @@ EXPERIMENTS = (
     _patterns("embedded", 0.2, 0.4, 0.6),
     _patterns("unavailable", 0.2, 0.4, 0.6),
     _patterns("scarce", 0.3, 0.6, 1.0, **{"measure.warmup": "10000cycles", "measure.window": "5000cycles"}),
+    Experiment(
+        "failures",
+        (
+            _SMALL
+            | {
+                "traffic.pattern.group_shift.shift": QUICK_H,
+                "measure.warmup": "3000cycles",
+                "measure.window": "6000cycles",
+            },
+        ),
+        scaled=_SCALED,
+    ),
 )
 
 _GRANTED = "OFAR's trigger is granted."
@@ -183,6 +195,16 @@ FIGURES = (
         wide=True,
         reading=f"{_GRANTED} In the paper throughput falls in some cases, without control; it has no control.",
         remark=steady.remark(rings.SCARCE),
+    ),
+    Figure(
+        "failures",
+        "Broken links of the ring, with one ring and with two",
+        rings.failures_figure,
+        (rings.FAILURES,),
+        reading=f"{_GRANTED} Embedded rings, of which all broken links belong to the first. The paper says that "
+        "more than one failure could block the system, and that several rings without a common link would help; it has "
+        "no numbers.",
+        remark=steady.remark(rings.FAILURES),
     ),
     Figure(
         "cost",

@@ -23,7 +23,7 @@ _LOADS = ("load", "offered_load", "accepted_load")
 _OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL}
 _MIXES = {80: "MIX1", 60: "MIX2", 20: "MIX3"}
 # Columns beside those of every paper.
-_MORE: dict[str, Any] = {
+COLUMNS: dict[str, Any] = {
     "pattern": pl.String,
     "then": pl.String,
     "h": pl.Int64,
@@ -53,7 +53,7 @@ def frame(results: ResultSet) -> pl.DataFrame:
     ``sent_cycle`` (middle of the bin), ``sent_packets``, ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
-    return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], _MORE)
+    return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
 
 
 def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,9 @@ def failures_figure(measured: Measured) -> Drawing:
     for rings in sorted(frame["rings"].drop_nulls().unique()):
         points = frame.filter(pl.col("rings") == rings).sort("broken")
         label = "1 ring" if rings == 1 else f"{rings} rings without a common link"
-        series.append(Series(label, points["broken"].to_list(), (100 * points["delivered_share"]).to_list()))
+        series.append(
+            Series(label, points["broken"].to_list(), (100 * points["delivered_share"].fill_null(1.0)).to_list())
+        )
     title = f"Section VII: broken links of the ring (h = {sizes(measured, FAILURES)[0]})"
     drawing, axes = line_figures.curves(title, "Broken links", "Delivered packets [%]", series)
     axes.set_xlim(left=-0.2)
