@@ -105,15 +105,14 @@ def scarce() -> pl.DataFrame:
 
 def ideal() -> Measured:
     """All experiments."""
-    far = {"UN": 1.0, "ADV+2": 0.6, "ADV+6": 0.6}
     frames = {
         "uniform": over_load("UN"),
         "adv2": over_load("ADV+2"),
         "advh": over_load("ADV+6"),
         "saturation": frame(
-            accepting(name, pattern, far[pattern], full)
-            for pattern, each in FULL.items()
-            for name, full in each.items()
+            accepting(name, pattern, 0.6, full)
+            for pattern in ("ADV+2", "ADV+6")
+            for name, full in FULL[pattern].items()
         ),
         "edge": frame(accepting(PB, "ADV+6", load, 0.13) for load in (0.12, 0.14)),
         "offsets": frame(

@@ -71,7 +71,7 @@ def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
 
 def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, str]:
     """The bursts by which numbers are judged: of the paper's network and of 2,000 packets, if both were run."""
-    wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, PRINTED), (None, COUNTED)]
+    wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
     frame = measured[BURSTS]
     for h, size in wanted:
         if h is not None and frame.filter((pl.col("h") == h) & (pl.col("per_terminal") == size)).is_empty():
@@ -144,6 +144,8 @@ def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
                     late = [f"{name} {a:.3f} and {b:.3f}" for name, a, b in found if a >= b]
                     first_of = f"{first} before {second} in {len(found) - len(late)} of {len(found)} bursts of {size:,}"
                     parts.append(Part(not late, f"{first_of} at h = {h}{': not in ' if late else ''}{', '.join(late)}"))
+        if not parts:
+            raise LackingError("no burst of these sizes was run")
         return parts
 
     return told

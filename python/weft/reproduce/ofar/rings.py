@@ -152,6 +152,8 @@ def _no_difference(measured: Measured) -> list[Part]:
             parts.append(
                 Part(abs(share) < SIGNIFICANT, f"{pattern}: {quantity} {share:+.1%} at most, at load {load:g}")
             )
+    if not parts:
+        raise LackingError("no load was accepted with both kinds of ring")
     return parts
 
 

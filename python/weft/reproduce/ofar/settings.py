@@ -36,11 +36,12 @@ def _points(name: str) -> Sequence[Point]:
     return load(_PATH / f"{name}.yaml").points
 
 
-def _network(h: int) -> dict[str, Any]:
-    """What a balanced dragonfly of this size implies, as the engine builds it."""
+@cache
+def _network(h: int, name: str = "minimal") -> dict[str, Any]:
+    """What the network of a scenario implies at this size, as the engine builds it."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
-    sets = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
-    return dict(load(_PATH / "minimal.yaml", set=sets).points[0].imply())
+    sets = {f"topology.dragonfly.{key}": value for key, value in sizes.items()}
+    return dict(load(_PATH / f"{name}.yaml", set=sets).points[0].imply())
 
 
 def _count(h: int) -> Callable[[Measured], str]:
@@ -62,7 +63,7 @@ def _balanced(_: Measured) -> str:
 
 def _classes(_: Measured) -> str:
     """VC classes of Valiant, whose path is the longest of those without local misroutes."""
-    found = _points("offsets")[0].imply()["vc_classes"]
+    found = _network(PAPER_H, "offsets")["vc_classes"]
     return f"{found['local']} / {found['global']}"
 
 
@@ -112,16 +113,14 @@ def _long_wires(_: Measured) -> tuple[bool, str]:
     """Counted in the networks that the engine builds with a ring, against the printed formula."""
     shown = []
     for h in (2, 3, PAPER_H):
-        sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
-        sets = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
-        links = load(_PATH / "uniform.yaml", set=sets).points[0].imply()["links"]
+        links = _network(h, "uniform")["links"]
         shown.append((h, links["ring_global"], links["global"]))
     holds = all(ring == 2 * h**2 + 1 and links == 2 * h**4 + h**2 for h, ring, links in shown)
     return holds, ", ".join(f"{ring} / {links} for h = {h}" for h, ring, links in shown)
 
 
 def _ring_ports(_: Measured) -> float:
-    with_ring, without = (_points(name)[0].imply()["radix_ports"] for name in ("uniform", "offsets"))
+    with_ring, without = (_network(2, name)["radix_ports"] for name in ("uniform", "minimal"))
     return float(with_ring - without)
 
 
