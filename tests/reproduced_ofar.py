@@ -9,7 +9,7 @@ import polars as pl
 
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
-from weft.reproduce.ofar.mechanisms import COLUMNS, MIN, OFAR, OFAR_L, PB, PB_125, VAL
+from weft.reproduce.ofar.mechanisms import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PB, PB_125, VAL
 from weft.reproduce.ofar.theory import valiant_bound
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ LOADS = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 # Throughput by pattern [phits/(node cycle)], and latencies at low loads.
 FULL = {
     "UN": {MIN: 0.7, PB: 0.6, OFAR: 0.8, OFAR_L: 0.79},
-    "ADV+2": {VAL: 0.33, PB: 0.38, PB_125: 0.39, OFAR: 0.45, OFAR_L: 0.44},
-    "ADV+6": {VAL: 0.166, PB: 0.166, PB_125: 0.166, OFAR: 0.36, OFAR_L: 0.166},
+    "ADV+2": {VAL: 0.33, PB: 0.38, PB_125: 0.39, OFAR: 0.45, OFAR_L: 0.44, OFAR_E: 0.45},
+    "ADV+6": {VAL: 0.166, PB: 0.166, PB_125: 0.166, OFAR: 0.36, OFAR_L: 0.166, OFAR_E: 0.36},
 }
-LATENCY = {MIN: 130.0, VAL: 240.0, PB: 160.0, PB_125: 160.0, OFAR: 132.0, OFAR_L: 131.0}
+LATENCY = {MIN: 130.0, VAL: 240.0, PB: 160.0, PB_125: 160.0, OFAR: 132.0, OFAR_L: 131.0, OFAR_E: 132.0}
 # Times of OFAR over those of PB, with the mean of which the speed-up is the printed one.
 TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
 
@@ -43,7 +43,8 @@ def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any
         "broken": 0,
         "injection": "free",
         "packet_latency_mean_cycles": LATENCY[mechanism],
-        "delivered_share": 1.0,
+        "dropped_packets": 0.0,
+        "ring_hops": 0.0 if mechanism == OFAR else None,
     }
     return usual | more
 
@@ -63,9 +64,9 @@ def over_load(pattern: str) -> pl.DataFrame:
     return frame(accepting(name, pattern, load, full) for name, full in FULL[pattern].items() for load in LOADS)
 
 
-def ofar(**more: Any) -> pl.DataFrame:
-    """OFAR under all patterns over load."""
-    return frame(accepting(OFAR, name, load, full[OFAR], **more) for name, full in FULL.items() for load in LOADS)
+def of_all_patterns(mechanism: str) -> pl.DataFrame:
+    """OFAR under all patterns over load, by the name of a variant."""
+    return frame(accepting(mechanism, name, load, full[OFAR]) for name, full in FULL.items() for load in LOADS)
 
 
 def transients() -> pl.DataFrame:
@@ -97,7 +98,7 @@ def scarce() -> pl.DataFrame:
     """Without control less is accepted at the highest loads, with control as much as before."""
     falling = {1.0: 0.1, 0.8: 0.2}
     return frame(
-        accepting(OFAR, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
+        accepting(OFAR_E, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
         for control in ("free", "bubble", "escape_occupancy")
         for load in LOADS
     )
@@ -122,11 +123,11 @@ def ideal() -> Measured:
         "neighbours": frame([accepting(MIN, "matrix", 0.5, 1 / 6)]),
         "transients": transients(),
         "bursts": bursts(),
-        "embedded": ofar(),
-        "unavailable": ofar(),
+        "embedded": of_all_patterns(OFAR_E),
+        "unavailable": of_all_patterns(OFAR),
         "scarce": scarce(),
         "failures": frame(
-            row(OFAR, "ADV+6", 0.6, rings=rings, broken=broken, delivered_share=1 - 0.01 * broken / rings)
+            row(OFAR_E, "ADV+6", 0.6, rings=rings, broken=broken, accepted_load=0.4 - 0.01 * broken / rings)
             for rings in (1, 2)
             for broken in (0, 1, 2, 4)
         ),

@@ -20,7 +20,7 @@ from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H
-from weft.reproduce.ofar.mechanisms import MIN, OFAR, OFAR_L, PB, VAL
+from weft.reproduce.ofar.mechanisms import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
 from weft.reproduce.ofar.theory import minimal_bound, ring_cost, valiant_bound
 from weft.reproduce.ofar.transients import response
 from weft.reproduce.registry import paper
@@ -146,7 +146,8 @@ def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
         ("O-028", "bursts", scaled("completion_cycles", 0.99, OFAR)),
         ("O-029", "bursts", scaled("completion_cycles", 1.2, OFAR, "MIX2")),
         ("O-030", "bursts", scaled("completion_cycles", 1.2, OFAR_L, "UN")),
-        ("O-036", "embedded", scaled(q.LATENCY.column, 1.2, OFAR)),
+        ("O-036", "embedded", scaled(q.LATENCY.column, 1.2, OFAR_E)),
+        ("O-036", "saturation", scaled("accepted_load", 1.2, OFAR_E)),
         ("O-038", "embedded", lambda rows: rows.with_columns(accepted_load=0.3 / (1 + 9 * (pl.col("load") == 1)))),
         ("O-037", "scarce", lambda rows: rows.with_columns(accepted_load=pl.col("load").clip(0, 0.3))),
     ],

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
+# OFAR with an embedded ring, as the authors' simulator calls it.
+OFAR_E = "OFAR-E"
 # The other coefficient of the authors' simulator; the paper prints none.
 PB_125 = "PB 125 %"
 UNIFORM = "UN"
@@ -31,7 +33,8 @@ COLUMNS: dict[str, Any] = {
     "rings": pl.Int64,
     "broken": pl.Int64,
     "per_terminal": pl.Int64,
-    "delivered_share": pl.Float64,
+    "dropped_packets": pl.Float64,
+    "ring_hops": pl.Float64,
     "change_cycle": pl.Int64,
     "sent_cycle": pl.List(pl.Float64),
     "sent_packets": pl.List(pl.Int64),
@@ -49,8 +52,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
     Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
     (its control), ``rings`` (escape rings), ``broken`` (links that fail), ``per_terminal`` [packets of a burst],
-    ``delivered_share``; and where latencies by time of sending were recorded ``change_cycle``, and lists over bins:
-    ``sent_cycle`` (middle of the bin), ``sent_packets``, ``sent_latency`` [cycles].
+    ``dropped_packets``, ``ring_hops`` (over wires of a ring, of a packet that was delivered); and where latencies by
+    time of sending were recorded ``change_cycle``, and lists over bins: ``sent_cycle`` (middle of the bin),
+    ``sent_packets``, ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -59,8 +63,18 @@ def frame(results: ResultSet) -> pl.DataFrame:
 def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
     """The further columns of a row, and its loads in phits."""
     loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
-    share = {"delivered_share": results.summaries[point].get("delivered_share")}
-    return loads | share | _parameters(results.scenario(point)) | _sent(results, point)
+    found = loads | _parameters(results.scenario(point)) | _sent(results, point)
+    found["dropped_packets"] = results.summaries[point].get("dropped_packets")
+    found["ring_hops"] = _ring_hops(results, point) if row["mechanism"] in (OFAR, OFAR_L) else None
+    return found
+
+
+def _ring_hops(results: ResultSet, point: int) -> float | None:
+    """Hops over wires of a ring, of a packet that was delivered."""
+    channels, summary = results.channels(point), results.summaries[point]
+    flits = channels.filter(pl.col("link_class").cast(pl.String).str.starts_with("ring_"))["flits"].sum()
+    delivered = (summary["accepted_load"] or 0) * summary["terminals"] * summary["window_cycles"]
+    return flits / delivered if delivered else None
 
 
 def _named(value: Any) -> tuple[str, Any]:
@@ -76,6 +90,8 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
     if name == "dragonfly_pb":
         return PB if parameters["coefficient"] == 2 else f"PB {parameters['coefficient']:.0%}".replace("%", " %")
     if name == "dragonfly_ofar":
+        if parameters["ring"].get("kind") == "embedded":
+            return OFAR_E
         return OFAR if parameters["local_misrouting"] else OFAR_L
     return _OF_GROUPS.get(name, name)
 
