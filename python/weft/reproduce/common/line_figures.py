@@ -121,7 +121,7 @@ def panels(title: str, shown: Mapping[str, Sequence[Series]], x: str, y: str, *,
         for each in series:
             line(axes, each, known[each.label])
         axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * max((value for each in series for value in each.y), default=1.0) or 1.0)
     tables = {name: numbers_of(x, y, series) for name, series in shown.items()}
     labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
     drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series

@@ -126,6 +126,7 @@ def failures_figure(measured: Measured) -> Drawing:
     title = f"Section VII: broken links of the ring (h = {sizes(measured, FAILURES)[0]})"
     drawing, axes = line_figures.curves(title, "Broken links", ACCEPTED, series)
     axes.set_xlim(left=-0.2)
+    axes.set_xticks(sorted(frame["broken"].unique()))
     return drawing
 
 
@@ -209,6 +210,10 @@ def _constant(measured: Measured) -> list[Part]:
     return parts
 
 
+_NO_FALL = (
+    "cause not isolated; the authors' public simulator shows no fall in 5,000 cycles either, and here none came in 20,000 "
+    "cycles at h = 2 and 3, with the other trigger, or with fewer departures from the ring"
+)
 RULES: dict[str, Rule] = {
     "O-036": scaled(
         trend(
@@ -224,6 +229,7 @@ RULES: dict[str, Rule] = {
             "without control, under some pattern, at the highest load over 10 % less is accepted than at another one",
             _falls,
             SCARCE,
+            cause=_NO_FALL,
         )
     ),
     "O-038": scaled(

@@ -161,8 +161,12 @@ _FIRST = (
     f"{_PERIOD:g} times as long as OFAR's or more"
 )
 _ALL = f"latencies stay within 10 % of what they are in the end after {_FAST} cycles or less"
+_NO_PERIOD = (
+    "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the same "
+    "(h = 3, load 0.14 and 0.12)"
+)
 RULES: dict[str, Rule] = {
-    "O-021": scaled(trend(_FIRST, _ofar_first(UNIFORM), TRANSIENTS)),
+    "O-021": scaled(trend(_FIRST, _ofar_first(UNIFORM), TRANSIENTS, cause=_NO_PERIOD)),
     "O-022": scaled(trend(_ALL, _all_fast("ADV+2"), TRANSIENTS)),
-    "O-023": scaled(trend(_FIRST, _ofar_first("ADV+2"), TRANSIENTS)),
+    "O-023": scaled(trend(_FIRST, _ofar_first("ADV+2"), TRANSIENTS, cause=_NO_PERIOD)),
 }
