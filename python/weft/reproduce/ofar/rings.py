@@ -211,8 +211,8 @@ def _constant(measured: Measured) -> list[Part]:
 
 
 _NO_FALL = (
-    "cause not isolated; the authors' public simulator shows no fall in 5,000 cycles either, and here none came in 20,000 "
-    "cycles at h = 2 and 3, with the other trigger, or with fewer departures from the ring"
+    "cause not isolated; the authors' public simulator shows no fall in 5,000 cycles either, and here none came within "
+    "20,000 cycles at h = 2 and 3, with the other trigger, or with fewer departures from the ring"
 )
 RULES: dict[str, Rule] = {
     "O-036": scaled(

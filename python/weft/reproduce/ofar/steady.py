@@ -40,7 +40,10 @@ _MOST = 5.0
 SIGNIFICANT = 0.10
 # A load is low up to this share of the one that MIN carries.
 _LOW = 0.5
-_PB_LESS = "cause not isolated; the authors' public simulator accepts 0.27 there with a coefficient of 200 %, and 0.33 with 125 %"
+_PB_LESS = (
+    "cause not isolated; the authors' public simulator accepts 0.27 there with a coefficient of 200 %, and 0.33 with "
+    "125 %"
+)
 _L2_ALONE = (
     "the printed bound is the load of l2 alone if also the groups of source and destination were intermediate ones; "
     "local links carry first and last hops, too"

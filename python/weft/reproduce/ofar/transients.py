@@ -162,8 +162,8 @@ _FIRST = (
 )
 _ALL = f"latencies stay within 10 % of what they are in the end after {_FAST} cycles or less"
 _NO_PERIOD = (
-    "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the same "
-    "(h = 3, load 0.14 and 0.12)"
+    "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the "
+    "same (h = 3, loads 0.14 and 0.12)"
 )
 RULES: dict[str, Rule] = {
     "O-021": scaled(trend(_FIRST, _ofar_first(UNIFORM), TRANSIENTS, cause=_NO_PERIOD)),
