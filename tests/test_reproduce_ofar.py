@@ -252,7 +252,7 @@ def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
     """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
     numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]
-    for mechanism in (MIN, VAL, PB, OFAR):
+    for mechanism in {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}:
         it = pl.col("mechanism") == mechanism
         odd = (
             [(pl.col("stalled") | it).alias("stalled")]

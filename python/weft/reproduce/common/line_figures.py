@@ -54,8 +54,10 @@ class Series:
 
 
 def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
-    """A column of a frame over its load; means over seeds."""
-    means = points.group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    """A column of a frame over its load where it is known; means over seeds."""
+    means = (
+        points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    )
     return Series(label, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
 
 

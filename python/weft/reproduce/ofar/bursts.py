@@ -87,7 +87,10 @@ def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, str]:
 
 def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
     found, told = _printed_sizes(measured)
-    return dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows()), told
+    of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
+    if not of_ofar:
+        raise LackingError(f"{OFAR} delivered no burst")
+    return of_ofar, told
 
 
 def _other_size(measured: Measured) -> str:

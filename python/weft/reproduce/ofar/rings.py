@@ -123,6 +123,8 @@ def failures_figure(measured: Measured) -> Drawing:
         points = frame.filter(pl.col("rings") == rings).sort("broken")
         label = "1 ring" if rings == 1 else f"{rings} rings without a common link"
         series.append(Series(label, points["broken"].to_list(), points["accepted_load"].to_list()))
+    if not series:
+        raise LackingError("nothing was accepted with broken links")
     title = f"Section VII: broken links of the ring (h = {sizes(measured, FAILURES)[0]})"
     drawing, axes = line_figures.curves(title, "Broken links", ACCEPTED, series)
     axes.set_xlim(left=-0.2)
@@ -175,7 +177,9 @@ def _no_difference(measured: Measured) -> list[Part]:
 def _drops(points: pl.DataFrame) -> tuple[float, str]:
     """What is accepted at the highest load over the most at any load, and both in words."""
     points = points.group_by("load").agg(pl.col("accepted_load").mean()).sort("load")
-    most, last = greatest(points, "accepted_load"), points["accepted_load"][-1]
+    most, last = greatest(points, "accepted_load"), points["accepted_load"][-1] or 0.0
+    if most <= 0:
+        raise LackingError("nothing was accepted")
     return last / most, f"{last:.3f} at load {points['load'][-1]:g}, {most:.3f} at most"
 
 

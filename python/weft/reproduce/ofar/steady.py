@@ -61,7 +61,7 @@ def accepted(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 
 
 def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measured) -> Drawing:
-    frame = measured[experiment].drop_nulls(column)
+    frame = measured[experiment].filter(pl.col(column) > 0)
     shown = [each for each in LOOKS if (frame["mechanism"] == each).any()]
     if not shown:
         raise LackingError("no routing was run")
@@ -114,7 +114,9 @@ def fig2b(measured: Measured) -> Drawing:
 
 def at(measured: Measured, mechanism: str, pattern: str) -> tuple[float, str]:
     """What a routing accepts far beyond saturation, at the scale of the paper; means over seeds."""
-    points = of(measured[SATURATION].filter(pl.col("pattern") == pattern), mechanism).drop_nulls("accepted_load")
+    points = of(measured[SATURATION].filter(pl.col("pattern") == pattern), mechanism).filter(
+        pl.col("accepted_load") > 0
+    )
     if points.is_empty():
         raise LackingError(f"{mechanism} accepted nothing under {pattern}")
     loads = points["accepted_load"].to_list()
@@ -133,7 +135,7 @@ def _with_125(measured: Measured) -> tuple[float, str]:
 
 def _at_most(measured: Measured, mechanism: str) -> float:
     """What a routing accepts at the highest load of uniform traffic; the mean over seeds."""
-    points = of(measured[UN], mechanism).drop_nulls("accepted_load")
+    points = of(measured[UN], mechanism).filter(pl.col("accepted_load") > 0)
     last = points.filter(pl.col("load") == greatest(points, "load"))["accepted_load"].to_list()
     return fmean(last)
 
@@ -167,10 +169,10 @@ def _same(measured: Measured) -> list[Part]:
     """OFAR and OFAR-L under uniform traffic: throughput far beyond saturation, and latency below it."""
     ours, theirs = (_at_most(measured, name) for name in (OFAR, OFAR_L))
     parts = [Part(abs(ours / theirs - 1) < SIGNIFICANT, f"throughput {ours:.3f} and {theirs:.3f}")]
-    both = steady(beside(measured[UN], OFAR, OFAR_L)).drop_nulls(q.LATENCY.column).sort("load")
-    if both.is_empty():
-        raise LackingError("no load was run that saturates neither")
+    both = steady(beside(measured[UN], OFAR, OFAR_L)).sort("load")
     ratios = both.select("load", ratio(q.LATENCY.column).alias("ratio")).drop_nulls()
+    if ratios.is_empty():
+        raise LackingError("no latency is known at a load that saturates neither")
     load, times = max(ratios.rows(), key=lambda row: abs(row[1] - 1))
     parts.append(Part(abs(times - 1) < SIGNIFICANT, f"latency at most {times - 1:+.1%} apart, at load {load:g}"))
     return parts
@@ -199,7 +201,9 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 
 def _depends(measured: Measured) -> tuple[bool, str]:
     """Least and most over the offsets that were run, at least twice apart; and how far they are from their bounds."""
-    points = measured[OFFSETS]
+    points = measured[OFFSETS].drop_nulls("accepted_load")
+    if points.is_empty():
+        raise LackingError("no offset accepted anything")
     loads = {name: (load, h) for name, load, h in points.select("pattern", "accepted_load", "h").rows()}
     high, low = (end(loads, key=lambda name: loads[name][0]) for end in (max, min))
     shares = [load / valiant_bound(h, int(name.removeprefix("ADV+"))).load for name, (load, h) in loads.items()]
