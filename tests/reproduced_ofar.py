@@ -9,8 +9,8 @@ import polars as pl
 
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
-from weft.reproduce.ofar.mechanisms import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PB, PB_125, VAL
-from weft.reproduce.ofar.theory import valiant_bound
+from weft.reproduce.ofar.closed_forms import valiant_bound
+from weft.reproduce.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PB, PB_125, VAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

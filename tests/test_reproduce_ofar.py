@@ -20,8 +20,8 @@ from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H
-from weft.reproduce.ofar.mechanisms import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
-from weft.reproduce.ofar.theory import minimal_bound, ring_cost, valiant_bound
+from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
 from weft.reproduce.ofar.transients import response
 from weft.reproduce.registry import paper
 from weft.results import quantities as q

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.reproduce.common.paper import Experiment, Figure, Paper
-from weft.reproduce.ofar import bursts, rings, settings, steady, transients
-from weft.reproduce.ofar.mechanisms import frame
+from weft.reproduce.ofar import bursts, network_claims, rings, steady, transients
+from weft.reproduce.ofar.routings_run import frame
 
 # Size of the networks of a quick run; that of the paper is 6.
 QUICK_H = 3
@@ -225,13 +225,13 @@ FIGURES = (
     ),
 )
 
-RULES = {**settings.RULES, **steady.RULES, **transients.RULES, **bursts.RULES, **rings.RULES}
+RULES = {**network_claims.RULES, **steady.RULES, **transients.RULES, **bursts.RULES, **rings.RULES}
 
 PAPER = Paper(
     name="ofar",
     title="Garcia, Vallejo, Beivide, Odriozola, Camarero, Valero, Rodriguez, Labarta and Minkenberg: Bubble Flow "
     "Control in High-Radix Hierarchical Networks (OFAR)",
-    folder=settings.FOLDER,
+    folder=network_claims.FOLDER,
     experiments=EXPERIMENTS,
     figures=FIGURES,
     rules=RULES,

@@ -13,7 +13,7 @@ from weft.reproduce.common import bar_figures
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import of, ratio
 from weft.reproduce.common.rules import Part, approx, exact, trend
-from weft.reproduce.ofar.mechanisms import OFAR, OFAR_L, PB
+from weft.reproduce.ofar.routings_run import OFAR, OFAR_L, PB
 from weft.reproduce.ofar.scale import PAPER_H, paper_only, scaled
 from weft.reproduce.ofar.steady import LOOKS, SIGNIFICANT
 

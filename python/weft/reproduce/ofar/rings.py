@@ -11,10 +11,10 @@ from weft.reproduce.common.line_figures import Series, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import greatest, of
 from weft.reproduce.common.rules import Part, trend
-from weft.reproduce.ofar.mechanisms import MIN, OFAR, OFAR_E, VAL, adversarial
+from weft.reproduce.ofar.closed_forms import ring_cost
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, VAL, adversarial
 from weft.reproduce.ofar.scale import PAPER_H, scaled, sizes, words
 from weft.reproduce.ofar.steady import ACCEPTED, OFFERED, SATURATION, SIGNIFICANT, SWEEPS, at
-from weft.reproduce.ofar.theory import ring_cost
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

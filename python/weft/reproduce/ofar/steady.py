@@ -14,9 +14,9 @@ from weft.reproduce.common.line_figures import Series, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import beside, greatest, of, ratio, steady, throughput
 from weft.reproduce.common.rules import Part, approx, exact, trend
-from weft.reproduce.ofar.mechanisms import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
+from weft.reproduce.ofar.closed_forms import valiant_bound
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
 from weft.reproduce.ofar.scale import PAPER_H, scaled, sizes
-from weft.reproduce.ofar.theory import valiant_bound
 from weft.results import quantities as q
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import of
 from weft.reproduce.common.rules import Part, trend
-from weft.reproduce.ofar.mechanisms import OFAR, OFAR_L, PB, UNIFORM
+from weft.reproduce.ofar.routings_run import OFAR, OFAR_L, PB, UNIFORM
 from weft.reproduce.ofar.scale import scaled
 from weft.reproduce.ofar.steady import LOOKS
 from weft.results import quantities as q

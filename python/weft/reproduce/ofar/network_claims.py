@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from weft.api.loading import load
 from weft.reproduce.common.questions import greatest, of
 from weft.reproduce.common.rules import constructed, exact, given, trend
-from weft.reproduce.ofar.mechanisms import MIN, PHITS
+from weft.reproduce.ofar.closed_forms import minimal_bound, neighbour_bound, ring_cost
+from weft.reproduce.ofar.routings_run import MIN, PHITS
 from weft.reproduce.ofar.scale import PAPER_H
 from weft.reproduce.ofar.steady import UNIT
-from weft.reproduce.ofar.theory import minimal_bound, neighbour_bound, ring_cost
 from weft.text.labels import at
 
 if TYPE_CHECKING:
