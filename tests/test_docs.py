@@ -71,7 +71,8 @@ def _tracked(pattern: str) -> list[Path]:
 
 # Commands that take minutes as they are shown, and what makes them short enough for a test.
 SHORTER = {
-    "reproduce": "--only 3",
+    "reproduce tcep": "--only 3",
+    "reproduce ofar": "--only cost",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
     "saturation": "--tolerance 0.1",
     "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]' --out results/quickstart",

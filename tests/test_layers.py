@@ -32,7 +32,7 @@ ORDER = (
     ("peers.booksim", "report"),
     ("peers.validate", "api"),
     ("reproduce.common",),
-    ("reproduce.tcep",),
+    ("reproduce.ofar", "reproduce.tcep"),
     ("reproduce",),
     ("cli",),
     ("",),

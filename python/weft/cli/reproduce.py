@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
     length.add_argument(
-        "--full", action="store_true", help="all loads and seeds, overnight; finished points are not run again"
+        "--full", action="store_true", help="all of the paper, an hour to a night; finished points are not run again"
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="folder for all results (default: results/PAPER-quick)")
     parser.add_argument(

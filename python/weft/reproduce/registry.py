@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from weft.reproduce.common.paper import Paper
 
 # Name of each paper, and what it is.
-PAPERS = {"tcep": "Kim, Choi and Kim: TCEP, ISCA 2018"}
+PAPERS = {
+    "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
+    "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
+}
 
 
 def paper(name: str) -> Paper:

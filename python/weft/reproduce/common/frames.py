@@ -10,7 +10,7 @@ import polars as pl
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from weft.results.result_set import ResultSet
 
@@ -46,8 +46,8 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def rows(results: ResultSet, mechanisms: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A row per finished point; `mechanisms` says what the paper calls each power policy.
+def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> list[dict[str, Any]]:
+    """A row per finished point; `mechanism` says of its resolved scenario what the paper calls what runs there.
 
     Returns
     -------
@@ -56,22 +56,23 @@ def rows(results: ResultSet, mechanisms: Mapping[str, str]) -> list[dict[str, An
         ``warmup_settled``, ``power_settled``, ``hops_max`` [links], ``stalled``, ``derived`` (whether a row was worked
         out from another one: false here) and the numbers of `NUMBERS`.
     """
-    return [_row(results, point, mechanisms) for point in range(len(results))]
+    return [_row(results, point, mechanism) for point in range(len(results))]
 
 
-def frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """A frame of such rows; a number that is not finite is null."""
+def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """A frame of such rows, with `more` columns (types by name); a number that is not finite is null."""
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()
-    return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.when(finite).then(floats).name.keep())
+    found = pl.DataFrame(rows, schema=SCHEMA | dict(more or {}))
+    return found.with_columns(pl.when(finite).then(floats).name.keep())
 
 
-def _row(results: ResultSet, point: int, mechanisms: Mapping[str, str]) -> dict[str, Any]:
+def _row(results: ResultSet, point: int, mechanism: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
     summary = results.summaries[point]
-    policy = results.scenario(point)["power"]["policy"]
+    scenario = results.scenario(point)
     return {
-        "mechanism": mechanisms.get(summary["policy"], summary["policy"]),
-        "policy": json.dumps(policy, sort_keys=True),
+        "mechanism": mechanism(scenario),
+        "policy": json.dumps(scenario["power"]["policy"], sort_keys=True),
         "load": summary["load"],
         "hops_max": len(summary.get("hop_histogram") or [0]) - 1,
         "stalled": summary[q.ENDING.column] == q.STALLED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from weft.plot.draw import save, save_numbers
 from weft.plot.finish import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.artist import Artist
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weft.reproduce.common.measured import Measured
     from weft.reproduce.common.paper import Figure
 
-_HEIGHT = 2.3
+_HEIGHT, _PANELS = 2.3, 2.0
 # The first format is for the report, the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
 _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
@@ -51,6 +51,14 @@ class Series:
     y: Sequence[float]
     over: Sequence[bool] = field(default=())
     theory_of: str = ""
+
+
+def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
+    """A column of a frame over its load where it is known; means over seeds."""
+    means = (
+        points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
+    )
+    return Series(label, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
 
 
 def curves(
@@ -94,6 +102,32 @@ def curves(
         _over_the_top(axes, series, shown)
     drawing.numbers = numbers_of(x, y, series, at_top=at_top)
     return drawing, axes
+
+
+def panels(title: str, shown: Mapping[str, Sequence[Series]], x: str, y: str, *, looks: Sequence[str] = ()) -> Drawing:
+    """A figure as wide as a page, with a panel for each pattern (or other name) and the curves in it.
+
+    `looks` are labels in a fixed order, as in `curves`.
+    """
+    labels = dict.fromkeys([*looks, *(each.label for series in shown.values() for each in series)])
+    known = style.looks(list(labels))
+    # an entry for each curve, and one for saturated points if any panel has some
+    named = {each.label: each for series in shown.values() for each in series}
+    over = [any(any(each.over) for series in shown.values() for each in series)]
+    entries = legend([replace(named[each], over=over) for each in labels if each in named], known)
+    drawing = style.canvas(title, entries, width=style.PAGE, height=_PANELS)
+    for axes, (name, series) in zip(style.grid(drawing, len(shown), len(shown)), shown.items(), strict=True):
+        axes.set_title(name.replace("_", " "), loc="left")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        for each in series:
+            line(axes, each, known[each.label])
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, 1.1 * max((value for each in series for value in each.y), default=1.0) or 1.0)
+    tables = {name: numbers_of(x, y, series) for name, series in shown.items()}
+    labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
+    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
+    return drawing
 
 
 def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:

@@ -95,6 +95,10 @@ class Paper:
         For the number of each claim, when the claim is met.
     frame : callable
         Makes of an experiment's results the frame that figures and rules read.
+    judging : str
+        How quantities that the paper does not define are measured, in sentences of the report.
+    quick : str
+        What a quick run of this paper leaves out, in sentences of the report; empty if the list of runs says all.
     """
 
     name: str
@@ -104,6 +108,8 @@ class Paper:
     figures: Sequence[Figure]
     rules: Mapping[str, Rule]
     frame: Callable[[ResultSet], pl.DataFrame]
+    judging: str = ""
+    quick: str = ""
 
     def path(self, file: str) -> Path:
         """A file of its folder."""

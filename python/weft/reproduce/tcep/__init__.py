@@ -238,4 +238,6 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
+    judging="Throughput is what is accepted at the lowest load of which less than 95 % is accepted; the most that is "
+    "accepted at any load stands beside it.",
 )

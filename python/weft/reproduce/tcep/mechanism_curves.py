@@ -9,7 +9,7 @@ import polars as pl
 
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.frames import BASELINE
-from weft.reproduce.common.line_figures import Series
+from weft.reproduce.common.line_figures import Series, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import normalised, of
 from weft.reproduce.tcep.mechanisms import DVFS, SLAC, TCEP, from_all
@@ -55,7 +55,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
     frame = measured[experiment].filter(pl.col(q.LATENCY.column) > 0)
     series = [
-        _means(of(frame, mechanism), mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS
+        over_load(of(frame, mechanism), mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS
     ]
     least = min((y for each in series for y in each.y), default=1.0)
     drawing, _ = line_figures.curves(
@@ -72,13 +72,7 @@ def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
 
 def energies(frame: pl.DataFrame, mechanism: str) -> Series:
     """Energy per flit of a mechanism over load; the baseline's is 1. Means over seeds."""
-    return _means(normalised(frame, mechanism), mechanism, "energy")
-
-
-def _means(points: pl.DataFrame, mechanism: str, column: str) -> Series:
-    """A number over load; means over seeds."""
-    means = points.group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
-    return Series(mechanism, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
+    return over_load(normalised(frame, mechanism), mechanism, "energy")
 
 
 def _shown(frame: pl.DataFrame) -> list[str]:

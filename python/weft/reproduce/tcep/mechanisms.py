@@ -11,6 +11,8 @@ from weft.reproduce.common import frames
 from weft.reproduce.common.frames import BASELINE, ENERGY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
@@ -27,10 +29,15 @@ def frame(results: ResultSet) -> pl.DataFrame:
     If there is a baseline, its points and those of TCEP have a second row (``derived``), with the energy of links at
     the lowest rate that carries what they carried.
     """
-    rows = frames.rows(results, _MECHANISMS)
+    rows = frames.rows(results, _mechanism)
     if any(row["mechanism"] == BASELINE for row in rows):
         rows += _rated(results, rows)
     return frames.frame(rows)
+
+
+def _mechanism(scenario: Mapping[str, Any]) -> str:
+    policy: str = next(iter(scenario["power"]["policy"]))
+    return _MECHANISMS.get(policy, policy)
 
 
 def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,13 +6,9 @@ assumptions: the rate is known beforehand, and changing it costs nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from weft.plot import style
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.frames import BASELINE
 from weft.reproduce.common.measured import LackingError
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
 
 PATTERNS = ("uniform", "tornado", "bit_reverse")
 _MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
-_HEIGHT = 2.0
 
 
 def figure(measured: Measured) -> Drawing:
@@ -38,24 +33,8 @@ def figure(measured: Measured) -> Drawing:
     }
     if not panels:
         raise LackingError(f"none of {', '.join(PATTERNS)} was run")
-    looks = style.looks(_MECHANISMS)
-    # an entry for each curve, and one for saturated points if any panel has some
-    named = {each.label: each for series in panels.values() for each in series}
-    over = [any(any(each.over) for series in panels.values() for each in series)]
-    entries = line_figures.legend([replace(named[each], over=over) for each in _MECHANISMS], looks)
-    drawing = style.canvas("TCEP and rate scaling (not in the paper)", entries, width=style.PAGE, height=_HEIGHT)
-    for axes, (name, series) in zip(style.grid(drawing, len(panels), len(panels)), panels.items(), strict=True):
-        axes.set_title(name.replace("_", " "), loc="left")
-        axes.set_xlabel(q.OFFERED.axis)
-        axes.set_ylabel(ENERGY)
-        for each in series:
-            line_figures.line(axes, each, looks[each.label])
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-    tables = {name: line_figures.numbers_of(q.OFFERED.axis, ENERGY, series) for name, series in panels.items()}
-    labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
-    drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
-    return drawing
+    title = "TCEP and rate scaling (not in the paper)"
+    return line_figures.panels(title, panels, q.OFFERED.axis, ENERGY, looks=_MECHANISMS)
 
 
 def remark(measured: Measured) -> str:

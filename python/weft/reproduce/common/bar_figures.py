@@ -1,0 +1,67 @@
+"""Draws groups of bars of a paper in the look of `weft.plot`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.patches import Patch
+
+from weft.plot import style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from weft.plot.style import Picture as Drawing
+
+_HEIGHT = 2.3
+# Share of the place of a group that its bars take.
+_FILLED = 0.8
+
+
+def grouped(
+    title: str,
+    groups: Sequence[str],
+    bars: Mapping[str, Sequence[float | None]],
+    y: str,
+    *,
+    looks: Sequence[str] = (),
+) -> tuple[Drawing, Axes]:
+    """A figure of one panel, a column wide, with a bar of each series in each group.
+
+    Parameters
+    ----------
+    title, y : str
+        Head, and the vertical axis with its unit.
+    groups : sequence of str
+        Names below the groups.
+    bars : mapping of str to sequence of float
+        By series, heights in the order of the groups; ``None`` for a bar that is missing.
+    looks : sequence of str
+        Labels in a fixed order, so that a series has the colour that it has in other figures.
+    """
+    order = list(dict.fromkeys([*looks, *bars]))
+    fills = {name: style.fill(order.index(name)) for name in bars}
+    entries = [Patch(label=name, **fills[name]) for name in bars]
+    drawing = style.canvas(title, entries, width=style.COLUMN, height=_HEIGHT)
+    axes = drawing.add_subplot()
+    width = _FILLED / len(bars)
+    for number, (name, heights) in enumerate(bars.items()):
+        places = [place + (number - (len(bars) - 1) / 2) * width for place in range(len(groups))]
+        shown = [(place, height) for place, height in zip(places, heights, strict=True) if height is not None]
+        axes.bar([place for place, _ in shown], [height for _, height in shown], width, label=f"_{name}", **fills[name])
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_ylabel(y)
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=False, axis="x")
+    drawing.numbers = pl.DataFrame(
+        [
+            {"group": group, "series": name, y: height}
+            for name, heights in bars.items()
+            for group, height in zip(groups, heights, strict=True)
+        ],
+        schema={"group": pl.String, "series": pl.String, y: pl.Float64},
+    )
+    return drawing, axes

@@ -1,0 +1,135 @@
+"""Frames of the experiments of OFAR as the paper describes their outcome: what no network gave."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.reproduce.common.frames import SCHEMA
+from weft.reproduce.common.measured import Measured
+from weft.reproduce.ofar.closed_forms import valiant_bound
+from weft.reproduce.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PB, PB_125, VAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LOADS = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+# Throughput by pattern [phits/(node cycle)], and latencies at low loads.
+FULL = {
+    "UN": {MIN: 0.7, PB: 0.6, OFAR: 0.8, OFAR_L: 0.79},
+    "ADV+2": {VAL: 0.33, PB: 0.38, PB_125: 0.39, OFAR: 0.45, OFAR_L: 0.44, OFAR_E: 0.45},
+    "ADV+6": {VAL: 0.166, PB: 0.166, PB_125: 0.166, OFAR: 0.36, OFAR_L: 0.166, OFAR_E: 0.36},
+}
+LATENCY = {MIN: 130.0, VAL: 240.0, PB: 160.0, PB_125: 160.0, OFAR: 132.0, OFAR_L: 131.0, OFAR_E: 132.0}
+# Times of OFAR over those of PB, with the mean of which the speed-up is the printed one.
+TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
+
+
+def row(mechanism: str, pattern: str, load: float, **more: Any) -> dict[str, Any]:
+    """A row of a frame; what is not said is usual."""
+    usual = {
+        "mechanism": mechanism,
+        "pattern": pattern,
+        "load": load,
+        "accepted_load": load,
+        "seed": 1.0,
+        "saturated": False,
+        "stalled": False,
+        "derived": False,
+        "h": 6,
+        "rings": 1,
+        "broken": 0,
+        "injection": "free",
+        "packet_latency_mean_cycles": LATENCY[mechanism],
+        "dropped_packets": 0.0,
+        "ring_hops": 0.0 if mechanism == OFAR else None,
+    }
+    return usual | more
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """A frame of such rows."""
+    return pl.DataFrame(list(rows), schema=SCHEMA | COLUMNS)
+
+
+def accepting(mechanism: str, pattern: str, load: float, full: float, **more: Any) -> dict[str, Any]:
+    """A row of a mechanism that accepts up to `full`."""
+    return row(mechanism, pattern, load, accepted_load=min(load, full), saturated=load > full) | more
+
+
+def over_load(pattern: str) -> pl.DataFrame:
+    """All mechanisms of a pattern over load."""
+    return frame(accepting(name, pattern, load, full) for name, full in FULL[pattern].items() for load in LOADS)
+
+
+def of_all_patterns(mechanism: str) -> pl.DataFrame:
+    """OFAR under all patterns over load, by the name of a variant."""
+    return frame(accepting(mechanism, name, load, full[OFAR]) for name, full in FULL.items() for load in LOADS)
+
+
+def transients() -> pl.DataFrame:
+    """OFAR and OFAR-L are as they stay; PB has a peak that takes a thousand cycles to fall."""
+    times = [10.0 + 20 * number for number in range(400)]
+    rows = []
+    for before, after in (("UN", "ADV+2"), ("ADV+2", "UN"), ("ADV+2", "ADV+6")):
+        for name in (PB, OFAR, OFAR_L):
+            is_slow = name == PB and after != "UN"
+            peak = [300 * exp(-(time - 4000) / 400) if is_slow and time > 4000 else 0.0 for time in times]
+            latency = [200 + each for each in peak]
+            sent = {"sent_cycle": times, "sent_packets": [50] * len(times), "sent_latency": latency}
+            rows.append(row(name, before, 0.14, then=after, change_cycle=4000, **sent))
+    return frame(rows)
+
+
+def bursts() -> pl.DataFrame:
+    """Bursts of both sizes; OFAR-L takes a tenth longer than OFAR."""
+    factors = {PB: (1.0, 0.0), OFAR: (0.0, 1.0), OFAR_L: (0.0, 1.1)}
+    return frame(
+        row(name, pattern, 1.0, per_terminal=size, completion_cycles=100.0 * size * (fixed + factor * time))
+        for size in (200, 2000)
+        for name, (fixed, factor) in factors.items()
+        for pattern, time in TIMES.items()
+    )
+
+
+def scarce() -> pl.DataFrame:
+    """Without control less is accepted at the highest loads, with control as much as before."""
+    falling = {1.0: 0.1, 0.8: 0.2}
+    return frame(
+        accepting(OFAR_E, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
+        for control in ("free", "bubble", "escape_occupancy")
+        for load in LOADS
+    )
+
+
+def ideal() -> Measured:
+    """All experiments."""
+    frames = {
+        "uniform": over_load("UN"),
+        "adv2": over_load("ADV+2"),
+        "advh": over_load("ADV+6"),
+        "saturation": frame(
+            accepting(name, pattern, 0.6, full)
+            for pattern in ("ADV+2", "ADV+6")
+            for name, full in FULL[pattern].items()
+        ),
+        "edge": frame(accepting(PB, "ADV+6", load, 0.13) for load in (0.12, 0.14)),
+        "offsets": frame(
+            row(VAL, f"ADV+{shift}", 0.6, accepted_load=valiant_bound(6, shift).load) for shift in range(1, 13)
+        ),
+        "minimal": frame([accepting(MIN, "ADV+1", 0.1, 1 / 72)]),
+        "neighbours": frame([accepting(MIN, "matrix", 0.5, 1 / 6)]),
+        "transients": transients(),
+        "bursts": bursts(),
+        "embedded": of_all_patterns(OFAR_E),
+        "unavailable": of_all_patterns(OFAR),
+        "scarce": scarce(),
+        "failures": frame(
+            row(OFAR_E, "ADV+6", 0.6, rings=rings, broken=broken, accepted_load=0.4 - 0.01 * broken / rings)
+            for rings in (1, 2)
+            for broken in (0, 1, 2, 4)
+        ),
+    }
+    return Measured(frames, quick=False)

@@ -1,0 +1,354 @@
+"""The reproduction of OFAR: bounds, frames, verdicts, figures, and the command."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import weft
+from reproduced_ofar import TIMES, ideal
+from weft.cli import main
+from weft.plot import style
+from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common.frames import SCHEMA
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common.reproduction import reproduce
+from weft.reproduce.ofar import PAPER, QUICK_H
+from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
+from weft.reproduce.ofar.transients import response
+from weft.reproduce.registry import paper
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from weft.reproduce.common.paper import Experiment
+
+NOTHING = Measured()
+
+
+def judged(measured: Measured) -> dict[str, scoreboard.Row]:
+    """The rows of the scoreboard by claim."""
+    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+
+
+@cache
+def as_printed() -> dict[str, scoreboard.Row]:
+    """The rows for what the paper prints."""
+    return judged(ideal())
+
+
+def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
+    """What the paper prints, but for one experiment."""
+    printed = ideal()
+    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+
+
+def scaled(
+    column: str, factor: float, mechanism: str, pattern: str | None = None
+) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes a number of a mechanism, under a pattern or under all."""
+    it = pl.col("mechanism") == mechanism
+    it = it & (pl.col("pattern") == pattern) if pattern else it
+    return lambda rows: rows.with_columns(
+        pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
+    )
+
+
+def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
+    printed = claims.read(PAPER.path("claims.csv"))
+    assert [claim.id for claim in printed] == [f"O-{number:03}" for number in range(1, 41)]
+    assert PAPER.rules.keys() == {claim.id for claim in printed}
+
+
+def test_what_rules_and_figures_need_exists() -> None:
+    names = {each.name for each in PAPER.experiments}
+    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
+    assert {name for figure in PAPER.figures for name in figure.needs} <= names
+    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    assert [each.name for each in PAPER.needed(PAPER.chosen(["6", "7a"]))] == ["transients", "bursts"]
+    assert [each.name for each in PAPER.chosen(["3"])] == ["3a", "3b"]
+
+
+def test_bounds_are_those_worked_out_by_hand() -> None:
+    """The spec's numbers for h = 6, and by hand for the smallest network that has an intermediate group, h = 1.
+
+    There a group of 2 routers sends 2 w = 2 over the only group in between, by a global channel each: 1/2 over w = 2.
+    """
+    bounds = [round(valiant_bound(6, shift).load, 3) for shift in range(1, 13)]
+    assert bounds == [0.493, 0.329, 0.247, 0.197, 0.164, 0.141, 0.141, 0.164, 0.197, 0.197, 0.164, 0.141]
+    assert valiant_bound(6, 6).over_global == pytest.approx(71 / 144)
+    assert valiant_bound(6, 6).over_transit == pytest.approx(71 / 432)
+    assert valiant_bound(1, 1).over_global == pytest.approx(1 / 4)
+    assert minimal_bound(6) == 1 / 72
+
+
+@pytest.mark.parametrize(("h", "shift"), [(2, 1), (2, 2), (3, 3)])
+def test_bounds_agree_with_those_of_the_engine(h: int, shift: int) -> None:
+    """The engine follows every path of every pair of terminals."""
+    sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
+    sets: dict[str, Any] = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
+    sets["sweep.traffic.pattern"] = [{"group_shift": {"shift": shift}}]
+    (point,) = weft.load(PAPER.path("offsets.yaml"), set=sets).points
+    assert 8 * point.imply()["channel_load_bound"] == pytest.approx(valiant_bound(h, shift).load, rel=1e-6)
+    (point,) = weft.load(PAPER.path("minimal.yaml"), set={k: v for k, v in sets.items() if "topology" in k}).points
+    assert 8 * point.imply()["channel_load_bound"] == pytest.approx(minimal_bound(h))
+
+
+def test_the_cost_of_a_ring_is_that_of_the_networks_that_are_built() -> None:
+    for h in (2, 3):
+        sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
+        sets = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
+        built = weft.load(PAPER.path("uniform.yaml"), set=sets).points[0].imply()
+        cost, links = ring_cost(h), built["links"]
+        assert (cost.routers, cost.terminals) == (built["routers"], built["terminals"])
+        ring = links["ring_local"] + links["ring_global"]
+        assert cost.wires == pytest.approx(ring / (links["local"] + links["global"]))
+        assert cost.global_wires == pytest.approx(links["ring_global"] / links["global"])
+        assert cost.ports == pytest.approx(2 / (built["radix_ports"] - 2))
+
+
+def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
+    """Three claims contradict arithmetic, and no run can meet them; the speed-up is 1 / 0.695 of the mean."""
+    answers = {key: row.finding.answer for key, row in as_printed().items()}
+    assert {key for key, answer in answers.items() if answer == "missed"} == {"O-008", "O-025", "O-034"}
+    assert "not run" not in answers.values()
+    apart = {key for key, answer in answers.items() if answer == "by construction"}
+    assert apart == {f"O-{number:03}" for number in (4, 10, 11, 31, 39, 40)}
+
+
+@pytest.mark.parametrize(
+    ("claim", "experiment", "change"),
+    [
+        ("O-005", "minimal", scaled("accepted_load", 0.99, MIN)),
+        ("O-006", "neighbours", scaled("accepted_load", 0.99, MIN)),
+        ("O-009", "offsets", lambda rows: rows.with_columns(accepted_load=pl.lit(0.2))),
+        ("O-012", "uniform", scaled("accepted_load", 0.8, OFAR, "UN")),
+        ("O-013", "uniform", scaled(q.LATENCY.column, 0.85, PB)),
+        ("O-014", "uniform", scaled(q.LATENCY.column, 1.2, OFAR)),
+        ("O-014", "uniform", scaled("accepted_load", 1.2, OFAR, "UN")),
+        ("O-015", "saturation", scaled("accepted_load", 0.89, OFAR, "ADV+2")),
+        ("O-016", "saturation", scaled("accepted_load", 1.11, PB, "ADV+2")),
+        ("O-017", "saturation", scaled("accepted_load", 0.9, OFAR, "ADV+2")),
+        ("O-018", "saturation", scaled("accepted_load", 0.85, VAL, "ADV+6")),
+        ("O-019", "saturation", scaled("accepted_load", 1.2, OFAR, "ADV+6")),
+        ("O-024", "edge", lambda rows: rows.with_columns(saturated=pl.lit(value=False))),
+        ("O-026", "bursts", scaled("completion_cycles", 1.3, OFAR, "ADV+6")),
+        ("O-027", "bursts", scaled("completion_cycles", 1.2, OFAR)),
+        ("O-028", "bursts", scaled("completion_cycles", 0.99, OFAR)),
+        ("O-029", "bursts", scaled("completion_cycles", 1.2, OFAR, "MIX2")),
+        ("O-030", "bursts", scaled("completion_cycles", 1.2, OFAR_L, "UN")),
+        ("O-036", "embedded", scaled(q.LATENCY.column, 1.2, OFAR_E)),
+        ("O-036", "saturation", scaled("accepted_load", 1.2, OFAR_E)),
+        ("O-038", "embedded", lambda rows: rows.with_columns(accepted_load=0.3 / (1 + 9 * (pl.col("load") == 1)))),
+        ("O-037", "scarce", lambda rows: rows.with_columns(accepted_load=pl.col("load").clip(0, 0.3))),
+    ],
+)
+def test_a_number_that_is_off_misses_its_claim(
+    claim: str, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    assert as_printed()[claim].finding.answer == "met"
+    finding = PAPER.rules[claim].judge(changed(experiment, change))
+    assert finding.answer == "missed", finding.measured
+    assert "is allowed" in finding.because or "; asked: " in finding.because or " is not " in finding.because
+
+
+@pytest.mark.parametrize(("claim", "fast"), [("O-021", PB), ("O-023", PB), ("O-022", None)])
+def test_adapting_is_judged_by_the_last_bin_that_is_off(claim: str, fast: str | None) -> None:
+    """Where PB's curve becomes flat it needs no period; where all curves become slow, none adapts fast."""
+    flat = pl.col("sent_latency").list.eval(0 * pl.element() + 200)
+    slow = pl.col("sent_latency").list.eval(pl.element() + 100 * (pl.int_range(pl.len()).is_between(200, 240)))
+    change = pl.when(pl.col("mechanism") == fast).then(flat).otherwise(pl.col("sent_latency")) if fast else slow
+    off = changed("transients", lambda rows: rows.with_columns(change.alias("sent_latency")))
+    assert as_printed()[claim].finding.answer == "met"
+    assert PAPER.rules[claim].judge(off).answer == "missed"
+
+
+def test_a_response_is_the_mean_over_seeds_weighed_by_packets() -> None:
+    found = response(ideal(), PB, "UN", to_adversarial=True)
+    assert (found.times[0], found.times[-1]) == (-390, 2490)
+    # 200 + 300 exp(-t / 400) falls to 1.1 times 201.4, the mean of the last quarter, at t = 400 ln(300 / 21.5) = 1,054;
+    # bins are 20 cycles wide, and the last one before that has its middle at 1,050
+    assert found.final == pytest.approx(201.4, abs=0.1)
+    assert found.adapted == 1050
+    assert found.peak == pytest.approx(500, abs=10)
+    twice = changed("transients", lambda rows: pl.concat([rows, scaled_bins(rows)]))
+    # half as many packets with twice the latency: (1 + 2 / 2) / (1 + 1 / 2)
+    assert response(twice, OFAR, "UN", to_adversarial=True).final == pytest.approx(200 * 4 / 3)
+
+
+def scaled_bins(rows: pl.DataFrame) -> pl.DataFrame:
+    """Another seed: half as many packets in each bin, which take twice as long."""
+    return rows.with_columns(
+        seed=pl.lit(2.0),
+        sent_packets=pl.col("sent_packets").list.eval(pl.element() // 2),
+        sent_latency=pl.col("sent_latency").list.eval(pl.element() * 2),
+    )
+
+
+def test_numbers_of_the_paper_are_judged_in_its_network_only() -> None:
+    small = changed("bursts", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
+    rows = judged(small)
+    assert rows["O-027"].finding.answer == "not run"
+    assert "h = 3 was run; --full" in rows["O-027"].verdict
+    assert rows["O-027"].finding.value == pytest.approx(0.6954)
+    assert rows["O-029"].finding.answer == "met", "an order can be judged"
+    assert "(h = 3)" in rows["O-029"].finding.measured
+
+
+def test_bursts_of_both_readings_are_told() -> None:
+    """2,000 packets decide where they were run in the network of the paper, else 200."""
+    told = as_printed()["O-027"].finding.measured
+    assert "bursts of 2,000, h = 6" in told
+    assert "0.695 for 200 at h = 6" in told
+    fewer = changed("bursts", lambda rows: rows.filter(pl.col("per_terminal") == 200))
+    assert "bursts of 200, h = 6" in judged(fewer)["O-027"].finding.measured
+    assert sum(TIMES.values()) / len(TIMES) == pytest.approx(0.6954)
+
+
+def test_what_was_not_run_is_said() -> None:
+    rows = judged(NOTHING)
+    assert rows["O-015"].verdict == "not run because it needs saturation"
+    assert rows["O-032"].finding.answer == "met", "formulas need no run"
+    alone = ideal()["saturation"].filter(pl.col("mechanism") != PB)
+    assert judged(Measured({"saturation": alone}))["O-016"].verdict == "not run because PB was not run"
+
+
+@pytest.mark.parametrize("name", [each.name for each in PAPER.figures])
+def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
+    (figure,) = PAPER.chosen([name])
+    drawing = line_figures.drawn(figure, ideal())
+    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
+    assert drawing.numbers is not None
+    assert not drawing.numbers.is_empty()
+    for axes in drawing.axes:
+        if axes.axison:
+            plain = {"Offset N of the groups", "Global links of a router h", "Broken links", "Time / PB's", ""}
+            assert all("[" in label or label in plain for label in (axes.get_xlabel(), axes.get_ylabel()))
+    if figure.needs:
+        with pytest.raises(LackingError):
+            line_figures.drawn(figure, NOTHING)
+
+
+def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
+    (figure,) = PAPER.chosen(["5b"])
+    assert figure.remark
+    assert figure.remark(ideal()) == ""
+    small = changed("advh", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
+    assert figure.remark(small) == "Run at h = 3, where ADV+h is ADV+3; the paper has h = 6."
+    assert all("granted" in each.reading for each in PAPER.figures if each.needs and each.name != "2b")
+
+
+@pytest.mark.parametrize("value", [None, 0.0, "stalled"])
+@pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
+def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
+    """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
+    numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]
+    for mechanism in {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}:
+        it = pl.col("mechanism") == mechanism
+        odd = (
+            [(pl.col("stalled") | it).alias("stalled")]
+            if value == "stalled"
+            else [pl.when(~it).then(pl.col(name)).otherwise(pl.lit(value)).alias(name) for name in numbers]
+        )
+        frames = dict(ideal().frames)
+        measured = Measured(frames | {experiment: frames[experiment].with_columns(odd)})
+        assert len(judged(measured)) == 40
+        for figure in PAPER.figures:
+            if experiment in figure.needs:
+                with suppress(LackingError):
+                    assert line_figures.drawn(figure, measured).numbers is not None
+
+
+def tiny(each: Experiment) -> Experiment:
+    """An experiment of a fraction of a second: h = 2, one load, hundreds of cycles."""
+    sets: dict[str, Any] = {
+        "topology.dragonfly.routers_per_group": 4,
+        "topology.dragonfly.terminals_per_router": 2,
+        "topology.dragonfly.global_links_per_router": 2,
+    }
+    shift: dict[str, Any] = {"group_shift": {"shift": 2}}
+    if each.name == "bursts":
+        mix = [{"weight": 80, "pattern": "uniform"}, {"weight": 20, "pattern": shift}]
+        sets |= {"sweep.traffic.pattern": ["uniform", {"mix": mix}], "sweep.traffic.batch.per_terminal": [5]}
+    elif each.name == "transients":
+        times: dict[str, Any] = {"from": "400cycles"}
+        sets |= {"measure.warmup": "300cycles", "measure.window": "500cycles", "sweep.seed": [1]}
+        phases = [times | {"pattern": pattern} for pattern in (shift, "uniform", {"group_shift": {"shift": 4}})]
+        sets |= {"zip.traffic.phases": [[phase] for phase in phases]}
+    else:
+        sets |= {"measure.warmup": "200cycles", "measure.window": "300cycles"}
+    if each.name in ("uniform", "adv2", "advh", "embedded", "unavailable", "scarce"):
+        sets |= {"sweep.traffic.load": [0.025]}
+    if each.name in ("embedded", "unavailable", "scarce", "offsets"):
+        sets |= {"sweep.traffic.pattern": ["uniform", shift] if each.name != "offsets" else [shift]}
+    if each.name == "failures":
+        sets |= {"traffic.pattern": shift, "sweep.faults": [[], [{"link": [1, 2], "at": "100cycles"}]]}
+    if each.name == "saturation":
+        sets |= {"sweep.seed": [1]}
+    return dataclasses.replace(each, quick=(sets,))
+
+
+def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it in small; the second time what is there is not run again, but what is damaged is."""
+    monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
+    small = dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments])
+    done = reproduce(small, out=tmp_path)
+    assert [each.figure.name for each in done.shown if each.absent] == ["7a", "7b"], "bursts of other sizes"
+    assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
+    claim = next(row for row in done.rows if row.claim.id == "O-029")
+    assert claim.verdict == "not run because no burst of these sizes was run"
+    page = (tmp_path / "report.html").read_text()
+    assert "phits per node and cycle" in page
+    assert "342 terminals" in page
+    frame = small.frame(next(results for each, results in done.ran if each.name == "transients"))
+    assert set(frame["then"]) == {"ADV+2", "UN", "ADV+4"}
+    assert all(len(bins) > 10 for bins in frame["sent_cycle"])
+    damaged = done.ran[0][1]
+    first, second = (damaged.folder(row) / "summary.json" for row in range(2))
+    before = second.stat().st_mtime_ns
+    first.write_text(first.read_text()[:100])
+    again = reproduce(
+        dataclasses.replace(small, experiments=small.experiments[:1], figures=PAPER.chosen(["cost"])), out=tmp_path
+    )
+    assert second.stat().st_mtime_ns == before
+    assert json.loads(first.read_text()) == again.ran[0][1].summaries[0]
+
+
+def test_the_command_draws_what_needs_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "ofar", "--only", "cost", "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sum(told["count"].values()) == len(told["claims"]) == 40
+    table = pl.read_csv(tmp_path / "out" / "figures" / "figcost.csv")
+    h16 = table.row(by_predicate=pl.col("h") == 16, named=True)
+    assert (h16["routers"], h16["terminals"]) == (16416, 262656)
+    assert h16["added_global_wires_share"] == pytest.approx(513 / 131328)
+    page = (tmp_path / "out" / "report-cost.html").read_text()
+    assert "weft reproduce ofar --quick --only cost" in page
+
+
+@pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
+def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
+    for quick in (True, False):
+        for _, sets in each.sweeps(quick=quick):
+            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
+    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"ofar-{each.name.replace('_', '-')}"
+
+
+def test_a_full_run_has_the_network_of_the_paper() -> None:
+    for each in PAPER.experiments:
+        for _, sets in each.sweeps(quick=False):
+            for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points:
+                assert point.resolved["topology"]["dragonfly"]["global_links_per_router"] == 6
+    assert QUICK_H < 6
+    assert paper("ofar") is PAPER
