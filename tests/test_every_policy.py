@@ -41,6 +41,7 @@ PATTERNS: dict[str, Any] = {
     "hot_spot": {"targets": [0], "share": 0.1},
     "group_shift": {"shift": 1},
     "layer_shift": {"dimension": 0, "shift": 1},
+    "router_shift": {"shift": 1},
     "mix": [{"weight": 1, "pattern": "uniform"}, {"weight": 2, "pattern": "asymmetric"}],
     "within": {"terminals": 16, "pattern": "bit_reverse"},
 }
@@ -59,6 +60,7 @@ WORKLOADS: dict[str, dict[str, Any]] = {
     },
 }
 ON_GRIDS = {"tornado", "neighbor", "layer_shift"}
+IN_GROUPS = {"group_shift", "router_shift"}
 OF_BITS = {"bit_complement", "bit_reverse", "shuffle", "transpose"}
 
 
@@ -73,7 +75,7 @@ def suits(network: str, pattern: str) -> bool:
         return network != "dragonfly"
     if pattern in ON_GRIDS:
         return network not in {"dragonfly", "tree"}
-    return pattern != "group_shift" or network == "dragonfly"
+    return pattern not in IN_GROUPS or network == "dragonfly"
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:

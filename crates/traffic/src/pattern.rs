@@ -80,6 +80,7 @@ weft_units::registry! {
     "hot_spot" => hot_spot::HotSpot,
     "group_shift" => group_shift::GroupShift,
     "layer_shift" => layer_shift::LayerShift,
+    "router_shift" => router_shift::RouterShift,
     "random_permutation" => random_permutation::RandomPermutation,
     "asymmetric" => asymmetric::Asymmetric,
     "mix" => mix::Mix,

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use weft_traffic::pattern::{AnyPattern, By, PatternConfig, bit_complement, bit_reverse, group_shift, layer_shift};
-use weft_traffic::pattern::{neighbor, random_permutation, shuffle, tornado, transpose};
+use weft_traffic::pattern::{neighbor, random_permutation, router_shift, shuffle, tornado, transpose};
 use weft_traffic::{Pattern, Population, stream};
 use weft_units::file::Files;
 
@@ -58,6 +58,7 @@ fn permutations() -> Vec<(PatternConfig, Promise)> {
         (shifted(4), Involution),
         (layer(1, 3), Bijection),
         (layer(0, 2), Involution),
+        (routers(1), Involution),
         (PatternConfig::RandomPermutation(drawn(true)), Bijection),
         (PatternConfig::RandomPermutation(drawn(false)), Bijection),
     ]
@@ -65,6 +66,11 @@ fn permutations() -> Vec<(PatternConfig, Promise)> {
 
 fn layer(dimension: u32, shift: u32) -> PatternConfig {
     PatternConfig::LayerShift(layer_shift::LayerShift { dimension, shift, local: group_shift::Local::Same })
+}
+
+/// [`population`] has two routers in each group: one further is there and back.
+fn routers(shift: u32) -> PatternConfig {
+    PatternConfig::RouterShift(router_shift::RouterShift { shift, local: group_shift::Local::Same })
 }
 
 fn build(config: &PatternConfig) -> Pattern {

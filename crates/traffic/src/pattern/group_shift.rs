@@ -79,7 +79,7 @@ impl PatternModel for GroupShift {
     }
 }
 
-/// What to write where a shift of `parts` groups or layers leads back to the same one.
+/// What to write where a shift of `parts` groups, layers or routers leads back to the same one.
 pub(super) fn shifts(parts: u32) -> String {
     match parts {
         1 => "take a topology that has more of them: this one has one".into(),

@@ -10,6 +10,7 @@ pub(crate) const DRAGONFLY: &str =
 const TORNADO: &str = r#"{"tornado": {}}"#;
 const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
+pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
 
 impl<M> Example<M> {
     /// Every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3.

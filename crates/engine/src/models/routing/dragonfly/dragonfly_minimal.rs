@@ -13,9 +13,9 @@
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
-//! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`.
+//! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.
 
-use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP};
+use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{Accepts, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step};
 use crate::state::Packet;
@@ -50,7 +50,9 @@ impl RoutingModel for DragonflyMinimal {
         vec![
             Example::of("{}")
                 // the 8 terminals of a group share one global link; a path of two global links would be no shorter
-                .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0)),
+                .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0))
+                // the 2 terminals of a router share the local link to the next router
+                .bound(DRAGONFLY, NEXT_ROUTER, Accepts::UpTo(1.0 / 2.0)),
         ]
     }
 }

@@ -12,14 +12,15 @@
 //! At most two local hops before the first global one (three with `router`, to an intermediate in the source group); a
 //! packet that is diverted stays so. Classes rise along the path in the order above (l1 is the hop of a packet that is
 //! diverted behind a minimal local hop; a minimal packet uses l0 g0 l2), so dependencies are acyclic; 4 (5) local and 2
-//! global VC classes. Traffic inside a group is never misrouted.
+//! global VC classes. Traffic inside a group is misrouted with `other_group_for_all` only.
 //! # Not modelled
 //! Misrouting inside the intermediate and the destination group (OFAR).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. Here: the classes of every path, also behind a second
-//! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. No rows of a peer.
+//! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. FOGSim's PAR
+//! is another rule; only its rows inside a group, where both are minimal, are compared (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
 use crate::models::routing::on_dragonfly::{group, in_groups};
@@ -85,8 +86,8 @@ impl RoutingModel for DragonflyPar {
 impl Runtime {
     /// Whether the packet is still to choose: it is in its source group and goes minimally so far.
     #[inline(always)]
-    fn asks(at: u64, packet: &Packet) -> bool {
-        packet.flags & DETOUR == 0 && group(at) != group(packet.dest)
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
     /// The hop of a packet that is decided; `dim` counts the first hop, behind which local classes are one higher.
@@ -119,7 +120,7 @@ impl Routing for Runtime {
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
-        if Self::asks(at, packet) {
+        if self.asks(at, packet) {
             return None;
         }
         if packet.flags & DETOUR == 0 {
@@ -140,7 +141,7 @@ impl Routing for Runtime {
 
     /// The minimal path and the one over every intermediate.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
-        if !Self::asks(at, packet) {
+        if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
         }
         let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
@@ -148,7 +149,7 @@ impl Routing for Runtime {
     }
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
-        if !Self::asks(at, packet) {
+        if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
         }
         let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);

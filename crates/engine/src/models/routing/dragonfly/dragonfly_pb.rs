@@ -9,16 +9,16 @@
 //! `intermediate`, as Valiant; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit; `every`, `delay` \[time\]: how
 //! often routers post their bits, and when the group knows of them.
 //! # Guarantees
-//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted. q counts the
-//! credits in use on the VCs of the class that the packet would take.
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
+//! `other_group_for_all` only. q counts the credits in use on the VCs of the class that the packet would take.
 //! # Not modelled
 //! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
 //! is never set: q1 > q1 + q2 + margin is false (`weft check` does not say so).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
-//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB` and `PB125` of
-//! `tests/data/golden/fogsim.csv`.
+//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and
+//! `UGAL-L` (a bit that is never set) of `tests/data/golden/fogsim.csv`.
 
 use super::dragonfly_valiant;
 use crate::api::board::Posts;
@@ -107,6 +107,7 @@ impl RoutingModel for DragonflyPb {
         vec![
             Example::of("{}").bound_with_detours_to_the_next_group(),
             Example::of(r#"{"intermediate": "router", "coefficient": 1.25, "margin": "2flits", "delay": "3cycles"}"#),
+            Example::of(r#"{"intermediate": "other_group_for_all", "coefficient": 1.25}"#),
         ]
     }
 }
@@ -116,7 +117,7 @@ impl Runtime {
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
-        undecided && group(at) != group(packet.dest)
+        undecided && self.valiant.has_choice(at, packet.dest)
     }
 
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
@@ -142,6 +143,9 @@ impl Runtime {
     /// Whether the global link of the minimal path is saturated, as this router knows.
     fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
         let groups = &self.valiant.groups;
+        if group(at) == group(packet.dest) {
+            return false;
+        }
         let (router, port) = groups.gateway_to(group(at), group(packet.dest), packet, seed);
         let bits = if u32::from(router) == index(at) {
             self.bits(here)

@@ -9,7 +9,8 @@
 //! the router of that channel posted it: every router posts the queues of its global channels in one cycle out of
 //! `every`, and the others know them `delay` later.
 //! # Guarantees
-//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is never misrouted.
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
+//! `other_group_for_all` only.
 //! # Not modelled
 //! With `global`, the time that a queue length takes through the group (it is read at once, as by an oracle); with
 //! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
@@ -117,6 +118,7 @@ impl RoutingModel for DragonflyUgal {
             Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#),
             Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
+            Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
             // what other routers say is 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 .bound_with_detours_to_the_next_group(),
@@ -129,7 +131,7 @@ impl Runtime {
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
-        undecided && group(at) != group(packet.dest)
+        undecided && self.valiant.has_choice(at, packet.dest)
     }
 
     /// The cost of the path that begins with `hop`; `mid` is its intermediate if it is a detour.
@@ -137,11 +139,12 @@ impl Runtime {
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
         let bias = if mid.is_some() { self.threshold } else { 0 };
-        if matches!(self.queues, Queues::Local {}) {
-            return Cost { at, port: hop.port, hops, bias };
-        }
         // if the intermediate is in the source's own group, the first global channel is the one to the destination
         let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(packet.dest);
+        let stays = group(to) == group(at);
+        if stays || matches!(self.queues, Queues::Local {}) {
+            return Cost { at, port: hop.port, hops, bias };
+        }
         let (router, port) = self.valiant.groups.gateway_to(group(at), group(to), packet, seed);
         Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
     }

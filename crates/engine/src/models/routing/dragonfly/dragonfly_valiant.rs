@@ -1,10 +1,13 @@
 //! Dragonfly Valiant: minimal to a random group (or router), then minimal to the destination.
 //!
 //! # Source
-//! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder).
+//! Kim et al., ISCA 2008; VC classes l0 g0 l1 g1 l2 (group), l0 g0 l1 l2 g1 l3 (router, as CAMINOS' ladder). `other_group` is
+//! Valiant of FOGSim's later versions, `other_group_for_all` that of its first one.
 //! # Parameters
 //! intermediate: `group`, the first phase ends at the first router of a random group that is neither source nor
-//! destination group (traffic inside a group stays minimal); `router`, at a random router of the whole machine.
+//! destination group (traffic inside a group stays minimal); `other_group`, the same, but the group is any that is not the
+//! source's: a packet that draws that of its destination goes minimally; `other_group_for_all`, also inside a group, and from
+//! a router to itself; `router`, at a random router of the whole machine.
 //! # Guarantees
 //! VC class rises along the path, so dependencies are acyclic; 3 (4) local and 2 global VC classes.
 //! # Not modelled
@@ -13,9 +16,9 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. CAMINOS: the rows `val` of
-//! `tests/data/golden/caminos.csv` (`router`).
+//! `tests/data/golden/caminos.csv` (`router`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv` (`other_group`).
 
-use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP};
+use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{
     Accepts, Classes, Cost, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw,
@@ -42,6 +45,10 @@ pub enum Intermediate {
     /// At the first router of a random group: 3 local and 2 global VC classes.
     #[default]
     Group,
+    /// At the first router of a random group other than the source's: minimal if it is that of the destination.
+    OtherGroup,
+    /// The same, for packets inside a group, too: they leave it and return.
+    OtherGroupForAll,
     /// At a random router: 4 local and 2 global VC classes.
     Router,
 }
@@ -73,6 +80,14 @@ impl RoutingModel for DragonflyValiant {
                 // a window stays below the bound at higher loads is not said: at 0.569 it was 0.442 in one.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
+            Example::of(r#"{"intermediate": "other_group"}"#),
+            // Every packet goes to one of 8 groups and returns: each of the 8 global links of a group carries what 1 of its 8
+            // terminals sends, and as much of another group back. A local link carries half of that.
+            Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
+                DRAGONFLY,
+                NEXT_ROUTER,
+                Accepts::AtLeast(1.0 / 2.0),
+            ),
         ]
     }
 }
@@ -97,6 +112,12 @@ impl Runtime {
             return Some(u64::from(router / a) << 16 | u64::from(router % a));
         }
         let to = group(packet.dest);
+        if self.takes_any_other_group() {
+            let drawn = below(hash, g - 1);
+            let mid = drawn + u32::from(drawn >= from);
+            let detours = mid != to && (from != to || self.intermediate == Intermediate::OtherGroupForAll);
+            return detours.then_some(u64::from(mid) << 16);
+        }
         if from == to || g < 3 {
             return None;
         }
@@ -106,11 +127,30 @@ impl Runtime {
         Some(u64::from(mid) << 16)
     }
 
+    /// Whether the intermediate is drawn among all groups but that of the source.
+    fn takes_any_other_group(&self) -> bool {
+        match self.intermediate {
+            Intermediate::OtherGroup | Intermediate::OtherGroupForAll => true,
+            Intermediate::Group | Intermediate::Router => false,
+        }
+    }
+
+    /// Whether a routing that chooses has a choice between `at` and `dest`.
+    #[inline(always)]
+    pub(super) fn has_choice(&self, at: u64, dest: u64) -> bool {
+        match self.intermediate {
+            Intermediate::OtherGroupForAll => at != dest,
+            Intermediate::Group | Intermediate::OtherGroup | Intermediate::Router => group(at) != group(dest),
+        }
+    }
+
     /// Hops from `at` to `dest` over the intermediate `mid`. A packet that only has to enter the group of `mid` goes on from
     /// the router where it enters it.
     pub(super) fn distance_over(&self, at: u64, mid: u64, dest: u64, packet: &Packet, seed: u64) -> u32 {
         match self.intermediate {
-            Intermediate::Group => self.groups.distance_over(at, group(mid), dest, packet, seed),
+            Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
+                self.groups.distance_over(at, group(mid), dest, packet, seed)
+            }
             Intermediate::Router => {
                 self.groups.distance(at, mid, packet, seed) + self.groups.distance(mid, dest, packet, seed)
             }
@@ -231,7 +271,9 @@ impl Routing for Runtime {
             }
         }
         let arrived = match self.intermediate {
-            Intermediate::Group => group(at) == group(packet.target),
+            Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
+                group(at) == group(packet.target)
+            }
             Intermediate::Router => at == packet.target,
         };
         if packet.phase == 0 && arrived {
@@ -272,20 +314,24 @@ impl Routing for Runtime {
     fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));
+        let minimal = std::iter::once_with(move || {
+            let mut minimal = packet;
+            self.minimal(&mut minimal);
+            minimal
+        });
+        let others = (0..g).filter(move |&m| m != from && m != to);
+        let others = others.map(move |m| Packet { target: u64::from(m) << 16, ..packet });
         match self.intermediate {
             Intermediate::Router => {
                 let all = (0..g * a).map(move |r| u64::from(r / a) << 16 | u64::from(r % a));
                 Box::new(all.map(move |target| Packet { target, ..packet }))
             }
-            Intermediate::Group if from == to || g < 3 => {
-                let mut minimal = packet;
-                self.minimal(&mut minimal);
-                Box::new(std::iter::once(minimal))
-            }
-            Intermediate::Group => {
-                let others = (0..g).filter(move |&m| m != from && m != to);
-                Box::new(others.map(move |m| Packet { target: u64::from(m) << 16, ..packet }))
-            }
+            Intermediate::Group if from == to || g < 3 => Box::new(minimal),
+            Intermediate::OtherGroup if from == to => Box::new(minimal),
+            Intermediate::Group => Box::new(others),
+            Intermediate::OtherGroup => Box::new(others.chain(minimal)),
+            Intermediate::OtherGroupForAll if from == to => Box::new(others),
+            Intermediate::OtherGroupForAll => Box::new(others.chain(minimal)),
         }
     }
 

@@ -1,0 +1,137 @@
+//! Router shift (ADVL+N): every router sends to the router N further in its group, so that one local link carries everything.
+//!
+//! # Source
+//! M. Garcia et al., "Efficient Routing Mechanisms for Dragonfly Networks", ICPP'13: adversarial-local traffic, ADVL+N; FOGSim's
+//! local adversarial traffic.
+//!
+//! # Parameters
+//! `shift` N \[routers\], `local`: place at the far router.
+//!
+//! # Guarantees
+//! Router i of a group sends to router i + N of the same group, modulo the routers of the group, never to itself. `random`: all
+//! terminals of that router are equally likely. `same`: the terminal at the same place of the router, a permutation.
+//!
+//! # Not modelled
+//! Shifts that differ between groups; a share of uniform or of group-shift traffic (see `mix`).
+//!
+//! # Validation
+//! `traffic/tests/conformance.rs`: valid destinations, drawn as often as the distribution says; `same` is a bijection.
+//! `engine/tests/bounds.rs`: minimal routing is held to one local link, 1 / (terminals of a router). Peers: the rows `LADV+1` of
+//! `tests/data/golden/fogsim.csv`.
+
+use super::group_shift::{Local, shifts};
+use super::{Destinations, PatternModel};
+use crate::{Population, below};
+use rand_pcg::Pcg32;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Every router to the router N further in its group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouterShift {
+    /// N of ADVL+N: router i of a group sends to router i + N of it, modulo the number of routers in a group.
+    pub shift: u32,
+    /// Which terminal of the far router.
+    #[serde(default)]
+    pub local: Local,
+}
+
+impl PatternModel for RouterShift {
+    type To = FarRouter;
+
+    fn build(&self, population: &Population, path: &str) -> Result<FarRouter, Refusal> {
+        let (Some(per_group), Some(each)) = (population.terminals_per_group, population.terminals_per_router) else {
+            return Err(Refusal::new(
+                path,
+                "the routers of these terminals form no groups, or have different numbers of terminals",
+                "take a topology with groups of equal routers, and not inside `within`",
+            ));
+        };
+        let routers = per_group / each;
+        let shift = self.shift % routers;
+        if shift == 0 {
+            let what = format!("{} mod {routers} routers = 0: every router would send to itself", self.shift);
+            return Err(Refusal::new(format!("{path}.shift"), what, shifts(routers)));
+        }
+        Ok(FarRouter { per_group, each, routers, shift, local: self.local })
+    }
+
+    fn examples() -> Vec<Self> {
+        [(1, Local::Random), (1, Local::Same)].map(|(shift, local)| Self { shift, local }).into()
+    }
+}
+
+/// Where the far router of each source is.
+#[derive(Debug, Clone)]
+pub struct FarRouter {
+    per_group: u32,
+    /// Terminals of a router.
+    each: u32,
+    /// Routers of a group.
+    routers: u32,
+    shift: u32,
+    local: Local,
+}
+
+impl Destinations for FarRouter {
+    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
+        let place = match self.local {
+            Local::Random => below(rng, self.each),
+            Local::Same => source % self.each,
+        };
+        Some(self.first(source) + place)
+    }
+
+    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
+        let first = self.first(source);
+        match self.local {
+            Local::Random => {
+                (first..first + self.each).map(|terminal| (terminal, 1.0 / f64::from(self.each))).collect()
+            }
+            Local::Same => vec![(first + source % self.each, 1.0)],
+        }
+    }
+}
+
+impl FarRouter {
+    /// First terminal of the far router.
+    fn first(&self, source: u32) -> u32 {
+        let (group, index) = (source / self.per_group, source % self.per_group / self.each);
+        group * self.per_group + (index + self.shift) % self.routers * self.each
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3 groups of 4 routers of 2 terminals.
+    fn build(shift: u32, local: Local) -> Result<FarRouter, Refusal> {
+        let population =
+            Population { terminals_per_router: Some(2), terminals_per_group: Some(8), ..Population::of(24) };
+        RouterShift { shift, local }.build(&population, "p")
+    }
+
+    #[test]
+    fn it_stays_in_its_group_where_the_last_router_wraps() {
+        // source 15 is place 1 of router 3 of group 1; router 3 + 2 is router 1 of it, terminals 10 and 11
+        assert_eq!(build(2, Local::Same).unwrap().distribution(15), [(11, 1.0)]);
+        assert_eq!(build(2, Local::Random).unwrap().distribution(15), [(10, 0.5), (11, 0.5)]);
+        assert_eq!(build(1, Local::Same).unwrap().distribution(15), [(9, 1.0)]);
+    }
+
+    #[test]
+    fn refuses_no_groups_unequal_routers_and_shifts_onto_itself() {
+        let config = RouterShift { shift: 1, local: Local::Random };
+        assert_eq!(config.build(&Population::of(24), "p").unwrap_err().path, "p");
+        let unequal = Population { terminals_per_group: Some(8), ..Population::of(24) };
+        assert_eq!(config.build(&unequal, "p").unwrap_err().path, "p");
+        let refusal = build(8, Local::Random).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "p.shift: 8 mod 4 routers = 0: every router would send to itself (write 1 to 3)"
+        );
+    }
+}
