@@ -18,20 +18,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A flit leaves VC `v` of input `i`, and its last part is on a link in cycle `depart`: until then no other flit of the VC
-    /// begins to leave, or of the whole input.
+    /// A flit, maybe a head, leaves VC `v` of input `i`, and its last part is on a link in cycle `depart`: until then no other
+    /// flit of the VC begins to leave, or of the whole input. Of the heads of an input at most one begins to leave in a cycle.
     #[cold]
     #[inline(never)]
-    pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64) {
+    pub(crate) fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
         let opens = depart + 1 - net.after_grant;
-        let first = i * V;
-        match net.input_speedup {
-            InputSpeedup::Unlimited => {}
-            InputSpeedup::Vcs => self.opens[first + v] = self.opens[first + v].max(opens),
-            InputSpeedup::One => {
-                self.opens[first..first + V].iter_mut().for_each(|known| *known = opens.max(*known));
-                (0..V).filter(|&other| other != v).for_each(|other| self.take_back(net, i, other));
-            }
+        self.opens[i * V + v] = self.opens[i * V + v].max(opens);
+        let others_open = match net.input_speedup {
+            InputSpeedup::Vcs if head && net.speedup > 1 => self.now + 1,
+            InputSpeedup::Vcs | InputSpeedup::Unlimited => return,
+            InputSpeedup::One => opens,
+        };
+        for other in (0..V).filter(|&other| other != v) {
+            self.opens[i * V + other] = self.opens[i * V + other].max(others_open);
+            self.take_back(net, i, other);
         }
     }
 

@@ -186,7 +186,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         if net.input_speedup != InputSpeedup::Unlimited {
-            self.read_until(net, (i, v), depart);
+            self.read_until(net, (i, v), depart, head);
         }
         depart
     }

@@ -1,6 +1,7 @@
 //! What packets may do under OFAR, and what it reaches under adversarial traffic.
 
 use super::*;
+use crate::api::age::Priority;
 use crate::api::coordinates::of_all;
 use crate::models::routing::RoutingConfig;
 use crate::network::spec::{Execution, InputSpeedup, Rate};
@@ -112,7 +113,7 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     }
 }
 
-/// Packets of 8 phits as one flit over links of 1/8 flit per cycle, as in the paper.
+/// Packets of 8 phits as one flit over links of 1/8 flit per cycle, and the router of FOGSim's first version.
 fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     let routing: RoutingConfig = serde_json::from_str(routing).unwrap();
     let mut spec = Spec::new(&serde_json::from_str(PHYSICAL).unwrap(), routing).unwrap();
@@ -124,6 +125,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     }
     (spec.router.delay, spec.router.speedup, spec.router.output_buffer) = (0, 3, Some(0));
     (spec.router.credit_delay, spec.router.ejection_delay, spec.router.input_speedup) = (0, 0, InputSpeedup::Vcs);
+    spec.router.priority = Priority::Transit;
     spec.set_load(load / 8.0);
     (spec.phases.warmup, spec.phases.window) = (4000, 8000);
     crate::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap()
