@@ -100,12 +100,13 @@ def test_the_report_counts_and_explains() -> None:
     assert document["rows"][0]["latency"] == {"peer": 100.0, "weft": 100.0, "sigma": 0.0, "tolerance": 5.0}
 
 
-def test_hops_are_links_for_both_peers() -> None:
+def test_hops_are_links_for_all_peers() -> None:
     assert read(GOLDEN / "booksim.csv")[0].theirs.hops == 0.0, "one router visited is no link crossed"
     assert read(GOLDEN / "caminos.csv")[0].theirs.hops == 1.75986
+    assert read(GOLDEN / "fogsim.csv")[0].theirs.hops == 2.5213
 
 
-@pytest.mark.parametrize("name", ["booksim.csv", "caminos.csv"])
+@pytest.mark.parametrize("name", ["booksim.csv", "caminos.csv", "fogsim.csv"])
 def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> None:
     missing = set()
     for case in read(GOLDEN / name):
@@ -114,6 +115,7 @@ def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> Non
         else:
             weft.Scenario.from_dict(case.scenario).points()
     kinds = {"allocator for max_size", "allocator for wavefront", "like par", "like graphshort"}
+    kinds |= {"a transient", "PAR misroutes as OFAR does", "trigger of OFAR", "restriction of OFAR"}
     assert all(any(kind in words for kind in kinds) for words in missing), missing
 
 
@@ -129,6 +131,36 @@ def test_validate_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     document = json.loads(capsys.readouterr().out)
     assert [row["answer"] for row in document["rows"]] == ["agrees", "fails"]
     assert document["rows"][1]["reasons"] == ["not expressible: Weft has no topology for qtree"]
+
+
+FOGSIM = [
+    "v1-h2-MIN-ADV+2-30-s1",
+    "v1-h2-VAL-UN-10-s1",
+    "v1-h2-PB-UN-10-s1",
+    "v1-h2-OFAR-UN-10-s1",
+    "v1-h2-OFAR-E-ADV+2-10-s1",
+    "v5-h2-MIN-UN-80-s1",
+    "v5-h2-VAL-LADV+1-10-s1",
+    "v1-burst200-h2-VAL-MIX1-100-s1",
+]
+
+
+def test_rows_of_fogsim_agree() -> None:
+    """One of each routing, of each version of the peer, of each kind of judgement, and a burst."""
+    cases = [case for case in read(GOLDEN / "fogsim.csv") if case.name in FOGSIM]
+    assert len(cases) == len(FOGSIM)
+    verdicts = run_cases.validate(cases, seeds=5, jobs=None)
+    assert [verdict.reasons for verdict in verdicts if verdict.answer != "agrees"] == []
+
+
+def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
+    """Packets of 8 phits are one flit over links of 1/8 flit per cycle; a burst is accepted by the time of its last."""
+    cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
+    steady, burst = cases["v1-h2-MIN-ADV+1-5-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
+    assert steady.load == 0.05 / 8
+    assert steady.theirs.accepted == 0.0495333 / 8
+    assert burst.theirs.accepted == 200 / 2797
+    assert burst.theirs.latency is None
 
 
 @pytest.mark.parametrize(

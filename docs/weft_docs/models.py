@@ -67,7 +67,7 @@ FAMILIES = {
     ),
 }
 # Whose measurements are in the repository, and where.
-PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv"}
+PEERS = {"BookSim2": "booksim.csv", "CAMINOS": "caminos.csv", "FOGSim": "fogsim.csv"}
 
 
 def pages(root: Path) -> dict[str, str]:

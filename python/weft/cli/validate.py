@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
         "compare with results of other simulators, side by side",
         "weft validate tests/data/golden/booksim.csv --filter 'torus8x8_uniform_1f 0.1$'",
     )
-    parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2 or CAMINOS")
+    parser.add_argument("files", metavar="FILE.csv", nargs="+", help="results of BookSim2, CAMINOS or FOGSim")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--seeds",

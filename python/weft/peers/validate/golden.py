@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.errors import PeerError
-from weft.peers.validate import booksim_rows, caminos_rows
+from weft.peers.validate import booksim_rows, caminos_rows, fogsim_rows
 
 if TYPE_CHECKING:
     from weft.peers.validate.case import Case
 
-_READERS = {"case_id": booksim_rows.case, "simulator": caminos_rows.case}
+_READERS = {"case_id": booksim_rows.case, "simulator": caminos_rows.case, "case": fogsim_rows.case}
 _COMMON = {"must_match", "why", "band"}
 
 
 def read(path: str | Path) -> list[Case]:
-    """Rows of a file with the columns of ``tests/data/golden/booksim.csv`` or ``caminos.csv``.
+    """Rows of a file with the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
 
     Raises
     ------
@@ -31,8 +31,8 @@ def read(path: str | Path) -> list[Case]:
             reader = next((_READERS[name] for name in rows.fieldnames or [] if name in _READERS), None)
             if reader is None or not set(rows.fieldnames or []) >= _COMMON:
                 raise PeerError.saying(
-                    f"{path} has neither the columns of BookSim2 nor of CAMINOS results",
-                    "compare its first line with tests/data/golden/booksim.csv and caminos.csv",
+                    f"{path} has neither the columns of BookSim2, nor of CAMINOS, nor of FOGSim results",
+                    "compare its first line with those of booksim.csv, caminos.csv and fogsim.csv in tests/data/golden",
                 )
             cases = []
             for row in rows:
