@@ -11,6 +11,9 @@ use hdrhistogram::Histogram;
 /// Latencies below this [cycles] are counted in an array, not in a histogram.
 const SHORT: usize = 1024;
 
+/// Numbers of hops that are counted one by one, and the last number for all that are higher.
+const HOPS: usize = 64;
+
 /// Latencies up to 2^32 cycles with 3 significant digits.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
@@ -40,7 +43,9 @@ pub struct Tally {
     short_latency: Vec<u64>,
     short_network_latency: Vec<u64>,
     /// Number of packets by hops; the last entry counts all longer paths.
-    pub hop_counts: [u64; 64],
+    pub hop_counts: [u64; HOPS],
+    /// The longest of these longer paths; 0 if there is none.
+    pub longest_path: u16,
     pub parts: Parts,
 }
 
@@ -61,7 +66,8 @@ impl Tally {
             network_latency: histogram(),
             short_latency: vec![0; SHORT],
             short_network_latency: vec![0; SHORT],
-            hop_counts: [0; 64],
+            hop_counts: [0; HOPS],
+            longest_path: 0,
             parts,
         }
     }
@@ -116,7 +122,10 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(63)) += 1;
+        match self.hop_counts[..HOPS - 1].get_mut(packet.links_crossed as usize) {
+            Some(count) => *count += 1,
+            None => self.count_far(packet.links_crossed),
+        }
         let batch = self.batch(net, packet.created);
         self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {
@@ -125,6 +134,19 @@ impl Tally {
         } else {
             self.count_long(latency, network);
         }
+    }
+
+    /// Counts a packet that has crossed more links than are counted one by one.
+    #[inline(never)]
+    fn count_far(&mut self, links: u16) {
+        self.hop_counts[HOPS - 1] += 1;
+        self.longest_path = self.longest_path.max(links);
+    }
+
+    /// The most links between routers that a measured packet has crossed.
+    pub fn longest_path(&self) -> u32 {
+        let counted = self.hop_counts.iter().rposition(|&count| count > 0).unwrap_or(0);
+        (counted as u32).max(self.longest_path.into())
     }
 
     /// Counts a packet whose packet latency is not short; its network latency may be.
@@ -170,6 +192,7 @@ impl Tally {
         self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
         self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
         self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
+        self.longest_path = self.longest_path.max(other.longest_path);
         self.parts.merge(&other.parts);
     }
 }

@@ -402,6 +402,13 @@ impl Routing for Runtime {
     fn proof(&self) -> Proof<'_> {
         Proof::EscapeRings(self.rings.escapes())
     }
+
+    /// A packet is outside the rings once more than it may leave them, and as often in one.
+    fn most_hops(&self) -> Option<u32> {
+        // l l g l l g l l; without local misroutes l l g l g l
+        let outside = if self.config.local_misrouting { 8 } else { 6 };
+        Some((self.config.ring.exits + 1) * (outside + self.rings.longest_stay()))
+    }
 }
 
 #[cfg(test)]
