@@ -201,8 +201,7 @@ fn dragonfly_minimal_under_adversarial_traffic_saturates_at_one_link_per_group()
 }
 
 /// The dragonfly of the paper on OFAR: 73 groups of 12 routers, 6 terminals and 6 global links each, as a palm tree.
-const H6: &str =
-    r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}}"#;
+const H6: &str = r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}}"#;
 
 #[test]
 fn the_mean_path_of_the_dragonfly_of_5256_terminals_is_2_81_links() {
@@ -239,7 +238,10 @@ fn group_shifts_hold_minimal_and_valiant_to_the_bounds_of_the_paper() {
     for shift in 1..=6 {
         let derived = 71.0 / (72.0 * f64::from(shift + 1));
         let (bound, error) = shifted(DF_VALIANT, shift);
-        assert!((bound - derived).abs() <= error && error < 0.05 * derived, "shift {shift}: {bound} +- {error}, {derived}");
+        assert!(
+            (bound - derived).abs() <= error && error < 0.05 * derived,
+            "shift {shift}: {bound} +- {error}, {derived}"
+        );
     }
 }
 

@@ -137,11 +137,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "set buffer to at least 2flits",
         &[&[("links.ring_global.buffer", "2flits")]],
     ),
-    (
-        &[DRAGONFLY, OFAR, ("links.local.vcs", "1")],
-        "at least 2",
-        &[&[("links.local.vcs", "2")]],
-    ),
+    (&[DRAGONFLY, OFAR, ("links.local.vcs", "1")], "at least 2", &[&[("links.local.vcs", "2")]]),
     (
         &[DRAGONFLY, OFAR, ("traffic.packet", "4flits"), ("router.flow_control", "wormhole")],
         "write router.flow_control: virtual_cut_through",
@@ -177,11 +173,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write 0 to 254",
         &[&[("routing.dragonfly_ofar.ring.exits", "0")], &[("routing.dragonfly_ofar.ring.exits", "254")]],
     ),
-    (
-        &[OFAR],
-        "or a topology of those that dragonfly_ofar routes: dragonfly",
-        &[&[DRAGONFLY]],
-    ),
+    (&[OFAR], "or a topology of those that dragonfly_ofar routes: dragonfly", &[&[DRAGONFLY]]),
     // classes of links
     (
         &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],

@@ -260,7 +260,10 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
     // 2 global links: q > 2 x (q + 0) / 2 + 5 is never true, however much fits into the buffer
     let two = hints(2, &[]);
     assert_eq!((two.len(), two[0].0.as_str()), (1, coefficient), "{two:?}");
-    assert!(two[0].1.contains("a full queue of 32 flits beside empty ones is not above 2 x 32 / 2 + 5 = 37"), "{two:?}");
+    assert!(
+        two[0].1.contains("a full queue of 32 flits beside empty ones is not above 2 x 32 / 2 + 5 = 37"),
+        "{two:?}"
+    );
     // 0.75 x 2 x (1 - 5/32) = 1.26
     assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
     for value in ["1.26", "1.25", "0"] {

@@ -28,10 +28,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
         let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
-        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads may take VCs
-        // without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
+        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
+        // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
         // credits.
-        if first || enough || (!SINGLE && net.each_credit_wakes) {
+        if first || enough || net.each_credit_wakes {
             let bit = 1u16 << vc;
             out.vcs_with_credit |= bit;
             if !SINGLE && enough {
@@ -221,7 +221,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let channel = |port: usize| base as usize + port;
             let over = channel(net.port(key));
             match here.what_was_told() {
-                Told::Nothing => {}
+                Told::Nothing | Told::Stays => {}
                 Told::BeginsDetour { direct } => {
                     agents.goes_around(self.now, over, packet.len, Some(channel(usize::from(direct))));
                 }

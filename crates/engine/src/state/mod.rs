@@ -113,6 +113,8 @@ pub struct InputUnit<const V: usize> {
     pub remote: bool,
     /// VCs whose head chooses its output again in every allocation step (`pipeline/choose.rs`).
     pub choosing: u16,
+    /// Those of them whose head stays with its choice until a flit leaves by the same output.
+    pub settled: u16,
 }
 
 impl<const V: usize> OutputUnit<V> {
@@ -247,6 +249,8 @@ pub struct Router<const W: usize> {
     pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
+    /// Inputs with such a head that has not settled, or that have had one.
+    pub asking: Bits<W>,
     pub base: u32,
     pub id: u32,
 }

@@ -353,5 +353,6 @@ fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u
         rr_vc: 0,
         remote: false,
         choosing: 0,
+        settled: 0,
     }
 }
