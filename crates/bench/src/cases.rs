@@ -125,18 +125,29 @@ const DRAGONFLY_5K: Network = Network {
     buffer: 4,
     latencies: &[10, 100, 10, 100],
     rates: &[(1, 8)],
-    adjust: |spec| {
-        for (class, vcs, buffer) in [(0, 3, 100), (2, 2, 32), (4, 2, 32)] {
-            (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
-        }
-        spec.links[0].rate = spec.links[1].rate;
-        let router = &mut spec.router;
-        (router.delay, router.speedup, router.output_buffer) = (0, 3, Some(0));
-        (router.credit_delay, router.ejection_delay, router.input_speedup) = (0, 0, InputSpeedup::Vcs);
-        router.priority = Priority::Transit;
-    },
+    adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 2, 32), (4, 2, 32)]),
     booksim: None,
 };
+/// The same at h = 16, with the ring on VCs of its own on links that are there anyway.
+const DRAGONFLY_262K: Network = Network {
+    name: "dragonfly-262656",
+    topology: r#"{"dragonfly": {"routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#,
+    vcs: 4,
+    adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 3, 32)]),
+    ..DRAGONFLY_5K
+};
+
+/// The router of FOGSim, and link classes with other VCs and buffers than those of the network.
+fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
+    for &(class, vcs, buffer) in links {
+        (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
+    }
+    spec.links[0].rate = spec.links[1].rate;
+    let router = &mut spec.router;
+    (router.delay, router.speedup, router.output_buffer) = (0, 3, Some(0));
+    (router.credit_delay, router.ejection_delay, router.input_speedup) = (0, 0, InputSpeedup::Vcs);
+    router.priority = Priority::Transit;
+}
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
 
@@ -198,6 +209,7 @@ pub fn all() -> Vec<Case> {
     add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
     add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
     add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
+    add(&DRAGONFLY_262K, OFAR, 1, 0.3 / 8.0, (300, 300));
     cases
 }
 
