@@ -116,8 +116,9 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
             let from = |from: u32| longest_way((&graph, &routing, &coords), from, &packet, &mut known);
             let longest = (0..graph.routers()).map(from).max().expect("routers");
             let most = routing.most_hops().expect("a limit");
-            // no way takes the most outside the rings and in them each time
-            assert!(longest <= most && 3 * longest > most, "{exits} {directions} {local}: {longest} of {most}");
+            assert!(longest <= most, "{exits} {directions} {local}: {longest} of {most}");
+            // a stay in the ring alone, from next to the destination
+            assert!(longest >= graph.routers() / 2, "{exits} {directions} {local}: {longest}");
         }
     }
 }
