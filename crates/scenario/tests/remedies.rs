@@ -129,8 +129,8 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     ),
     (
         &[DRAGONFLY, OFAR, ("traffic.packet", "8flits"), ("links.default.buffer", "8flits")],
-        "write `buffer: 16flits` or more (the routing needs room for two packets), or `traffic.packet: 4flits` or less",
-        &[&[("links.default.buffer", "16flits")], &[("traffic.packet", "4flits")]],
+        "set buffer to at least 16flits, or choose a routing (or dateline) without bubbles",
+        &[&[("links.default.buffer", "16flits")], &[("routing", "dragonfly_minimal")]],
     ),
     (
         &[DRAGONFLY, WIRES, OFAR, ("links.ring_global", "{buffer: 1flit}")],
@@ -174,6 +174,11 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("routing.dragonfly_ofar.ring.exits", "0")], &[("routing.dragonfly_ofar.ring.exits", "254")]],
     ),
     (&[OFAR], "or a topology of those that dragonfly_ofar routes: dragonfly", &[&[DRAGONFLY]]),
+    (
+        &[DRAGONFLY, ("topology.dragonfly.trunk_width", "2"), OFAR],
+        "write topology.dragonfly.trunk_width: 1, or choose dragonfly_minimal,",
+        &[&[("topology.dragonfly.trunk_width", "1")], &[("routing", "dragonfly_minimal")]],
+    ),
     // classes of links
     (
         &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],

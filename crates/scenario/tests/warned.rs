@@ -250,8 +250,9 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
     let hints = |h: u32, sets: &[(&str, &str)]| -> Vec<(String, String)> {
         let shape = format!("routers_per_group: {}, terminals_per_router: {h}, global_links_per_router: {h}", 2 * h);
         let dragonfly = format!("{{dragonfly: {{{shape}}}}}");
-        let all = [&[("topology", &*dragonfly), ("routing", "dragonfly_pb")], sets].concat();
-        let implied = point(&all).imply().unwrap_or_else(|error| panic!("{error}"));
+        // a VC for each class, with room for 32 flits
+        let network = [("topology", &*dragonfly), ("routing", "dragonfly_pb"), ("links.global.vcs", "2")];
+        let implied = point(&[&network, sets].concat()).imply().unwrap_or_else(|error| panic!("{error}"));
         let hints = implied["hints"].as_array().expect("a list").clone();
         let text = |hint: &serde_json::Value, key: &str| hint[key].as_str().expect("a text").to_owned();
         hints.iter().map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()

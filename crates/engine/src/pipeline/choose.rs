@@ -70,28 +70,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
-        self.let_choose(i, v);
+        self.let_choose(net, i, v);
         None
     }
 
     /// The head of VC `v` of input `i` chooses in the next step.
     #[inline(always)]
-    pub(crate) fn let_choose(&mut self, i: usize, v: usize) {
+    pub(crate) fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
         let port = self.ins.hot_mut(i);
         port.choosing |= 1 << v;
         let (r, number) = (port.router as usize, usize::from(port.port));
         self.routers.hot_mut(r).choosing.set(number);
         self.active.set(r);
-        self.unsettle_head(i, v);
+        self.unsettle_head(net, i, v);
     }
 
-    /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router.
+    /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router, even if it has settled.
     #[inline(always)]
-    pub(crate) fn unsettle_head(&mut self, i: usize, v: usize) {
-        let port = self.ins.hot_mut(i);
-        port.settled &= !(1 << v);
-        let (r, number) = (port.router as usize, usize::from(port.port));
-        self.routers.hot_mut(r).asking.set(number);
+    pub(crate) fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
+        if net.needs.sees_grants {
+            let port = self.ins.hot_mut(i);
+            port.settled &= !(1 << v);
+            let (r, number) = (port.router as usize, usize::from(port.port));
+            self.asking.hot_mut(r).set(number);
+        }
     }
 
     /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
@@ -103,8 +105,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
             let mut inputs = *self.requesters.hot(net.slot(base + p, class));
-            let router = self.routers.hot_mut(r);
-            router.asking = router.asking | inputs;
+            let asking = self.asking.hot_mut(r);
+            *asking = *asking | inputs;
             while let Some(input) = inputs.take_first() {
                 let port = self.ins.hot_mut(base + input);
                 port.settled &= !matching(&port.requests, net.key(p, class));
@@ -115,47 +117,64 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
     #[inline(never)]
     pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).asking);
+        if net.needs.sees_grants {
+            return self.choose_unsettled::<SINGLE>(net, r);
+        }
+        let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
+        while let Some(input) = inputs.take_first() {
+            let mut vcs = self.ins.hot(base + input).choosing;
+            while vcs != 0 {
+                let v = vcs.trailing_zeros() as usize;
+                vcs &= vcs - 1;
+                self.choose_for::<SINGLE>(net, r, base + input, v);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        let (base, mut inputs) = (self.routers.hot(r).base as usize, *self.asking.hot(r));
         while let Some(input) = inputs.take_first() {
             let port = self.ins.hot(base + input);
             let mut vcs = port.choosing & !port.settled;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                self.choose_for::<SINGLE>(net, r, base + input, v);
+                if self.choose_for::<SINGLE>(net, r, base + input, v) {
+                    self.ins.hot_mut(base + input).settled |= 1 << v;
+                }
             }
             let port = self.ins.hot(base + input);
             if port.choosing & !port.settled == 0 {
-                self.routers.hot_mut(r).asking.clear(input);
+                self.asking.hot_mut(r).clear(input);
             }
         }
     }
 
+    /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
-    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let port = self.ins.hot(i);
         let old = *port.requests.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
         // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let queues = queues_at!(self, net, r);
-        let mut stays = false;
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
-            let hop = self.routing.each_step(at, &queues, packet, turn);
-            stays = queues.what_was_told() == Told::Stays;
-            hop
+            self.routing.each_step(at, &queues, packet, turn)
         } else {
             let (port, class) = crate::pipeline::arrive::split(segment.key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
             Some(queues.best_or_fallback(hop, turn))
         };
-        let Some(hop) = hop else { return self.ask_nothing(net, r, i, v) };
+        let stays = queues.what_was_told() == Told::Stays;
+        let Some(hop) = hop else {
+            self.ask_nothing(net, r, i, v);
+            return false;
+        };
         let key = net.key(hop.port as usize, hop.class as usize);
-        if stays {
-            self.ins.hot_mut(i).settled |= 1 << v;
-        }
         if key != old {
             *self.ins.hot_mut(i).requests.hot_mut(v) = key;
             if net.watches {
@@ -166,6 +185,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        stays
     }
 
     /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.

@@ -22,7 +22,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 bits &= bits - 1;
                 let moved = self.tally.flit_hops;
                 for _ in 0..net.speedup {
-                    if net.chooses && !self.routers.hot(r).asking.is_empty() {
+                    if net.chooses && !self.routers.hot(r).choosing.is_empty() {
                         self.choose::<SINGLE>(net, r);
                     }
                     if net.vc_realloc {

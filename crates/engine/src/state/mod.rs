@@ -249,8 +249,6 @@ pub struct Router<const W: usize> {
     pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
-    /// Inputs with such a head that has not settled, or that have had one.
-    pub asking: Bits<W>,
     pub base: u32,
     pub id: u32,
 }
