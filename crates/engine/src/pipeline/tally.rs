@@ -44,7 +44,7 @@ pub struct Tally {
     short_network_latency: Vec<u64>,
     /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],
-    /// The longest of these longer paths; 0 if there is none.
+    /// The most links between routers that a measured packet has crossed.
     pub longest_path: u16,
     pub parts: Parts,
 }
@@ -122,10 +122,8 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        match self.hop_counts[..HOPS - 1].get_mut(packet.links_crossed as usize) {
-            Some(count) => *count += 1,
-            None => self.count_far(packet.links_crossed),
-        }
+        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(HOPS - 1)) += 1;
+        self.longest_path = self.longest_path.max(packet.links_crossed);
         let batch = self.batch(net, packet.created);
         self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {
@@ -134,19 +132,6 @@ impl Tally {
         } else {
             self.count_long(latency, network);
         }
-    }
-
-    /// Counts a packet that has crossed more links than are counted one by one.
-    #[inline(never)]
-    fn count_far(&mut self, links: u16) {
-        self.hop_counts[HOPS - 1] += 1;
-        self.longest_path = self.longest_path.max(links);
-    }
-
-    /// The most links between routers that a measured packet has crossed.
-    pub fn longest_path(&self) -> u32 {
-        let counted = self.hop_counts.iter().rposition(|&count| count > 0).unwrap_or(0);
-        (counted as u32).max(self.longest_path.into())
     }
 
     /// Counts a packet whose packet latency is not short; its network latency may be.

@@ -8,8 +8,8 @@ use weft_units::Refusal;
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The most links between routers that a packet has crossed that is under way now.
-    pub(crate) fn longest_under_way(&self) -> u32 {
-        self.blocks.iter().map(longest_in).max().unwrap_or(0).into()
+    pub(crate) fn longest_under_way(&self) -> u16 {
+        self.blocks.iter().map(longest_in).max().unwrap_or(0)
     }
 }
 
