@@ -2,7 +2,8 @@
 
 use crate::booksim::Peer;
 use weft_engine::Spec;
-use weft_engine::spec::Rate;
+use weft_engine::age::Priority;
+use weft_engine::spec::{InputSpeedup, Rate};
 use weft_units::Refusal;
 
 /// One network at one load.
@@ -29,6 +30,8 @@ struct Network {
     latencies: &'static [u64],
     /// Flits and in how many cycles, of the same link classes.
     rates: &'static [(u128, u128)],
+    /// What else differs from a network as the engine sets it up.
+    adjust: fn(&mut Spec),
     /// The keys by which BookSim knows the network.
     booksim: Option<&'static str>,
 }
@@ -43,6 +46,7 @@ struct Routing {
 }
 
 const FULL: &[(u128, u128)] = &[(1, 1)];
+const AS_IT_IS: fn(&mut Spec) = |_| ();
 
 const BUTTERFLY_512: Network = Network {
     name: "butterfly-512",
@@ -51,6 +55,7 @@ const BUTTERFLY_512: Network = Network {
     buffer: 32,
     latencies: &[10],
     rates: FULL,
+    adjust: AS_IT_IS,
     booksim: Some("topology=flatfly;k=8;n=2;c=8;x=8;y=8;xr=8;yr=1"),
 };
 /// The same with two bandwidths, one of which does not divide evenly; beside it the cost of mixed speeds is read.
@@ -69,6 +74,7 @@ const TORUS: Network = Network {
     buffer: 16,
     latencies: &[2],
     rates: FULL,
+    adjust: AS_IT_IS,
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
 const TREE: Network = Network {
@@ -78,6 +84,7 @@ const TREE: Network = Network {
     buffer: 16,
     latencies: &[1],
     rates: FULL,
+    adjust: AS_IT_IS,
     booksim: Some("topology=fattree;k=4;n=5"),
 };
 const DRAGONFLY_1K: Network = Network {
@@ -88,6 +95,7 @@ const DRAGONFLY_1K: Network = Network {
     buffer: 256,
     latencies: &[10, 100],
     rates: FULL,
+    adjust: AS_IT_IS,
     booksim: Some("topology=dragonflynew;k=4;n=1"),
 };
 /// The same with global links of half the bandwidth.
@@ -107,6 +115,39 @@ const DRAGONFLY_92K: Network = Network {
     booksim: None,
     ..DRAGONFLY_1K
 };
+/// The dragonfly of the papers of FOGSim, with its escape ring: packets of 8 phits are one flit over links that take 8 cycles
+/// for it. The ring has the buffers of the other links.
+const DRAGONFLY_5K: Network = Network {
+    name: "dragonfly-5256",
+    topology: r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6,
+        "escape_rings": 1}}"#,
+    vcs: 3,
+    buffer: 4,
+    latencies: &[10, 100, 10, 100],
+    rates: &[(1, 8)],
+    adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 2, 32), (4, 2, 32)]),
+    booksim: None,
+};
+/// The same at h = 16, with the ring on VCs of its own on links that are there anyway.
+const DRAGONFLY_262K: Network = Network {
+    name: "dragonfly-262656",
+    topology: r#"{"dragonfly": {"routers_per_group": 32, "terminals_per_router": 16, "global_links_per_router": 16}}"#,
+    vcs: 4,
+    adjust: |spec| as_fogsim(spec, &[(0, 3, 100), (2, 3, 32)]),
+    ..DRAGONFLY_5K
+};
+
+/// The router of FOGSim, and link classes with other VCs and buffers than those of the network.
+fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
+    for &(class, vcs, buffer) in links {
+        (spec.links[class].vcs, spec.links[class].buffer) = (vcs, buffer);
+    }
+    spec.links[0].rate = spec.links[1].rate;
+    let router = &mut spec.router;
+    (router.delay, router.speedup, router.output_buffer) = (0, 3, Some(0));
+    (router.credit_delay, router.ejection_delay, router.input_speedup) = (0, 0, InputSpeedup::Vcs);
+    router.priority = Priority::Transit;
+}
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
 
@@ -128,6 +169,9 @@ const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {
 const TORUS_ADAPTIVE: Routing = routing("minimal_adaptive", r#"{"minimal_adaptive": {}}"#, "min_adapt");
 const TREE_RANDOM: Routing = routing("up_down", r#"{"up_down": {}}"#, "nca");
 const DRAGONFLY_MINIMAL: Routing = routing("minimal", r#"{"dragonfly_minimal": {}}"#, "min");
+const DRAGONFLY_VALIANT: Routing =
+    Routing { name: "valiant", config: r#"{"dragonfly_valiant": {}}"#, policy: ALWAYS_ON, booksim: None };
+const OFAR: Routing = Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, booksim: None };
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
@@ -156,11 +200,16 @@ pub fn all() -> Vec<Case> {
     add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_MIXED, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
+    // 0.3 phits per cycle
+    for routing in [DRAGONFLY_MINIMAL, DRAGONFLY_VALIANT, OFAR] {
+        add(&DRAGONFLY_5K, routing, 1, 0.3 / 8.0, (600, 1_000));
+    }
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.05, (200, 8_000));
     add(&BUTTERFLY_10K, MINIMAL, 1, 0.3, (200, 1_500));
     add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
     add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
     add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
+    add(&DRAGONFLY_262K, OFAR, 1, 0.3 / 8.0, (300, 300));
     cases
 }
 
@@ -183,6 +232,7 @@ impl Case {
                 link.credit_latency = link.latency;
             }
         }
+        (self.network.adjust)(&mut spec);
         spec.phases.warmup = self.warmup;
         spec.phases.window = self.cycles;
         Ok(spec)

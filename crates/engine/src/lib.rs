@@ -59,5 +59,8 @@ where
 {
     let simulation = Simulation::<W, V>::new(spec, how)?;
     let fullest = explain::imply::fullest(spec, &simulation.net);
-    Ok(Outcome { fullest, ..simulation.run(spec, progress) })
+    let most_hops = simulation.net.routing.most_hops();
+    let outcome = Outcome { fullest, ..simulation.run(spec, progress) };
+    run::livelock::refuse(spec.routing.name(), most_hops, outcome.longest_path)?;
+    Ok(outcome)
 }

@@ -11,6 +11,7 @@ mod conformance;
 mod conservation;
 mod determinism;
 mod elastic_tree;
+mod escape_rings;
 mod faults;
 mod layers;
 mod link_states;

@@ -200,6 +200,51 @@ fn dragonfly_minimal_under_adversarial_traffic_saturates_at_one_link_per_group()
     check_bound(spec(DRAGONFLY, DF_MINIMAL), ADVERSE, 0.3, 1.0 / 8.0, 0.99);
 }
 
+/// The dragonfly of the paper on OFAR: 73 groups of 12 routers, 6 terminals and 6 global links each, as a palm tree.
+const H6: &str = r#"{"dragonfly": {"routers_per_group": 12, "terminals_per_router": 6, "global_links_per_router": 6}}"#;
+
+#[test]
+fn the_mean_path_of_the_dragonfly_of_5256_terminals_is_2_81_links() {
+    // 5 other terminals at the same router; 66 in the group, at 1 link; 5,184 in other groups, over a global link and, with
+    // probability 11/12 each, a local link before and behind it.
+    let mean = (66.0 + 5184.0 * (1.0 + 2.0 * 11.0 / 12.0)) / 5255.0;
+    let implied = imply(&spec(H6, DF_MINIMAL)).unwrap();
+    let hops = implied.mean_hops.unwrap();
+    assert!(implied.sampled.is_none() && (hops - mean).abs() < 1e-9, "{hops}, derived {mean}");
+    assert_eq!(format!("{hops:.2}"), "2.81");
+}
+
+/// The bound that `imply` gives group-shifted traffic at h = 6, and by how much it may be off.
+fn shifted(routing: &str, shift: u32) -> (f64, f64) {
+    let mut spec = spec(H6, routing);
+    pattern(&mut spec, &format!(r#"{{"group_shift": {{"shift": {shift}}}}}"#));
+    let implied = imply(&spec).unwrap();
+    let bound = implied.channel_load_bound.unwrap();
+    let error = implied.sampled.map_or(1e-9, |sampled| sampled.channel_load_bound.1 - sampled.channel_load_bound.0);
+    (bound, error)
+}
+
+#[test]
+fn group_shifts_hold_minimal_and_valiant_to_the_bounds_of_the_paper() {
+    // the 72 terminals of a group share the one link to group i + N
+    for shift in [1, 6] {
+        let (bound, error) = shifted(DF_MINIMAL, shift);
+        assert!((bound - 1.0 / 72.0).abs() <= error && error < 1e-6, "shift {shift}: {bound} +- {error}");
+    }
+    // Over 71 other groups each link carries 72/71 of a group's load out and 72/71 in: for N = 1 twice that on global links.
+    // In the intermediate group a packet comes in by port k and goes on by port k + N, so that a local link from one router
+    // of the palm tree to the next joins N such pairs, each with 72/71. To this come the first and the last local hops,
+    // half of 72/71 each.
+    for shift in 1..=6 {
+        let derived = 71.0 / (72.0 * f64::from(shift + 1));
+        let (bound, error) = shifted(DF_VALIANT, shift);
+        assert!(
+            (bound - derived).abs() <= error && error < 0.05 * derived,
+            "shift {shift}: {bound} +- {error}, {derived}"
+        );
+    }
+}
+
 #[test]
 fn valiant_under_tornado_saturates_near_one_half() {
     // Each of the two legs is uniform over all 64 routers: 8 terminals * 1/8 = 1 flit per cycle, leg and channel.

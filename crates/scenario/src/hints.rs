@@ -1,6 +1,6 @@
-//! Settings of buffers that limit what links carry: told by `weft check`.
+//! Settings that limit what the network carries, or have no effect in it: told by `weft check`.
 
-use crate::warnings::{Warning, long};
+use crate::warnings::{Warning, long, told};
 use weft_engine::{Implied, Spec};
 
 /// Cycles from the departure of a flit until its place in the buffer can be used again, per link class: over the link,
@@ -14,7 +14,7 @@ pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
 }
 
 /// Links between routers whose buffers are too small to keep them busy, or to let an adaptive routing see a full link
-/// behind them.
+/// behind them; a warm-up that may take very long; and what the routing tells of its parameters.
 pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     let round_trips = round_trips(spec);
     let used = spec.graph.links_by_class();
@@ -31,6 +31,7 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
         hints.extend(between.filter_map(|class| blind(spec, implied, (class, slow), round_trips[slow])));
     }
     hints.extend(long_warmup(spec));
+    hints.extend(implied.hints.iter().cloned().map(told));
     hints
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
 }
 
 /// A refusal that only warns.
-fn told(Refusal { path, what, help }: Refusal) -> Warning {
+pub(crate) fn told(Refusal { path, what, help }: Refusal) -> Warning {
     Warning::new(path, what, help)
 }
 

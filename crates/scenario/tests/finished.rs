@@ -76,6 +76,7 @@ fn outcome(ending: Ending) -> Outcome {
         network_latency: latency.clone(),
         latency: latency.clone(),
         hop_counts: vec![0, 4],
+        longest_path: 1,
         asleep: Vec::new(),
         channels: vec![
             channel(None, Some(0), 0, 0, 40),

@@ -19,6 +19,12 @@ const TORUS: (&str, &str) = ("topology", "{torus: {widths: [4, 4], terminals_per
 const UP_DOWN: (&str, &str) = ("routing", "up_down");
 const BUBBLE: (&str, &str) = ("routing", "{dimension_order: {dateline: bubble}}");
 const ESCAPES: (&str, &str) = ("routing", "minimal_adaptive");
+const DRAGONFLY: (&str, &str) =
+    ("topology", "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}");
+const ABSOLUTE: (&str, &str) = ("topology.dragonfly.arrangement", "absolute");
+const FIVE_GROUPS: (&str, &str) = ("topology.dragonfly.groups", "5");
+const WIRES: (&str, &str) = ("topology.dragonfly.escape_rings", "1");
+const OFAR: (&str, &str) = ("routing", "dragonfly_ofar");
 const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, transition: 25cycles}}");
 
 const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
@@ -88,6 +94,90 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[("traffic.reply", "{packet: 64flits}")],
         "packets and replies of 32flits or less",
         &[&[("traffic.reply", "{packet: 32flits}")]],
+    ),
+    // escape rings
+    (
+        &[DRAGONFLY, ABSOLUTE, OFAR],
+        "take arrangement: palm_tree and leave groups out, so that the last router of each group has the link to the first \
+         router of the next one; or give the ring wires of its own with escape_rings: 1",
+        &[&[("topology.dragonfly.arrangement", "palm_tree")], &[WIRES]],
+    ),
+    (
+        &[DRAGONFLY, FIVE_GROUPS, OFAR],
+        "take arrangement: palm_tree and leave groups out,",
+        &[&[("topology.dragonfly.groups", "null")], &[WIRES]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {ring: {kind: physical}}}")],
+        "write kind: embedded, or give the topology escape_rings: 1",
+        &[&[("routing.dragonfly_ofar.ring.kind", "embedded")], &[WIRES]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {ring: {rings: 3}}}")],
+        "take at most 2",
+        &[&[("routing.dragonfly_ofar.ring.rings", "2")]],
+    ),
+    (
+        &[DRAGONFLY, WIRES, ("routing", "{dragonfly_ofar: {ring: {rings: 2}}}")],
+        "write rings: 1, or kind: embedded",
+        &[&[("routing.dragonfly_ofar.ring.rings", "1")], &[("routing.dragonfly_ofar.ring.kind", "embedded")]],
+    ),
+    (
+        &[DRAGONFLY, WIRES, ("routing", "{dragonfly_ofar: {ring: {vcs: 2}}}")],
+        "write vcs: 1, or kind: embedded",
+        &[&[("routing.dragonfly_ofar.ring.vcs", "1")], &[("routing.dragonfly_ofar.ring.kind", "embedded")]],
+    ),
+    (
+        &[DRAGONFLY, OFAR, ("traffic.packet", "8flits"), ("links.default.buffer", "8flits")],
+        "set buffer to at least 16flits, or choose a routing (or dateline) without bubbles",
+        &[&[("links.default.buffer", "16flits")], &[("routing", "dragonfly_minimal")]],
+    ),
+    (
+        &[DRAGONFLY, WIRES, OFAR, ("links.ring_global", "{buffer: 1flit}")],
+        "set buffer to at least 2flits",
+        &[&[("links.ring_global.buffer", "2flits")]],
+    ),
+    (&[DRAGONFLY, OFAR, ("links.local.vcs", "1")], "at least 2", &[&[("links.local.vcs", "2")]]),
+    (
+        &[DRAGONFLY, OFAR, ("traffic.packet", "4flits"), ("router.flow_control", "wormhole")],
+        "write router.flow_control: virtual_cut_through",
+        &[&[("router.flow_control", "virtual_cut_through")]],
+    ),
+    (
+        &[DRAGONFLY, OFAR, ("traffic.reply", "{packet: 4flits}")],
+        "give all packets and replies the same length",
+        &[&[("traffic.packet", "4flits")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {least_occupancy: 1.5}}")],
+        "write 0 to 1",
+        &[&[("routing.dragonfly_ofar.least_occupancy", "0")], &[("routing.dragonfly_ofar.least_occupancy", "1")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {most_occupancy: {fixed: -0.1}}}")],
+        "write 0 to 1",
+        &[&[("routing.dragonfly_ofar.most_occupancy.fixed", "0.1")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {injection: {escape_occupancy: {most: 2}}}}")],
+        "write 0 to 1",
+        &[&[("routing.dragonfly_ofar.injection.escape_occupancy.most", "0.5")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {ring: {directions: 3}}}")],
+        "write 1 to 2",
+        &[&[("routing.dragonfly_ofar.ring.directions", "1")], &[("routing.dragonfly_ofar.ring.directions", "2")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "{dragonfly_ofar: {ring: {exits: 255}}}")],
+        "write 0 to 254",
+        &[&[("routing.dragonfly_ofar.ring.exits", "0")], &[("routing.dragonfly_ofar.ring.exits", "254")]],
+    ),
+    (&[OFAR], "or a topology of those that dragonfly_ofar routes: dragonfly", &[&[DRAGONFLY]]),
+    (
+        &[DRAGONFLY, ("topology.dragonfly.trunk_width", "2"), OFAR],
+        "write topology.dragonfly.trunk_width: 1, or choose dragonfly_minimal,",
+        &[&[("topology.dragonfly.trunk_width", "1")], &[("routing", "dragonfly_minimal")]],
     ),
     // classes of links
     (

@@ -246,6 +246,45 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
 }
 
 #[test]
+fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it() {
+    let hints = |h: u32, sets: &[(&str, &str)]| -> Vec<(String, String)> {
+        let shape = format!("routers_per_group: {}, terminals_per_router: {h}, global_links_per_router: {h}", 2 * h);
+        let dragonfly = format!("{{dragonfly: {{{shape}}}}}");
+        // a VC for each class, with room for 32 flits
+        let network = [("topology", &*dragonfly), ("routing", "dragonfly_pb"), ("links.global.vcs", "2")];
+        let implied = point(&[&network, sets].concat()).imply().unwrap_or_else(|error| panic!("{error}"));
+        let hints = implied["hints"].as_array().expect("a list").clone();
+        let text = |hint: &serde_json::Value, key: &str| hint[key].as_str().expect("a text").to_owned();
+        hints.iter().map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()
+    };
+    let (coefficient, margin) = ("routing.dragonfly_pb.coefficient", "routing.dragonfly_pb.margin");
+    // 2 global links: q > 2 x (q + 0) / 2 + 5 is never true, however much fits into the buffer
+    let two = hints(2, &[]);
+    assert_eq!((two.len(), two[0].0.as_str()), (1, coefficient), "{two:?}");
+    assert!(
+        two[0].1.contains("a full queue of 32 flits beside empty ones is not above 2 x 32 / 2 + 5 = 37"),
+        "{two:?}"
+    );
+    // 0.75 x 2 x (1 - 5/32) = 1.26
+    assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
+    for value in ["1.26", "1.25", "0"] {
+        assert_eq!(hints(2, &[(coefficient, value)]), [], "{value}");
+    }
+    // 4 links: q > 2 x q / 4 + margin, so that the margin is below half of the buffer
+    assert_eq!(hints(4, &[]), []);
+    let wide = hints(4, &[(margin, "16flits")]);
+    assert_eq!((wide.len(), wide[0].0.as_str()), (1, margin), "{wide:?}");
+    assert!(wide[0].1.contains("write `margin: 15flits` or less"), "{wide:?}");
+    assert_eq!(hints(4, &[(margin, "15flits")]), []);
+    // 4 flits fit into the buffer: 1 of margin and 0.75 x 2 x 3/4
+    let both = hints(2, &[("links.global.buffer", "4flits")]);
+    let both = both.iter().find(|(path, _)| path == coefficient).expect("a hint");
+    assert!(both.1.contains("write `coefficient: 1.12` and `margin: 1flits`, or less"), "{both:?}");
+    let mended = hints(2, &[("links.global.buffer", "4flits"), (coefficient, "1.12"), (margin, "1flits")]);
+    assert!(mended.iter().all(|(path, _)| !path.contains("dragonfly_pb")), "{mended:?}");
+}
+
+#[test]
 fn deadlock_between_tables_that_follow_each_other_is_not_proven_and_the_remedy_ends_the_warning() {
     let one = ("routing", "{ecmp: {classes: one}}");
     let named = ("faults", "[{link: [0, 1], at: 2us, until: 3us}]");

@@ -17,7 +17,7 @@ pub struct Common {
     pub sensor: Option<Sensor>,
     /// Cycles from the grant to the link.
     pub after_grant: u32,
-    /// All packets have one flit, and none enters a ring that keeps a bubble.
+    /// All packets have one flit.
     pub single: bool,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,

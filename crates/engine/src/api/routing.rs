@@ -266,6 +266,18 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
+    /// The most links between routers that a packet crosses, if the routing promises a limit. Every run compares it with the
+    /// longest path that it has seen (`run/livelock.rs`).
+    fn most_hops(&self) -> Option<u32> {
+        None
+    }
+
+    /// What to tell of parameters that can run, but do not do here what they are for: `weft check` shows it as hints. `room`:
+    /// the flits that the VCs of a VC class on a channel of a link class hold together.
+    fn hints(&self, _room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+        Vec::new()
+    }
+
     /// The intermediate to which a packet on a detour goes first.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
         None

@@ -10,7 +10,7 @@ use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
 
-/// What a head tells the power policy about the hop that it has chosen.
+/// What a head tells about the hop that it has chosen: the loop, or the power policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Told {
     #[default]
@@ -21,6 +21,9 @@ pub enum Told {
     ContinuesDetour,
     /// The hop is over a link that was about to go off.
     TakesBack,
+    /// The head asks for the same hop until a flit leaves by that output, and need not be asked before. Only a routing that
+    /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may tell this.
+    Stays,
 }
 
 /// The questions that a routing may ask about the router where its packet is, about the other routers of its group
@@ -53,6 +56,8 @@ pub trait View {
     fn credits(&self, hop: Hop) -> u32;
     /// Whether a head may take a VC of `hop` now, and the link takes another flit.
     fn is_open(&self, hop: Hop) -> bool;
+    /// Whether a VC of `hop`, free or not, has room for the packet of a head.
+    fn has_room(&self, hop: Hop) -> bool;
     /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
     fn was_granted(&self, port: u8) -> bool;
     /// Used credits of all VCs of `hop` [flits].
@@ -179,6 +184,13 @@ impl<const V: usize> View for Queues<'_, V> {
         let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let held = self.common.hold_switch && out.free_vcs != link.all;
         !full && !held && link.open_to(out, open, hop.class as usize) != 0
+    }
+
+    #[inline(always)]
+    fn has_room(&self, hop: Hop) -> bool {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let vcs = if self.common.single { out.vcs_with_credit } else { out.vcs_with_room };
+        vcs & self.common.vcs(out.class, hop.class.into()) != 0
     }
 
     #[inline(always)]

@@ -50,6 +50,8 @@ pub struct Implied {
     pub vc_classes: Vec<u8>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
+    /// What the routing tells of its parameters.
+    pub hints: Vec<Refusal>,
 }
 
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
@@ -61,6 +63,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
+    implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
         let full = Walker::new(spec, &net).imply(Vec::new());
@@ -68,6 +71,10 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
         implied.sampled = Sampled::with_bound_of(implied.sampled, full.sampled, implied.channel_load_bound);
     }
     Ok(implied)
+}
+
+fn reads_queues(net: &Net) -> bool {
+    net.needs.sensor.is_some() || net.needs.sees_grants
 }
 
 /// Weighted sums over the pairs so far.
@@ -165,7 +172,8 @@ impl<'a> Walker<'a> {
             channel_load_bound: None,
             sampled: None,
             vc_classes,
-            reads_queues: self.net.needs.sensor.is_some() || self.net.needs.sees_grants,
+            reads_queues: reads_queues(self.net),
+            hints: Vec::new(),
         };
         if self.peak == 0.0 {
             return unknown;

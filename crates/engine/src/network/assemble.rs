@@ -114,7 +114,7 @@ pub(crate) fn net_with(
         flow_control: spec.router.flow_control,
         room: parameters::room(spec) as u16,
         rings,
-        each_credit_wakes: spec.router.vc_realloc > 0 || rings,
+        each_credit_wakes: spec.router.vc_realloc > 0 && !common.single || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
         power_period: spec.power_period()?,
@@ -147,13 +147,12 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
 /// What allocators and routings may know of all routers.
 fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
-    let rings = !needs.ring_entries.is_empty();
     Ok(Common {
         links: links.to_vec(),
         rates: spec.links.iter().map(|link| link.rate).collect(),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
-        single: spec.traffic.longest() == 1 && !rings,
+        single: spec.traffic.longest() == 1,
         class_bits: class_bits(needs, rebuilds),
         hold_switch: parameters::hold_switch(spec)?,
         board: needs.posts.as_ref().map(board).transpose()?,

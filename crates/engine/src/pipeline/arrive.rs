@@ -9,10 +9,20 @@ use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
+        if net.each_credit_wakes {
+            self.count_credits::<SINGLE, true>(net);
+        } else {
+            self.count_credits::<SINGLE, false>(net);
+        }
+    }
+
+    /// `EACH`: any credit may be the one that some head waits for.
+    #[inline(always)]
+    fn count_credits<const SINGLE: bool, const EACH: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.credits.due(self.now) {
             for k in 0..len {
                 let word = self.credits.item(first, k);
-                self.credit::<SINGLE>((word >> 4) as usize, word & 15, net);
+                self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
             }
             self.credits.release(self.now);
         }
@@ -23,15 +33,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A credit has come back: the buffer behind output `o` has room for one more flit.
     #[inline(always)]
-    fn credit<const SINGLE: bool>(&mut self, o: usize, vc: u32, net: &Net) {
+    fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
         let out = self.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
         let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
-        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads may take VCs
-        // without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
+        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
+        // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
         // credits.
-        if first || enough || (!SINGLE && net.each_credit_wakes) {
+        if first || enough || EACH {
             let bit = 1u16 << vc;
             out.vcs_with_credit |= bit;
             if !SINGLE && enough {
@@ -221,7 +231,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let channel = |port: usize| base as usize + port;
             let over = channel(net.port(key));
             match here.what_was_told() {
-                Told::Nothing => {}
+                Told::Nothing | Told::Stays => {}
                 Told::BeginsDetour { direct } => {
                     agents.goes_around(self.now, over, packet.len, Some(channel(usize::from(direct))));
                 }

@@ -105,6 +105,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) paces: Paces<W>,
     /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
     pub granted: Vec<u32>,
+    /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
+    /// outputs were granted.
+    pub asking: Vec<Bits<W>>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
     pub(crate) agents: Option<Box<dyn Agents>>,

@@ -269,11 +269,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.segments.items[head].key = key;
         let port = &mut self.ins[i];
         if Trunk::at(&self.trunks, port.base as usize + p, p as u8).width > 1 {
-            port.choosing |= 1 << v;
-            let (r, number) = (port.router as usize, usize::from(port.port));
-            self.routers[r].choosing.set(number);
-            self.active.set(r);
-            return;
+            return self.let_choose(net, i, v);
         }
         port.requests[v] = key;
         if net.single {
@@ -299,7 +295,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let chooses = self.ins[i].choosing >> v & 1 != 0;
         if chooses && self.goes_on_choosing(net, r, place, packet, key) {
             self.ask_for_nothing(net, place);
-            return;
+            return self.unsettle_head(net, i, v);
         }
         let before = self.faults.broken.undecided[self.faults.broken.number(place)];
         let once = net.needs.decides == Decides::AtHead;

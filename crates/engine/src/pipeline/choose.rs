@@ -5,10 +5,13 @@
 //! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
 //! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate),
 //! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router.
+//!
+//! A routing may say that a head stays with its choice until a flit leaves by that output (`Told::Stays`). Such a head is
+//! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
 use crate::api::age::Priority;
 use crate::api::routing::{Decides, Hop};
-use crate::api::view::View;
+use crate::api::view::{Told, View};
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{Net, Repair};
@@ -66,18 +69,57 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return Some(key);
             }
         }
-        let port = self.ins.hot_mut(i);
-        *port.requests.hot_mut(v) = UNDECIDED;
-        port.choosing |= 1 << v;
-        let number = usize::from(port.port);
-        self.routers.hot_mut(r).choosing.set(number);
-        self.active.set(r);
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        self.let_choose(net, i, v);
         None
     }
 
-    /// Every head of router `r` that may choose asks for its best candidate at present.
+    /// The head of VC `v` of input `i` chooses in the next step.
+    #[inline(always)]
+    pub(crate) fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
+        let port = self.ins.hot_mut(i);
+        port.choosing |= 1 << v;
+        let (r, number) = (port.router as usize, usize::from(port.port));
+        self.routers.hot_mut(r).choosing.set(number);
+        self.active.set(r);
+        self.unsettle_head(net, i, v);
+    }
+
+    /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router, even if it has settled.
+    #[inline(always)]
+    pub(crate) fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
+        if net.needs.sees_grants {
+            let port = self.ins.hot_mut(i);
+            port.settled &= !(1 << v);
+            let (r, number) = (port.router as usize, usize::from(port.port));
+            self.asking.hot_mut(r).set(number);
+        }
+    }
+
+    /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
+    #[inline(always)]
+    pub(crate) fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let mut classes = self.outs.hot(base + p).requested;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            let mut inputs = *self.requesters.hot(net.slot(base + p, class));
+            let asking = self.asking.hot_mut(r);
+            *asking = *asking | inputs;
+            while let Some(input) = inputs.take_first() {
+                let port = self.ins.hot_mut(base + input);
+                port.settled &= !matching(&port.requests, net.key(p, class));
+            }
+        }
+    }
+
+    /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
     #[inline(never)]
     pub(crate) fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        if net.needs.sees_grants {
+            return self.choose_unsettled::<SINGLE>(net, r);
+        }
         let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
         while let Some(input) = inputs.take_first() {
             let mut vcs = self.ins.hot(base + input).choosing;
@@ -89,8 +131,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
+    #[inline(never)]
+    fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        let (base, mut inputs) = (self.routers.hot(r).base as usize, *self.asking.hot(r));
+        while let Some(input) = inputs.take_first() {
+            let port = self.ins.hot(base + input);
+            let mut vcs = port.choosing & !port.settled;
+            while vcs != 0 {
+                let v = vcs.trailing_zeros() as usize;
+                vcs &= vcs - 1;
+                if self.choose_for::<SINGLE>(net, r, base + input, v) {
+                    self.ins.hot_mut(base + input).settled |= 1 << v;
+                }
+            }
+            let port = self.ins.hot(base + input);
+            if port.choosing & !port.settled == 0 {
+                self.asking.hot_mut(r).clear(input);
+            }
+        }
+    }
+
+    /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
-    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
         let port = self.ins.hot(i);
         let old = *port.requests.hot(v);
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
@@ -106,7 +169,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let hop = Hop { port: port as u8, class: class as u8 };
             Some(queues.best_or_fallback(hop, turn))
         };
-        let Some(hop) = hop else { return self.ask_nothing(net, r, i, v) };
+        let stays = queues.what_was_told() == Told::Stays;
+        let Some(hop) = hop else {
+            self.ask_nothing(net, r, i, v);
+            return false;
+        };
         let key = net.key(hop.port as usize, hop.class as usize);
         if key != old {
             *self.ins.hot_mut(i).requests.hot_mut(v) = key;
@@ -118,6 +185,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        stays
     }
 
     /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.

@@ -5,7 +5,7 @@ use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, NONE, Segment, UNDECIDED};
+use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -17,7 +17,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.tell_of_departures(base, count);
         }
         if net.needs.sees_grants {
-            self.note_grants(base, count);
+            self.note_grants(net, r, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
@@ -25,14 +25,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += count as u64;
     }
 
-    /// Notes the outputs that heads among the first `count` moves of a router were granted.
+    /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
+    /// output of a move choose again.
     #[inline(never)]
-    fn note_grants(&mut self, base: usize, count: usize) {
-        for m in &self.moves[..count] {
-            let head = self.ins[base + usize::from(m.i)].head[usize::from(m.v)];
-            if self.segments.items[head as usize].sent == 0 {
-                self.granted[base + usize::from(m.p)] = self.now as u32;
+    fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
+        let base = self.routers.hot(r).base as usize;
+        for k in 0..count {
+            let &Move { i, v, p, .. } = self.moves.hot(k);
+            let head = *self.ins.hot(base + usize::from(i)).head.hot(usize::from(v));
+            if self.segments.items.hot(head as usize).sent == 0 {
+                *self.granted.hot_mut(base + usize::from(p)) = self.now as u32;
             }
+            self.unsettle(net, r, p.into());
         }
     }
 

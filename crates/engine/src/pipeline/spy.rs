@@ -67,6 +67,11 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.is_open(hop)
     }
 
+    fn has_room(&self, hop: Hop) -> bool {
+        self.notes.borrow_mut().push(Weighed::Credits { hop, credits: self.queues.open_credits(hop.port, hop.class) });
+        self.queues.has_room(hop)
+    }
+
     fn was_granted(&self, port: u8) -> bool {
         self.queues.was_granted(port)
     }

@@ -11,6 +11,9 @@ use hdrhistogram::Histogram;
 /// Latencies below this [cycles] are counted in an array, not in a histogram.
 const SHORT: usize = 1024;
 
+/// Numbers of hops that are counted one by one, and the last number for all that are higher.
+const HOPS: usize = 64;
+
 /// Latencies up to 2^32 cycles with 3 significant digits.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
@@ -40,7 +43,9 @@ pub struct Tally {
     short_latency: Vec<u64>,
     short_network_latency: Vec<u64>,
     /// Number of packets by hops; the last entry counts all longer paths.
-    pub hop_counts: [u64; 64],
+    pub hop_counts: [u64; HOPS],
+    /// The most links between routers that a measured packet has crossed.
+    pub longest_path: u16,
     pub parts: Parts,
 }
 
@@ -61,7 +66,8 @@ impl Tally {
             network_latency: histogram(),
             short_latency: vec![0; SHORT],
             short_network_latency: vec![0; SHORT],
-            hop_counts: [0; 64],
+            hop_counts: [0; HOPS],
+            longest_path: 0,
             parts,
         }
     }
@@ -116,7 +122,8 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(63)) += 1;
+        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(HOPS - 1)) += 1;
+        self.longest_path = self.longest_path.max(packet.links_crossed);
         let batch = self.batch(net, packet.created);
         self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {
@@ -170,6 +177,7 @@ impl Tally {
         self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
         self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
         self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
+        self.longest_path = self.longest_path.max(other.longest_path);
         self.parts.merge(&other.parts);
     }
 }

@@ -309,7 +309,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
-    pub(crate) fn accepted(&self) -> u64 {
+    pub fn accepted(&self) -> u64 {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 

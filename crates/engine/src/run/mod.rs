@@ -2,6 +2,7 @@ mod by_fault;
 pub mod by_phase;
 pub mod journey;
 pub mod judge;
+pub mod livelock;
 pub mod marks;
 pub mod measure;
 pub mod outcome;

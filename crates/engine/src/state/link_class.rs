@@ -40,6 +40,11 @@ impl Link {
         if self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
     }
 
+    /// Flits that the VCs of a class of a channel hold together.
+    pub fn room_of(&self, class: u8) -> u32 {
+        self.vcs_of[usize::from(class)].count_ones() * u32::from(self.buffer)
+    }
+
     /// VC class that VC `v` belongs to; of two classes that share it, the lower.
     #[inline(always)]
     pub fn class_of(&self, v: usize) -> u8 {

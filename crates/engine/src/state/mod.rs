@@ -113,6 +113,8 @@ pub struct InputUnit<const V: usize> {
     pub remote: bool,
     /// VCs whose head chooses its output again in every allocation step (`pipeline/choose.rs`).
     pub choosing: u16,
+    /// Those of them whose head stays with its choice until a flit leaves by the same output.
+    pub settled: u16,
 }
 
 impl<const V: usize> OutputUnit<V> {

@@ -10,7 +10,7 @@
 //! in seven samples has, in the eighth, a load that is too low on average, since another channel may be busier still.
 //! The estimate is half way between the two, and its interval reaches beyond both.
 
-use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
+use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers, reads_queues};
 use crate::api::routing::Classes;
 use crate::explain::serial::NO_LINKS;
 use crate::state::rate::Rate;
@@ -125,7 +125,8 @@ impl Walker<'_> {
                 channel_load_bound: interval,
             }),
             vc_classes,
-            reads_queues: self.net.needs.sensor.is_some(),
+            reads_queues: reads_queues(self.net),
+            hints: Vec::new(),
         }
     }
 

@@ -92,6 +92,11 @@ impl Groups {
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
     }
 
+    /// Link class of the global links.
+    pub fn global_class(&self) -> usize {
+        self.global_class
+    }
+
     /// First local port.
     pub fn first_local(&self) -> u8 {
         self.first_local

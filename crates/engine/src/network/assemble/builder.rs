@@ -198,6 +198,7 @@ impl Builder<'_> {
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
             granted: vec![u32::MAX; if net.needs.sees_grants { outs.len() } else { 0 }],
+            asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
             paces: Paces::new(self.paces(&outs), routers.len(), horizon),
             power,
             agents: None,
@@ -353,5 +354,6 @@ fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u
         rr_vc: 0,
         remote: false,
         choosing: 0,
+        settled: 0,
     }
 }

@@ -111,3 +111,6 @@ impl Dependencies<'_> {
         Err(Lost::new(format!("does not let a packet to router {to} {what} at router {at}"), MEND))
     }
 }
+
+#[cfg(test)]
+mod tests;

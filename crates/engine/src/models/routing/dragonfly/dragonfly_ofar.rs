@@ -13,13 +13,14 @@
 //! # Guarantees
 //! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l g l l)
 //! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
-//! often stays in it until its destination router. All VCs outside the ring serve all packets. Every packet between routers
-//! may escape; a ring keeps a bubble.
+//! often stays in it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All
+//! VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a bubble.
 //! # Not modelled
-//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs.
+//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
 //! # Validation
 //! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
-//! in the smallest buffers), `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
+//! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
+//! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
 //! of misroutes, adversarial load beyond minimal. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
@@ -198,7 +199,8 @@ impl RoutingModel for DragonflyOfar {
     const ROUTES: &'static str = "groups of neighbours that are joined by global links";
 
     fn fits(graph: &Graph) -> bool {
-        Groups::of(graph).is_some() && graph.routers() > 2
+        // a head compares single links, not the members of trunks
+        Groups::of(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
@@ -401,6 +403,13 @@ impl Routing for Runtime {
 
     fn proof(&self) -> Proof<'_> {
         Proof::EscapeRings(self.rings.escapes())
+    }
+
+    /// A packet is outside the rings once more than it may leave them, and as often in one.
+    fn most_hops(&self) -> Option<u32> {
+        // l l g l l g l l; without local misroutes l l g l g l
+        let outside = if self.config.local_misrouting { 8 } else { 6 };
+        Some((self.config.ring.exits + 1) * (outside + self.rings.longest_stay()))
     }
 }
 

@@ -13,7 +13,7 @@
 //! `other_group_for_all` only. q counts the credits in use on the VCs of the class that the packet would take.
 //! # Not modelled
 //! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
-//! is never set: q1 > q1 + q2 + margin is false (`weft check` does not say so).
+//! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue is above.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
@@ -140,6 +140,34 @@ impl Runtime {
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
     }
 
+    /// The hint where no queue can set a bit, whose buffers hold `room` flits: the best case is a full one beside empty ones.
+    fn never_set(&self, room: u32) -> Option<Refusal> {
+        let (links, full) = (f64::from(self.global.1), f64::from(room));
+        let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);
+        let limit = coefficient * (full / links) + f64::from(margin);
+        if full > limit {
+            return None;
+        }
+        let what = format!(
+            "no saturation bit of a global link can ever be set, so packets choose by the queues of their source router alone: \
+             a bit takes a queue above {coefficient} x the mean of the {links} global links of a router + {margin} flits, and a \
+             full queue of {room} flits beside empty ones is not above {coefficient} x {room} / {links} + {margin} = {limit}"
+        );
+        let cents = |value: f64| (value * 100.0).floor() / 100.0;
+        let of_margin = |margin: u32| cents(0.75 * links * (1.0 - f64::from(margin) / full));
+        let (key, help) = if coefficient < links {
+            let most = (full * (1.0 - coefficient / links)).ceil() as u32 - 1;
+            ("margin", format!("write `margin: {most}flits` or less"))
+        } else if margin < room {
+            ("coefficient", format!("write `coefficient: {}` or less", of_margin(margin)))
+        } else {
+            let margin = room / 4;
+            let coefficient = of_margin(margin);
+            ("coefficient", format!("write `coefficient: {coefficient}` and `margin: {margin}flits`, or less"))
+        };
+        Some(Refusal::new(format!("routing.dragonfly_pb.{key}"), what, help))
+    }
+
     /// Whether the global link of the minimal path is saturated, as this router knows.
     fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
         let groups = &self.valiant.groups;
@@ -219,6 +247,10 @@ impl Routing for Runtime {
 
     fn draws(&self) -> Draws {
         self.valiant.draws()
+    }
+
+    fn hints(&self, room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+        self.never_set(room(self.valiant.groups.global_class(), 0)).into_iter().collect()
     }
 
     fn draws_between(&self, from: u64, to: u64) -> bool {

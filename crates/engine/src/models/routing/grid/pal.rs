@@ -352,6 +352,9 @@ mod tests {
         fn is_open(&self, _: Hop) -> bool {
             unreachable!("PAL compares queues and credits")
         }
+        fn has_room(&self, _: Hop) -> bool {
+            unreachable!("PAL compares queues and credits")
+        }
         fn was_granted(&self, _: u8) -> bool {
             unreachable!("PAL compares queues and credits")
         }

@@ -4,7 +4,7 @@ use super::{
     FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, Injection, LEFT_SOURCE, LOCAL_DONE, MUST_GLOBAL, MostOccupancy, Runtime,
     Trigger,
 };
-use crate::models::routing::{Hop, View, below, hash};
+use crate::models::routing::{Hop, Told, View, below, hash};
 use crate::state::Packet;
 
 /// A kind of detour.
@@ -64,7 +64,12 @@ impl Runtime {
             Trigger::Granted => here.was_granted(minimal.port),
             Trigger::Unavailable => !here.is_open(minimal),
         };
-        if !mandatory && !looks && here.is_open(minimal) {
+        if !mandatory && !looks && here.has_room(minimal) {
+            // until an output is taken, neither what was granted nor the room behind it changes for the worse
+            let is_free = matches!(self.config.injection, Injection::Free {});
+            if is_free && self.config.trigger == Trigger::Granted {
+                here.told(Told::Stays);
+            }
             return Some(minimal);
         }
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
@@ -81,9 +86,9 @@ impl Runtime {
         (minimal, is_global, looks): (Hop, bool, bool),
     ) -> Option<Hop> {
         let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
-        let (full, credits) = here.occupancy(minimal);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
-        let mut is_stuck = credits < u32::from(packet.len);
+        let mut is_stuck = !here.has_room(minimal);
+        let full = if mandatory || looks { here.occupancy(minimal).0 } else { 0.0 };
         if mandatory || looks && full >= self.config.least_occupancy {
             let most = match self.config.most_occupancy {
                 MostOccupancy::Relative(share) => share * full,
@@ -94,7 +99,7 @@ impl Runtime {
                 if let Some(hop) = self.pick((at, here), kind, minimal, most, random) {
                     return Some(hop);
                 }
-                is_stuck |= mandatory && !self.has_room((at, here), packet, kind, minimal);
+                is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));
             }
         }
         if packet.dim != 0 && is_stuck {
@@ -108,7 +113,7 @@ impl Runtime {
         }
         // Behind a local misroute the minimal hop would lead back. A link that sleeps wakes only if somebody asks for it.
         let kind = self.kind(at, packet, is_global, random)?;
-        let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.occupancy(*hop).1 >= u32::from(packet.len);
+        let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         self.candidates(at, kind, minimal).find(may_wake)
     }
 
@@ -117,11 +122,6 @@ impl Runtime {
         let (count, first) = (self.rings.count(), below(random, self.rings.count()));
         let into = |k: u32| self.rings.enter((first + k) % count, at, packet, random & 1 != 0);
         (0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0))
-    }
-
-    /// Whether some output of this kind has room for the packet, open or not.
-    fn has_room<Q: View + ?Sized>(&self, (at, here): (u64, &Q), packet: &Packet, kind: Kind, minimal: Hop) -> bool {
-        self.candidates(at, kind, minimal).any(|hop| here.occupancy(hop).1 >= u32::from(packet.len))
     }
 
     /// One of the open outputs of this kind that are at most so full, drawn at random.

@@ -41,7 +41,10 @@ impl Rings {
                 let help = "write kind: embedded, or give the topology escape_rings: 1";
                 return Err(Refusal::new(format!("{path}.kind"), what, help));
             }
-            RingKind::Physical => physical.clone(),
+            RingKind::Physical => {
+                refuse_embedded_keys(config, path)?;
+                physical.clone()
+            }
             RingKind::Embedded if config.rings == 1 => vec![Ring::in_label_order(graph, path)?],
             RingKind::Embedded => Ring::disjoint(graph, config.rings, &format!("{path}.rings"))?,
         };
@@ -117,6 +120,12 @@ impl Rings {
         self.places.len() as u32
     }
 
+    /// Most hops of a packet in a ring: it leaves at its destination router.
+    pub fn longest_stay(&self) -> u32 {
+        let routers = self.places[0].len() as u32;
+        if self.per_ring == 2 { routers / 2 } else { routers - 1 }
+    }
+
     /// The hop into a ring, the shorter way round. `tie` decides where both ways are equally long.
     pub fn enter(&self, ring: u32, at: u64, packet: &Packet, tie: bool) -> Hop {
         let places = &self.places[ring as usize];
@@ -133,6 +142,21 @@ impl Rings {
             |direction: &Direction| direction.ports.iter().map(|&(port, _)| RingHop { port, enter, move_on }).collect();
         self.directions.iter().map(|direction| EscapeRing { hops: hops(direction) }).collect()
     }
+}
+
+/// Refuses numbers of embedded rings where the topology has the rings.
+fn refuse_embedded_keys(config: &RingConfig, path: &str) -> Result<(), Refusal> {
+    for (key, value) in [("rings", config.rings), ("vcs", config.vcs)] {
+        if value != 1 {
+            let what = format!(
+                "{value}, but the rings are physical: their number is the topology's `escape_rings`, and their VCs are those \
+                 of the links `ring_local` and `ring_global`"
+            );
+            let help = format!("write {key}: 1, or kind: embedded");
+            return Err(Refusal::new(format!("{path}.{key}"), what, help));
+        }
+    }
+    Ok(())
 }
 
 fn class_of(graph: &Graph, router: u32, port: u16) -> u8 {

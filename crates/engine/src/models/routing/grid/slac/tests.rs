@@ -50,6 +50,9 @@ impl View for NoQueues {
     fn is_open(&self, _: Hop) -> bool {
         unreachable!("it reads no queue")
     }
+    fn has_room(&self, _: Hop) -> bool {
+        unreachable!("it reads no queue")
+    }
     fn was_granted(&self, _: u8) -> bool {
         unreachable!("it reads no queue")
     }

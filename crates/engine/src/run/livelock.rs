@@ -1,0 +1,48 @@
+//! Whether the packets of a run kept to the number of hops that their routing promises. A packet that goes on beyond it may
+//! wander for ever (livelock).
+
+use crate::network::simulation::Simulation;
+use crate::pipeline::block::Block;
+use crate::state::NONE;
+use weft_units::Refusal;
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// The most links between routers that a packet has crossed that is under way now.
+    pub(crate) fn longest_under_way(&self) -> u16 {
+        self.blocks.iter().map(longest_in).max().unwrap_or(0)
+    }
+}
+
+/// The same in one block.
+fn longest_in<const W: usize, const V: usize>(block: &Block<W, V>) -> u16 {
+    let mut longest = 0;
+    let mut see = |packet: u32| {
+        // the body of a packet whose head is in another block has no packet here
+        if packet != NONE {
+            longest = longest.max(block.packets.items[packet as usize].links_crossed);
+        }
+    };
+    block.flits.for_each(|flit| see(flit.packet));
+    for mut segment in block.ins.iter().flat_map(|input| input.head) {
+        while segment != NONE {
+            let queued = &block.segments.items[segment as usize];
+            see(queued.packet);
+            segment = queued.next;
+        }
+    }
+    longest
+}
+
+/// Refuses the results of a run in which a packet crossed `longest` links, if the routing `name` promises fewer.
+pub(crate) fn refuse(name: &str, most: Option<u32>, longest: u32) -> Result<(), Refusal> {
+    let Some(most) = most.filter(|&most| longest > most) else { return Ok(()) };
+    let what = format!(
+        "{name} promises that a packet crosses {most} links at most, and in this run one crossed {longest}: packets may \
+         wander for ever (livelock)"
+    );
+    let help = format!("choose another routing; the developer of {name} mends it: look at `taken` and `most_hops`");
+    Err(Refusal::new(format!("routing.{name}"), what, help))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Tests that a packet is found that goes further than its routing promises.
+
+use super::refuse;
+use crate::api::routing::{Hop, Needs, Routing};
+use crate::api::walk::Step;
+use crate::models::routing::RoutingConfig;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
+use crate::network::{assemble, policy};
+use crate::pipeline::switch_allocation::Compile;
+use crate::run::outcome::Outcome;
+use crate::state::Packet;
+use std::sync::Arc;
+
+/// A routing on a ring of four routers. All packets go up, which takes 3 links at most.
+#[derive(Debug, Clone, Copy)]
+struct Up {
+    /// They arrive when they have crossed so many links, or more; `None`: never.
+    least: Option<u8>,
+    promises: u32,
+}
+
+impl Routing for Up {
+    fn needs(&self) -> Needs {
+        Needs { classes: vec![1, 1], ..Needs::default() }
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, _: u64) -> Option<Hop> {
+        if at == packet.dest && self.least.is_some_and(|least| packet.lane >= least) {
+            return Some(Hop::to_terminal(packet));
+        }
+        packet.lane = packet.lane.saturating_add(1);
+        Some(Hop { port: 1, class: 0 })
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn most_hops(&self) -> Option<u32> {
+        Some(self.promises)
+    }
+}
+
+/// A short run at low load, in two blocks.
+fn run(routing: Up) -> Outcome {
+    let torus = serde_json::from_str(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#).unwrap();
+    let mut spec = Spec::new(&torus, RoutingConfig::examples().swap_remove(0).config).unwrap();
+    spec.set_load(0.005);
+    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, 2000, 1000);
+    spec.allow_dependency_cycle = true;
+    let net = assemble::net_with(&spec, Arc::new(routing), assemble::jobs).unwrap();
+    let allocator = spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age });
+    let policy = policy::build(&spec).unwrap();
+    let how = Execution { threads: 1, blocks: 2 };
+    Simulation::<1, 8>::of_models(&spec, how, net, &*policy, allocator).run(&spec, &())
+}
+
+#[test]
+fn a_packet_beyond_the_limit_of_its_routing_is_found() {
+    let routing = Up { least: Some(0), promises: 2 };
+    let longest = run(routing).longest_path;
+    assert_eq!(longest, 3);
+    let refusal = refuse("up", routing.most_hops(), longest).expect_err("3 links");
+    assert!(refusal.what.contains("crosses 2 links at most, and in this run one crossed 3"), "{refusal}");
+    assert_eq!(refuse("up", Some(3), longest), Ok(()), "as the developer mends it");
+    assert_eq!(refuse("up", None, longest), Ok(()), "it promises nothing");
+}
+
+#[test]
+fn the_longest_of_paths_that_are_not_counted_one_by_one_is_known() {
+    let out = run(Up { least: Some(100), promises: 3 });
+    assert_eq!((out.hop_counts.len(), out.hop_counts[63]), (64, out.sums.packets));
+    assert!(out.sums.packets > 0 && (100..=103).contains(&out.longest_path), "{}", out.longest_path);
+}
+
+#[test]
+fn a_packet_that_never_arrives_is_found() {
+    let out = run(Up { least: None, promises: 3 });
+    assert_eq!(out.sums.packets, 0);
+    assert!(out.longest_path > 100, "{}", out.longest_path);
+    assert!(refuse("up", Some(3), out.longest_path).is_err());
+}

@@ -1,0 +1,88 @@
+//! Packets that escape into a ring: at full load in the smallest buffers somebody always arrives, and when the sources stop
+//! the rings empty. The dragonflies are palm trees of 9 groups of 4 routers, 72 terminals.
+//!
+//! `WEFT_TEST_ROUNDS=500` runs each case for a million cycles.
+
+use crate::common::*;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::{Simulation, Spec, imply};
+
+/// 8 x 1 terminals of a group share one global link to the next group: many packets wait, and many are driven into the ring.
+const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
+const UNIFORM: &str = r#"{"uniform": {}}"#;
+
+/// The dragonfly with so many rings of its own wires, and OFAR with these keys of `ring`.
+fn ofar(wires: u32, ring: &str, more: &str) -> Spec {
+    let topology = format!(
+        r#"{{"dragonfly": {{"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
+            "escape_rings": {wires}}}}}"#
+    );
+    spec(&topology, &format!(r#"{{"dragonfly_ofar": {{"ring": {{{ring}}}{more}}}}}"#))
+}
+
+/// Cycles that a packet alone needs round the ring and to its terminal, with its credits, in a network of links of 1 cycle.
+fn round(spec: &Spec) -> u64 {
+    let hop = 1 + spec.router.delay + 1;
+    u64::from(spec.graph.routers()) * hop + u64::from(spec.traffic.longest()) + 2 * hop
+}
+
+/// Full load with as few VCs and as little buffer as may be. In no time that a packet alone needs round the ring is nothing
+/// delivered. Then the sources stop, and all that they have sent arrives.
+fn check(mut spec: Spec, pattern_json: &str, flits: u32) {
+    pattern(&mut spec, pattern_json);
+    packets(&mut spec, flits, VirtualCutThrough, 1);
+    let classes = imply(&spec).expect("a network that can run").vc_classes;
+    spec.links.iter_mut().zip(classes).for_each(|(link, needed)| link.vcs = needed);
+    spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (1, 1));
+    spec.set_load(1.0);
+    let what = format!("{:?} {flits} flits, {pattern_json}", spec.routing);
+    phases(&mut spec, 0, 1 << 40);
+    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    let (cycles, round) = (rounds(2000), round(&spec));
+    sim.advance(round); // the first packets are on their way
+    while sim.now() < cycles {
+        let before = sim.accepted();
+        sim.advance(sim.now() + round);
+        assert!(sim.accepted() > before, "{what}: nothing has arrived in {round} cycles before cycle {}", sim.now());
+    }
+    sim.stop_sources();
+    drain(&mut sim, 100_000, &what);
+    let end = sim.now();
+    phases(&mut spec, 0, end);
+    let out = sim.run(&spec, &());
+    assert_eq!((out.sums.flits, out.missing_packets, out.dropped_packets), (out.offered_flits, 0, 0), "{what}");
+    // l l g l l g l l is the longest way outside a ring
+    assert!(out.longest_path > 8, "{what}: no packet was in a ring");
+}
+
+#[test]
+fn rings_of_their_own_wires_never_stall_and_empty() {
+    for flits in [1, 3] {
+        for (directions, exits) in [(1, 4), (2, 0)] {
+            let ring = format!(r#""directions": {directions}, "exits": {exits}"#);
+            check(ofar(1, &ring, ""), NEXT, flits);
+            check(ofar(2, &ring, r#", "trigger": "unavailable""#), UNIFORM, flits);
+        }
+    }
+}
+
+#[test]
+fn embedded_rings_never_stall_and_empty() {
+    for flits in [1, 3] {
+        for directions in [1, 2] {
+            for rings in [1, 2] {
+                let ring = format!(r#""rings": {rings}, "directions": {directions}"#);
+                check(ofar(0, &ring, ""), UNIFORM, flits);
+                check(ofar(0, &ring, r#", "trigger": "unavailable""#), NEXT, flits);
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_that_escape_at_once_and_without_local_misroutes_never_stall() {
+    for wires in [0, 1] {
+        let from_sources = r#""from_sources": true, "exits": 1"#;
+        check(ofar(wires, from_sources, r#", "local_misrouting": false"#), NEXT, 1);
+    }
+}
