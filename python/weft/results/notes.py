@@ -10,7 +10,7 @@ from weft.results import quantities as q
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from weft.results.backlog import Backlog
     from weft.results.result_set import ResultSet
@@ -105,6 +105,20 @@ def remedies(results: ResultSet) -> list[str]:
         return [f"to settle: {remedy}" for remedy in soundness.remedies(summary, limit)]
 
     return _each_once(results, told)
+
+
+def warnings(results: ResultSet, told: Sequence[str] = ()) -> list[str]:
+    """What the engine warned of, in the order of the points; of what `told` says already only the rest."""
+    known = "\n".join(told)
+
+    def rest(summary: Mapping[str, Any]) -> list[str]:
+        lines = []
+        for warning in summary.get("warnings") or []:
+            parts = [warning[key] for key in ("what", "help") if warning[key] not in known]
+            lines += [f"warning: {warning['path']}: {'; '.join(parts)}"] if parts else []
+        return lines
+
+    return _each_once(results, rest)
 
 
 def longest_limit(results: ResultSet) -> int:

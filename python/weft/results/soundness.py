@@ -85,6 +85,8 @@ PART_OF_PERIOD = Flaw(
 _WARMUP = "measure.warmup"
 _LIMIT = "measure.warmup_limit"
 _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
+# What may go wrong with the parameters of a power policy is told of a key below this one.
+_OF_POLICY = "power.policy."
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 # What accepts less than it is offered, so that only accepted loads can be compared.
@@ -230,6 +232,14 @@ def part_of_period(summary: Mapping[str, Any]) -> str | None:
 
 def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
     return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
+
+
+def is_warned(summary: Mapping[str, Any]) -> bool:
+    """Whether the engine warned that what this point shows may not hold for other runs with its power policy.
+
+    Such a network may collapse at a load that this run carries: it depends on how the run began.
+    """
+    return any(warning["path"].startswith(_OF_POLICY) for warning in summary.get("warnings") or [])
 
 
 def _told(warning: Mapping[str, str]) -> str:
