@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+import weft
 from conftest import made
 from small import steady_point
+from weft.cli import main
 from weft.report import answer
 from weft.report.sources import Sources
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
+SLEEPY_NETWORK = """\
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 1flit}
+measure: {warmup: 40000cycles, window: 20000cycles}
+power: {policy: {idle_timeout: {idle: 60cycles, transition: 100cycles}}}
+"""
 SLEEPY = {"idle_timeout": {"idle": "60cycles"}}
 RISK = {
     "path": "power.policy.idle_timeout.idle",
@@ -49,6 +65,24 @@ def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -
     assert f"1 of these {words}" in line
     saving = next(each for each in answer.sentences(Sources([equal])) if each.startswith("Against links"))
     assert saving.endswith(f"; the load of this point {words}.")
+
+
+def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The network collapses between the ends of the search, which carries both: the sweep that it names shows that."""
+    file = tmp_path / "sleepy.yaml"
+    file.write_text(SLEEPY_NETWORK, encoding="utf-8")
+    search = ["--from", "0.05", "--to", "0.9", "--tolerance", "0.1", "--out", str(tmp_path / "out"), "--no-picture"]
+    assert main(["saturation", str(file), *search]) == 0
+    told = capsys.readouterr()
+    assert "warning: power.policy.idle_timeout.idle: a link goes off after 60cycles" in told.err
+    assert "\nnot at 0.05, 0.9 " in told.out
+    assert "only the loads 0.05, 0.9 were run" in told.out
+    assert "others, also between them or below, may not be carried: sweep traffic.load" in told.out
+    assert "every load" not in told.out
+    (row,) = pl.read_csv(tmp_path / "out" / "saturation.csv").rows(named=True)
+    assert (row["loads_run"], row["warned_of"]) == ("0.05 0.9", "power.policy.idle_timeout.idle")
+    between = weft.load(file, set={"sweep.traffic.load": [0.2]}).run(tmp_path / "between")
+    assert between.summaries[0]["saturated"] is True
 
 
 def test_of_a_warned_curve_only_the_loads_that_were_run_are_told(tmp_path: Path) -> None:

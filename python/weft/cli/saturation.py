@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import arguments, overrides, stalls
+from weft.cli import arguments, overrides, stalls, warned
 from weft.results.quantities import TOLERANCE
 from weft.runs.bisection import Verdict
 from weft.text.labels import label
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from weft._engine import Point
     from weft.api.results import Results
     from weft.cli.arguments import Commands
 
@@ -73,6 +75,7 @@ def main(options: argparse.Namespace) -> int:
             blocks=options.blocks,
             force_memory=options.force_memory,
             watch=bar,
+            tell=_warn,
         )
     results = Results(store)
     csv = results.root / FILE
@@ -81,6 +84,11 @@ def main(options: argparse.Namespace) -> int:
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     return stalls.report(results)
+
+
+def _warn(points: Sequence[Point]) -> None:
+    if lines := warned.lines(points):
+        print("\n".join(lines), file=sys.stderr)
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
@@ -99,6 +107,8 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "runs",
         "unsettled_loads",
         "flaw",
+        "loads_run",
+        "warned_of",
     ]
     apart = [column for column in frame.columns if column not in measured]
     head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
@@ -126,7 +136,8 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     told += [*notes.remedies(results)] if _is_late(frame) else []
     told += _between(frame, tolerance)
-    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE)["unsettled_loads"].to_list())
+    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
+    told += _warned(frame)
     for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
         count = f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown"
         told.append(f"{soundness.UNSETTLED_MARK}: {count} are {flaw}")
@@ -175,15 +186,32 @@ def _dropped(row: dict[str, Any]) -> str:
     return "" if share is None else f", {100 * share:.3g} % dropped"
 
 
-def _above(unsettled: Sequence[int]) -> list[str]:
-    """What curves without a saturated load tell, from the number of loads of each that had not settled."""
+def _above(frame: pl.DataFrame) -> list[str]:
+    """What curves without a saturated load tell."""
+    unsettled = frame["unsettled_loads"].to_list()
     told = []
-    if 0 in unsettled:
-        told.append("not up to: the network carries every load of the search")
+    if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
+        told.append(
+            "not up to: the network carries the lowest and the highest load of the search; those between were not run"
+        )
     if any(unsettled):
         told.append(
             "not up to, but some loads were not settled: no load of the search is saturated, and latencies may still"
             " grow at those; a longer measure.warmup tells whether the network carries them"
+        )
+    return told
+
+
+def _warned(frame: pl.DataFrame) -> list[str]:
+    """What the curves do not tell of whose power policy the engine warned."""
+    told = []
+    for path, loads in (
+        frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()
+    ):
+        words = ", ".join(loads.split())
+        told.append(
+            f"warned of {path}: only the loads {words} were run; by that warning others, also between them or below,"
+            " may not be carried: sweep traffic.load to see"
         )
     return told
 
@@ -198,7 +226,10 @@ def _where(row: dict[str, Any]) -> str:
         case Verdict.ABOVE:
             late = row["unsettled_loads"]
             loads = f"{late} {'load was' if late == 1 else 'loads were'} not settled"
-            return f"not up to {low:g}" + (f", but {loads}" if late else "")
+            where = (
+                f"not up to {low:g}" if row["warned_of"] is None else f"not at {', '.join(row['loads_run'].split())}"
+            )
+            return where + (f", but {loads}" if late else "")
         case Verdict.OPEN:
             told = [
                 "not judged",

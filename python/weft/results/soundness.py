@@ -234,12 +234,18 @@ def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]
     return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
 
 
-def is_warned(summary: Mapping[str, Any]) -> bool:
-    """Whether the engine warned that what this point shows may not hold for other runs with its power policy.
+def risk(summary: Mapping[str, Any]) -> str | None:
+    """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
 
     Such a network may collapse at a load that this run carries: it depends on how the run began.
     """
-    return any(warning["path"].startswith(_OF_POLICY) for warning in summary.get("warnings") or [])
+    paths = (warning["path"] for warning in summary.get("warnings") or [])
+    return next((path for path in paths if path.startswith(_OF_POLICY)), None)
+
+
+def is_warned(summary: Mapping[str, Any]) -> bool:
+    """Whether the engine warned that what this point shows may not hold for other runs with its power policy."""
+    return risk(summary) is not None
 
 
 def _told(warning: Mapping[str, str]) -> str:

@@ -102,8 +102,11 @@ def find(
     blocks: int = 0,
     force_memory: bool = False,
     watch: Callable[[Status], None] | None = None,
+    tell: Callable[[Sequence[Point]], None] | None = None,
 ) -> tuple[pl.DataFrame, Store]:
     """Search the saturation load of every curve; `weft.Sweep.saturation` says what the parameters are.
+
+    Before anything runs, `tell` gets the points of all curves at both ends of the range.
 
     Returns
     -------
@@ -125,6 +128,8 @@ def find(
         _check(point)
         point.check_network()
     _check_loads(scenario, sets, loads)
+    if tell is not None:
+        tell([*first, *scenario.points([*sets, (LOAD, json.dumps(loads[-1]))])])
     named = scenario.named(first[0], sets).search()
     store = Store(out if out is not None else Path("results") / named.folder)
     search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
@@ -306,6 +311,12 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
     return found.words if found else None
 
 
+def _risk(curve: _Curve, store: Store) -> str | None:
+    """The parameter of the power policy by whose warning other loads may not be carried; ``None`` if there is none."""
+    found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
+    return next(filter(None, found), None)
+
+
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
     """Turn the status of one round of runs into that of the whole search."""
     return lambda status: watch(
@@ -329,4 +340,6 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         "runs": sum(map(len, curve.points.values())),
         "unsettled_loads": _unsettled(curve, store),
         "flaw": None if low is None else _flaw(curve.points[low], store),
+        "loads_run": " ".join(f"{load:g}" for load in sorted(curve.points)),
+        "warned_of": _risk(curve, store),
     }
