@@ -224,6 +224,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "not judged (too short to tell whether it is saturated)": "?",
         soundness.DROPPING.words: "#",
         "with fewer than 30 packets": "*",
+        soundness.PART_OF_PERIOD.words: "^",
         "stalled": "stall",
         "saturated": "sat",
     }
@@ -235,14 +236,14 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
         assert f"; {sign}: {meaning}" in head
     for line, sign in zip(lines[2::2], signs.values(), strict=True):
-        assert f"20.0{sign}" in line if sign in "~?#*" else sign in line, line
+        assert f"20.0{sign}" in line if sign in "~?#*^" else sign in line, line
     for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
         out = tmp_path / f"t.{ending}"
         assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
         text = out.read_text(encoding="utf-8")
         tilde = r"\~" if ending == "md" else r"\textasciitilde{}"
         assert all(
-            f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*")
+            f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*").replace(r"\textasciicircum{}", "^")
             for sign, meaning in soundness.MARKS.items()
         ), text
         assert all(words in text for words in ("sat: saturated", "stall: packets wait", f".0{tilde}", ".0?"))
@@ -255,6 +256,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "not judged)",
         "packets dropped)",
         "few packets)",
+        "part of a period)",
         "stalled)",
         "saturated)",
     ]

@@ -96,12 +96,13 @@ _UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_B
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
-UNSETTLED_MARK, UNJUDGED_MARK, DROPPING_MARK, FEW_MARK = "~", "?", "#", "*"
+UNSETTLED_MARK, UNJUDGED_MARK, DROPPING_MARK, FEW_MARK, PERIOD_MARK = "~", "?", "#", "*", "^"
 MARKS = {
     DROPPING_MARK: "packets were dropped, and the number is of the others",
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
     FEW_MARK: f"fewer than {_FEWEST_PACKETS} packets",
+    PERIOD_MARK: PART_OF_PERIOD.words,
 }
 # Stands behind the energy of points and phases that accept less than they are offered.
 OVERLOADED_MARK = "!"
@@ -347,7 +348,9 @@ def mark(summary: Mapping[str, Any]) -> str:
         return UNJUDGED_MARK
     if is_unsettled(summary):
         return UNSETTLED_MARK
-    return FEW_MARK if is_few(summary) else ""
+    if is_few(summary):
+        return FEW_MARK
+    return PERIOD_MARK if worst([summary]) is PART_OF_PERIOD else ""
 
 
 def marks_of(column: str) -> list[str]:
@@ -357,10 +360,13 @@ def marks_of(column: str) -> list[str]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point."""
+    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
+
+    A point that is saturated in a phase of its load has no limit, either.
+    """
     if summary[q.ENDING.column] == q.STALLED:
         return "stall"
-    return "sat" if summary["saturated"] else mark(summary)
+    return "sat" if is_over(summary) else mark(summary)
 
 
 def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:

@@ -206,7 +206,7 @@ def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str
 def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late = any(_any([curve], kind) for kind in ("dropping", "unsettled", "unjudged", "few"))
+    late = any(_mark(row) != " " for row in curve.frame.iter_rows(named=True))
     over = _has_overloaded(curve)
     marked = {each: (late and each is not q.DELIVERED) or (over and each is q.ENERGY) for each in quantities}
     rows = [[_cell(known.get(load), each, marked=marked[each]) for each in quantities] for load in offered]
@@ -226,7 +226,9 @@ def _mark(row: Mapping[str, float | bool | None]) -> str:
         return soundness.UNJUDGED_MARK
     if row["unsettled"]:
         return soundness.UNSETTLED_MARK
-    return soundness.FEW_MARK if row["few"] else " "
+    if row["few"]:
+        return soundness.FEW_MARK
+    return soundness.PERIOD_MARK if row["flaw"] == soundness.PART_OF_PERIOD.words else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:

@@ -30,6 +30,7 @@ _NAMES = {
     "phases": ("phase", "from_cycle", "to_cycle"),
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
+_IN_PHASE = "sat at a point that has drained: it is saturated in a phase of its load"
 _LATENCY = ("packet_latency_", "network_latency_")
 # Numbers from here on are written whole, not with an exponent.
 _WHOLE = 1e4
@@ -38,8 +39,9 @@ _WHOLE = 1e4
 def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
     """The text of a table.
 
-    A latency of a saturated or stuck point says so in its place: it has no limit. Numbers that are not settled or not
-    judged have a mark. Notes below the table say what that means.
+    A latency of a saturated or stuck point says so in its place: it has no limit; so does that of a point that is
+    saturated in a phase of its load. Numbers that are flawed otherwise have the mark that `weft run` prints. Notes
+    below the table say what that means.
 
     Parameters
     ----------
@@ -66,6 +68,8 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     }
     known = soundness.ENDED | soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
+    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
+        notes.append(_IN_PHASE)
     left = {
         place
         for place, column in enumerate(chosen)
@@ -102,12 +106,18 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
     if column.startswith(_LATENCY) and sign in soundness.ENDED:
         return sign
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        in_phase = column == "saturated" and _is_over_in_a_phase(record, sign)
+        return "in a phase" if in_phase else "yes" if value else "no"
     if value is None:
         return "-"
     mark = _mark(sign)
     marked = isinstance(value, float | int) and mark in soundness.marks_of(column)
     return _written(value, column) + (mark if marked else "")
+
+
+def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
+    """Whether the row of a point calls it not saturated, though it is in a phase of its load."""
+    return sign == "sat" and record.get("saturated") is False and record.get("phase") is None
 
 
 def _mark(sign: str) -> str:

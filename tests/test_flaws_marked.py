@@ -1,0 +1,67 @@
+"""Flaws that are not those of a saturated point are marked wherever its numbers stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import made
+from small import steady_point
+from weft.cli import main
+from weft.results import soundness, tables
+
+if TYPE_CHECKING:
+    from weft.api.results import Results
+
+COLUMNS = "saturated,accepted_load,packet_latency_mean_cycles,energy_per_bit_pj"
+PHASES = [
+    {"phase": number, "start_cycle": 0, "from_cycle": 0, "to_cycle": 100, "load": 0.1, "packets": 100}
+    | {"offered_load": 0.1, "accepted_load": 0.1, "saturated": number == 2}
+    for number in (1, 2)
+]
+FLAWED: dict[str, dict[str, Any]] = {
+    "sat": {"phases": PHASES},
+    soundness.DROPPING_MARK: {"dropped_packets": 10},
+    soundness.UNSETTLED_MARK: {"warmup_settled": False},
+    soundness.UNJUDGED_MARK: {"saturated": None},
+    soundness.FEW_MARK: {"packets": 5},
+    soundness.PERIOD_MARK: {"whole_periods": False},
+}
+
+
+@pytest.fixture
+def flawed(tmp_path: Path) -> Results:
+    """A sound point, and one for each mark."""
+    points = [steady_point("always_on", 0.05)]
+    points += [steady_point("always_on", 0.1 * place + 0.1, **each) for place, each in enumerate(FLAWED.values())]
+    return made(tmp_path / "flawed", points)
+
+
+@pytest.mark.parametrize("ending", ["md", "tex"])
+def test_a_typeset_table_marks_every_flaw(flawed: Results, tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"t.{ending}"
+    assert main(["export", str(flawed.root), "--columns", COLUMNS, "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    plain = text.replace("\\textasciitilde{}", "~").replace("\\textasciicircum{}", "^").replace("\\", "")
+    rows = [line for line in plain.splitlines() if "20.0" in line or "sat" in line.split(":")[0]]
+    assert len([row for row in rows if "20.0 " in row]) == 1, "only the sound point has no mark"
+    for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
+        if sign in FLAWED:
+            assert f"{sign}: {meaning}" in plain
+            assert any((sign if sign == "sat" else f"20.0{sign}") in row for row in rows), sign
+    assert "in a phase" in next(row for row in rows if "sat" in row)
+    assert "sat at a point that has drained: it is saturated in a phase of its load" in plain
+
+
+def test_a_window_of_a_part_of_a_period_is_marked_in_the_table_of_a_run(flawed: Results) -> None:
+    told = tables.loads(flawed)
+    assert f"{soundness.PERIOD_MARK}: {soundness.PART_OF_PERIOD.words}" in told
+    assert f"20.0{soundness.PERIOD_MARK}" in told
+
+
+def test_the_filter_of_the_readme_gives_sound_points_alone(flawed: Results) -> None:
+    readme = Path(__file__).parent.parent / "README.md"
+    assert "from points where flaw is null" in readme.read_text(encoding="utf-8")
+    assert flawed.query("select load from points where flaw is null")["load"].to_list() == [0.05]
