@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from conftest import made
 from small import steady_point
 from weft.cli import main
-from weft.results import soundness, tables
+from weft.results import of_sweep, soundness, tables
 
 if TYPE_CHECKING:
     from weft.api.results import Results
@@ -65,3 +66,38 @@ def test_the_filter_of_the_readme_gives_sound_points_alone(flawed: Results) -> N
     readme = Path(__file__).parent.parent / "README.md"
     assert "from points where flaw is null" in readme.read_text(encoding="utf-8")
     assert flawed.query("select load from points where flaw is null")["load"].to_list() == [0.05]
+
+
+def test_a_typeset_search_has_the_marks_of_the_screen(flawed: Results, tmp_path: Path) -> None:
+    found = {"verdict": "found", "steady_load": 0.1, "saturated_load": 0.4, "accepted_load": 0.3}
+    found |= {"packet_latency_mean_cycles": 30.0, "stuck": False, "dropped_share": None, "runs": 9}
+    found |= {
+        "unsettled_loads": 2,
+        "wider_than_tolerance": True,
+        "flaw": None,
+        "loads_run": "0.1 0.4",
+        "warned_of": None,
+    }
+    above = found | {
+        "verdict": "above_range",
+        "saturated_load": None,
+        "accepted_load": None,
+        "flaw": "not settled (queues)",
+    }
+    above |= {"wider_than_tolerance": False, "warned_of": "power.policy.idle_timeout.idle"}
+    stuck = found | {"stuck": True, "unsettled_loads": 0, "wider_than_tolerance": False, "dropped_share": 0.5}
+    pl.DataFrame([found, above, stuck], infer_schema_length=None).write_csv(flawed.root / of_sweep.FILE)
+    for ending in ("md", "tex"):
+        assert main(["export", str(flawed.root), "--table", "saturation", "--out", str(tmp_path / f"s.{ending}")]) == 0
+    text = (tmp_path / "s.md").read_text(encoding="utf-8").replace("\\", "")
+    lines = text.splitlines()
+    assert "| found | 0.1+ | 0.4 | 0.300 | 30.0 |" in lines
+    assert "| above_range | 0.1~! | - | - | 30.0~ |" in lines
+    assert "| found | 0.1 | 0.4, stuck, 50 % dropped | 0.300 | 30.0 |" in lines
+    assert "~ at a latency: not settled (queues)" in lines
+    assert f"+: {of_sweep.WIDER}" in lines
+    assert (
+        "!: only the loads 0.1, 0.4 were run; others may not be carried (warning of power.policy.idle_timeout.idle)"
+        in lines
+    )
+    assert any(line.startswith("~ at a steady load: some loads had not settled") for line in lines)

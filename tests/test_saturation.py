@@ -241,6 +241,7 @@ def test_a_search_whose_loads_had_not_settled_praises_none() -> None:
         "dropped_share": None,
         "runs": 2,
         "unsettled_loads": 2,
+        "wider_than_tolerance": False,
         "flaw": "not settled (queues)",
         "loads_run": "0.1 1",
         "warned_of": None,

@@ -92,7 +92,7 @@ def _warn(points: Sequence[Point]) -> None:
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
-    from weft.results import notes, soundness
+    from weft.results import notes, of_sweep, soundness
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
@@ -106,6 +106,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "dropped_share",
         "runs",
         "unsettled_loads",
+        "wider_than_tolerance",
         "flaw",
         "loads_run",
         "warned_of",
@@ -135,7 +136,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     told += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     told += [*notes.remedies(results)] if _is_late(frame) else []
-    told += _between(frame, tolerance)
+    told += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
     told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
     told += _warned(frame)
     for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
@@ -144,7 +145,6 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     return [*lines, "", *told] if told else lines
 
 
-_ROUNDING = 1e-6
 _NOTES = {
     Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
@@ -158,20 +158,6 @@ def _is_late(frame: pl.DataFrame) -> bool:
     """Whether no load of a curve with a saturated one had settled."""
     late = (frame["verdict"] == Verdict.OPEN) & frame["steady_load"].is_null() & (frame["unsettled_loads"] > 0)
     return bool(late.any())
-
-
-def _between(frame: pl.DataFrame, tolerance: float) -> list[str]:
-    """Why a bracket is wider than asked for."""
-    import polars as pl
-
-    found = frame.filter(frame["verdict"] == Verdict.FOUND)
-    high, low = (found[column].cast(pl.Float64) for column in ("saturated_load", "steady_load"))
-    wide = high - low > tolerance * (1 + _ROUNDING)
-    if not (wide & (found["unsettled_loads"] > 0)).any():
-        return []
-    return [
-        "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
-    ]
 
 
 _DROPPED = (

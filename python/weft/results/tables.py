@@ -219,7 +219,7 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
     return any(curve.frame[column].any() for curve in curves)
 
 
-def _mark(row: Mapping[str, float | bool | None]) -> str:
+def _mark(row: Mapping[str, float | bool | str | None]) -> str:
     if row["dropping"] and not (row["saturated"] or row["stalled"]):
         return soundness.DROPPING_MARK
     if row["unjudged"]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from weft.scenario.scenario import Scenario
 
 _DIGITS = 12
+_ROUNDING = 1e-6
 
 
 @dataclass
@@ -158,7 +159,7 @@ def find(
             for curve, load in wanted:
                 curve.search.learn(load, over=_over(curve.points[load], store))
         beacon(Status(len(known), len(known), 0, 0.0))
-    frame = frame_of([_row(curve, store) for curve in curves])
+    frame = frame_of([_row(curve, store, tolerance) for curve in curves])
     store.replace(of_sweep.FILE, frame.write_csv())
     return frame, store
 
@@ -324,11 +325,13 @@ def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callabl
     )
 
 
-def _row(curve: _Curve, store: Store) -> dict[str, Any]:
+def _row(curve: _Curve, store: Store, tolerance: float) -> dict[str, Any]:
     low, high, verdict = curve.search.bracket()
     if verdict is Verdict.FOUND:
         low = curve.carried(store)
         verdict = Verdict.OPEN if low is None else verdict
+    wide = low is not None and high is not None and high - low > tolerance * (1 + _ROUNDING)
+    unsettled = _unsettled(curve, store)
     return curve.coordinates | {
         "verdict": verdict.value,
         "steady_load": low,
@@ -338,7 +341,8 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         "stuck": high is not None and _stuck(curve.points[high], store),
         "dropped_share": _lost(curve, high, store),
         "runs": sum(map(len, curve.points.values())),
-        "unsettled_loads": _unsettled(curve, store),
+        "unsettled_loads": unsettled,
+        "wider_than_tolerance": verdict is Verdict.FOUND and wide and unsettled > 0,
         "flaw": None if low is None else _flaw(curve.points[low], store),
         "loads_run": " ".join(f"{load:g}" for load in sorted(curve.points)),
         "warned_of": _risk(curve, store),
