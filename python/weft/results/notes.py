@@ -373,6 +373,15 @@ def damage(results: ResultSet) -> list[str]:
     return [count, *named, *more, f"  to run what is damaged or missing: {again}"]
 
 
+def unfinished(results: ResultSet) -> list[str]:
+    """How many points of a sweep are not finished, and what runs them; no line if all are."""
+    if not results.missing:
+        return []
+    whole = len(results) + results.missing + len(results.damaged)
+    count = f"{results.missing} of {whole} points {'is' if results.missing == 1 else 'are'} not finished"
+    return [f"{results.root}: {count}, and left out; go on with: {results.command or 'the same run, into this folder'}"]
+
+
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
     """How many points have yes in a column, and which have no; no line if the column is empty."""
     # nothing settles at a point that measured no packet
