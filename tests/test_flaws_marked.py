@@ -11,6 +11,8 @@ import pytest
 from conftest import made
 from small import steady_point
 from weft.cli import main
+from weft.plot import draw, style
+from weft.plot.choice import Choice
 from weft.results import of_sweep, soundness, tables
 
 if TYPE_CHECKING:
@@ -101,3 +103,18 @@ def test_a_typeset_search_has_the_marks_of_the_screen(flawed: Results, tmp_path:
         in lines
     )
     assert any(line.startswith("~ at a steady load: some loads had not settled") for line in lines)
+
+
+def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None:
+    """At the upper edge, where those of saturated points are; a sound point has none."""
+    shares = dict.fromkeys((f"links_{state}_share" for state in style.STATES), 0.0)
+    shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
+    kinds: list[dict[str, Any]] = [{}, {"warmup_settled": False}, {"whole_periods": False}, {"saturated": True}]
+    points = [steady_point("a", 0.1 * place, **shares | kind) for place, kind in enumerate(kinds, 1)]
+    choice = Choice.of([made(tmp_path / "made", points)])
+    (axes,) = draw.figure("residency", choice).axes
+    crosses = [line for line in axes.lines if line.get_label() == "_unsettled"]
+    assert [list(line.get_xdata()) for line in crosses] == [[1, 2]]
+    assert [list(line.get_ydata()) for line in crosses] == [[100, 100]]
+    (saturated,) = [line for line in axes.lines if line.get_label() == "_saturated"]
+    assert list(saturated.get_xdata()) == [3]

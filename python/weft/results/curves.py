@@ -102,7 +102,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
         pl.col("part").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few").any(),
+        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few", "partial").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
@@ -165,6 +165,7 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         failing,
         pl.Series("dropping", [soundness.is_dropping(summary) for summary in summaries]),
         pl.Series("few", [soundness.is_few(summary) for summary in summaries]),
+        pl.Series("partial", [soundness.mark(summary) == soundness.PERIOD_MARK for summary in summaries]),
         pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
