@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -114,7 +115,25 @@ def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None
     choice = Choice.of([made(tmp_path / "made", points)])
     (axes,) = draw.figure("residency", choice).axes
     crosses = [line for line in axes.lines if line.get_label() == "_unsettled"]
-    assert [list(line.get_xdata()) for line in crosses] == [[1, 2]]
-    assert [list(line.get_ydata()) for line in crosses] == [[100, 100]]
+    assert [np.asarray(line.get_xdata()).tolist() for line in crosses] == [[1, 2]]
+    assert [np.asarray(line.get_ydata()).tolist() for line in crosses] == [[100, 100]]
     (saturated,) = [line for line in axes.lines if line.get_label() == "_saturated"]
-    assert list(saturated.get_xdata()) == [3]
+    assert np.asarray(saturated.get_xdata()).tolist() == [3]
+
+
+def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Path) -> None:
+    """Not that with which the run began; and only points with the same loads are compared."""
+
+    def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        unseen = {"phase": 1, "start_cycle": 0, "from_cycle": None, "to_cycle": None, "load": 0.01, "packets": 0}
+        phases = [unseen | {"saturated": None}, PHASES[0] | {"phase": 2, "load": load}]
+        policy, numbers = steady_point(f"p{energy}", load, phases=phases, energy_per_bit_pj=energy)
+        return {"power.policy": policy["power.policy"], "traffic.phases.0.load": load}, numbers | {"load": 0.01}
+
+    drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "made", [point(0.2, 10.0), point(0.4, 30.0)])]))
+    assert drawing.numbers is not None
+    assert drawing.numbers["phase_loads"].to_list() == ["0.2", "0.4"]
+    (axes,) = drawing.axes
+    assert sorted(text.get_text() for text in axes.texts) == ["0.2", "0.4"]
+    (best,) = [line for line in axes.lines if line.get_label() == "_best"]
+    assert np.asarray(best.get_xdata()).tolist() == [], "no two points have the same loads"
