@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -266,3 +268,29 @@ def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
         store.save(point, cast("Finished", Unsaved("{", full=True)))
     assert store.summary("abc")["a"] == 2
     assert [path.name for path in (tmp_path / "points").iterdir()] == ["abc"]
+
+
+def test_what_leaves_unfinished_points_out_says_so_and_how_to_go_on(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Figures, exports and reports; the command that the line names runs the rest, and then nothing is said."""
+    out = tmp_path / "out"
+    sets = ["--set", "sweep=null", "--set", "sweep.traffic.load=[0.05, 0.1]", "--set", "traffic.pattern=uniform"]
+    assert main(["run", str(small), *sets, "--out", str(out), "--no-picture"]) == 0
+    shutil.rmtree(min((out / "points").iterdir()))
+    capsys.readouterr()
+    uses = [
+        ["plot", "load", str(out), "--out", str(tmp_path / "load.png")],
+        ["export", str(out), "--out", str(tmp_path / "t.tex")],
+        ["report", str(out), "--out", str(tmp_path / "r.html")],
+    ]
+    for use in uses:
+        assert main(use) == 0
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"warning: {out}: 1 of 2 points is not finished, and left out; go on with: ")
+    command = shlex.split(line.partition("go on with: ")[2])
+    assert main([*command[command.index("run") :], "--no-picture"]) == 0
+    capsys.readouterr()
+    for use in uses:
+        assert main(use) == 0
+        assert capsys.readouterr().err == ""

@@ -155,7 +155,8 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "flawed", runs)]))
     lines = {str(line.get_label()): line for line in drawing.axes[0].get_lines()}
     rings = lines["_best"]
-    assert ("_unsettled" in lines) == words.startswith(("not settled", "not judged", "dropping", "with fewer"))
+    crossed = ("not settled", "not judged", "dropping", "with fewer", "measured over a part")
+    assert ("_unsettled" in lines) == words.startswith(crossed)
     # both at the load at which both are sound; at the other one there is nothing to be better than
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     told = [text.get_text() for text in drawing.legends[0].get_texts()]
@@ -224,6 +225,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "not judged (too short to tell whether it is saturated)": "?",
         soundness.DROPPING.words: "#",
         "with fewer than 30 packets": "*",
+        soundness.PART_OF_PERIOD.words: "^",
         "stalled": "stall",
         "saturated": "sat",
     }
@@ -235,14 +237,14 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     for sign, meaning in (soundness.ENDED | soundness.MARKS).items():
         assert f"; {sign}: {meaning}" in head
     for line, sign in zip(lines[2::2], signs.values(), strict=True):
-        assert f"20.0{sign}" in line if sign in "~?#*" else sign in line, line
+        assert f"20.0{sign}" in line if sign in "~?#*^" else sign in line, line
     for table, ending in (("points", "md"), ("jobs", "md"), ("points", "tex"), ("jobs", "tex")):
         out = tmp_path / f"t.{ending}"
         assert main(["export", str(results.root), "--table", table, "--out", str(out)]) == 0
         text = out.read_text(encoding="utf-8")
         tilde = r"\~" if ending == "md" else r"\textasciitilde{}"
         assert all(
-            f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*")
+            f"{sign}: {meaning}" in text.replace(tilde, "~").replace(r"\*", "*").replace(r"\textasciicircum{}", "^")
             for sign, meaning in soundness.MARKS.items()
         ), text
         assert all(words in text for words in ("sat: saturated", "stall: packets wait", f".0{tilde}", ".0?"))
@@ -255,6 +257,7 @@ def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
         "not judged)",
         "packets dropped)",
         "few packets)",
+        "part of a period)",
         "stalled)",
         "saturated)",
     ]

@@ -268,8 +268,10 @@ class Sweep:
             latter and
             ``packet_latency_mean_cycles`` at the former, means over seeds; ``stuck``, whether the network gets stuck at
             ``saturated_load``; ``dropped_share`` of the packets there, where that is why it is not carried;
-            ``runs``; ``flaw``, why the latency is no good one (not settled, nothing
-            measured), or null.
+            ``runs``; ``wider_than_tolerance``, whether the two loads are so far apart because runs between them had not
+            settled; ``flaw``, why the latency is no good one (not settled, nothing measured), or null; ``loads_run``,
+            all loads that were run, as words; ``warned_of``, the parameter of the power policy by whose warning other
+            loads may not be carried, or null.
 
         Raises
         ------

@@ -68,7 +68,7 @@ def main(options: argparse.Namespace) -> int:
     implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
     print(sweep.points[0].resolved_yaml().rstrip())
     print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
-    if told := [*warned.lines(sweep), *warned.hints(each.facts for each in implied)]:
+    if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
 

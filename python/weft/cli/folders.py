@@ -1,4 +1,4 @@
-"""Opens the folders of results that a command line names, and warns of damaged points, which are left out."""
+"""Opens the folders of results that a command line names, and warns of points left out: damaged or unfinished ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def opened(folder: str) -> Results:
-    """Open the folder of a sweep, and warn of points that can't be used.
+    """Open the folder of a sweep, and warn of points that can't be used or are not finished.
 
     Raises
     ------
@@ -26,6 +26,8 @@ def opened(folder: str) -> Results:
         print(
             "\n".join(f"warning: {line}" if not number else line for number, line in enumerate(lines)), file=sys.stderr
         )
+    for line in notes.unfinished(read):
+        print(f"warning: {line}", file=sys.stderr)
     return read
 
 

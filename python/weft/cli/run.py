@@ -59,7 +59,7 @@ def main(options: argparse.Namespace) -> int:
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.named, sweep.points)
     folders.tell_of_others(store.root)
-    if warnings := warned.lines(sweep):
+    if warnings := warned.lines(sweep.points):
         print("\n".join(warnings), file=sys.stderr)
     with interruptible():
         told = watched.report(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import arguments, overrides, stalls
+from weft.cli import arguments, overrides, stalls, warned
 from weft.results.quantities import TOLERANCE
 from weft.runs.bisection import Verdict
 from weft.text.labels import label
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from weft._engine import Point
     from weft.api.results import Results
     from weft.cli.arguments import Commands
 
@@ -73,6 +75,7 @@ def main(options: argparse.Namespace) -> int:
             blocks=options.blocks,
             force_memory=options.force_memory,
             watch=bar,
+            tell=_warn,
         )
     results = Results(store)
     csv = results.root / FILE
@@ -83,8 +86,13 @@ def main(options: argparse.Namespace) -> int:
     return stalls.report(results)
 
 
+def _warn(points: Sequence[Point]) -> None:
+    if lines := warned.lines(points):
+        print("\n".join(lines), file=sys.stderr)
+
+
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
-    from weft.results import notes, soundness
+    from weft.results import notes, of_sweep, soundness
     from weft.results import quantities as q
     from weft.text.columns import columns, number
 
@@ -98,7 +106,10 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         "dropped_share",
         "runs",
         "unsettled_loads",
+        "wider_than_tolerance",
         "flaw",
+        "loads_run",
+        "warned_of",
     ]
     apart = [column for column in frame.columns if column not in measured]
     head = [*apart, "saturates at", "accepted there", "latency below", "runs"]
@@ -125,15 +136,15 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     told += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     told += [*notes.remedies(results)] if _is_late(frame) else []
-    told += _between(frame, tolerance)
-    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE)["unsettled_loads"].to_list())
+    told += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
+    told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
+    told += _warned(frame)
     for flaw in frame["flaw"].drop_nulls().unique(maintain_order=True):
         count = f"{(frame['flaw'] == flaw).sum()} of {frame.height} points whose latency is shown"
         told.append(f"{soundness.UNSETTLED_MARK}: {count} are {flaw}")
     return [*lines, "", *told] if told else lines
 
 
-_ROUNDING = 1e-6
 _NOTES = {
     Verdict.BELOW: "below: the network saturates at the lowest load of the search; search from a lower one with --from",
     Verdict.MIXED: "blurred: the network saturates at a load and not at a higher one; a longer measure.window or more"
@@ -149,20 +160,6 @@ def _is_late(frame: pl.DataFrame) -> bool:
     return bool(late.any())
 
 
-def _between(frame: pl.DataFrame, tolerance: float) -> list[str]:
-    """Why a bracket is wider than asked for."""
-    import polars as pl
-
-    found = frame.filter(frame["verdict"] == Verdict.FOUND)
-    high, low = (found[column].cast(pl.Float64) for column in ("saturated_load", "steady_load"))
-    wide = high - low > tolerance * (1 + _ROUNDING)
-    if not (wide & (found["unsettled_loads"] > 0)).any():
-        return []
-    return [
-        "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
-    ]
-
-
 _DROPPED = (
     "dropped: of the packets at that load, at links and routers that had failed; a load of which more than 3 % is lost"
     " is not carried, and lower loads may lose as much: leave `faults` and `fault_model.random` out to search the whole"
@@ -175,15 +172,32 @@ def _dropped(row: dict[str, Any]) -> str:
     return "" if share is None else f", {100 * share:.3g} % dropped"
 
 
-def _above(unsettled: Sequence[int]) -> list[str]:
-    """What curves without a saturated load tell, from the number of loads of each that had not settled."""
+def _above(frame: pl.DataFrame) -> list[str]:
+    """What curves without a saturated load tell."""
+    unsettled = frame["unsettled_loads"].to_list()
     told = []
-    if 0 in unsettled:
-        told.append("not up to: the network carries every load of the search")
+    if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():
+        told.append(
+            "not up to: the network carries the lowest and the highest load of the search; those between were not run"
+        )
     if any(unsettled):
         told.append(
             "not up to, but some loads were not settled: no load of the search is saturated, and latencies may still"
             " grow at those; a longer measure.warmup tells whether the network carries them"
+        )
+    return told
+
+
+def _warned(frame: pl.DataFrame) -> list[str]:
+    """What the curves do not tell of whose power policy the engine warned."""
+    told = []
+    for path, loads in (
+        frame.drop_nulls("warned_of").select("warned_of", "loads_run").unique(maintain_order=True).rows()
+    ):
+        words = ", ".join(loads.split())
+        told.append(
+            f"warned of {path}: only the loads {words} were run; by that warning others, also between them or below,"
+            " may not be carried: sweep traffic.load to see"
         )
     return told
 
@@ -198,7 +212,10 @@ def _where(row: dict[str, Any]) -> str:
         case Verdict.ABOVE:
             late = row["unsettled_loads"]
             loads = f"{late} {'load was' if late == 1 else 'loads were'} not settled"
-            return f"not up to {low:g}" + (f", but {loads}" if late else "")
+            where = (
+                f"not up to {low:g}" if row["warned_of"] is None else f"not at {', '.join(row['loads_run'].split())}"
+            )
+            return where + (f", but {loads}" if late else "")
         case Verdict.OPEN:
             told = [
                 "not judged",

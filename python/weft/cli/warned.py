@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from weft.api.sweep import Sweep
+    from weft._engine import Point
 
 
-def lines(sweep: Sweep) -> list[str]:
-    """The warnings of a sweep, each once, with the number of points that it is about."""
+def lines(points: Sequence[Point]) -> list[str]:
+    """The warnings of some points, each once, with the number of points that it is about."""
     counts: dict[tuple[str, str, str], int] = {}
-    for point in sweep.points:
+    for point in points:
         for key in map(_key, point.warnings):
             counts[key] = counts.get(key, 0) + 1
-    total = len(sweep.points)
+    total = len(points)
     return [
         line
         for key, count in counts.items()

@@ -185,6 +185,7 @@ def _ending(summary: Mapping[str, Any]) -> str:
         soundness.UNJUDGED_MARK: "not judged",
         soundness.UNSETTLED_MARK: "not settled",
         soundness.FEW_MARK: "few packets",
+        soundness.PERIOD_MARK: "part of a period",
     }[soundness.mark(summary)]
 
 

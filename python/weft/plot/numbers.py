@@ -19,7 +19,7 @@ LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
-    """A row per pattern, series and load.
+    """A row per pattern, series and load; where loads change, ``phase_loads`` has those of the measured phases.
 
     Parameters
     ----------
@@ -34,7 +34,9 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
     frames = []
     for panel in panels:
         for curve in panel.curves:
-            columns = [curve.frame[name] for name in ("load", "saturated", "stalled")]
+            changing = curve.frame["phase_loads"].null_count() < curve.frame.height
+            names = ("load", *(("phase_loads",) if changing else ()), "saturated", "stalled")
+            columns = [curve.frame[name] for name in names]
             for quantity in dict.fromkeys(shown):
                 if quantity.column not in curve.frame.columns:
                     continue

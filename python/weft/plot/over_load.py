@@ -38,6 +38,7 @@ _CROSSED = {
     "unjudged": "not judged",
     "dropping": "packets dropped",
     "few": "few packets",
+    "partial": "part of a period",
 }
 
 
@@ -110,7 +111,12 @@ def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> 
 
 def steady(curve: Curve) -> pl.DataFrame:
     """Points that are neither saturated nor stuck."""
-    return curve.frame.filter(~_over(curve.frame))
+    return calm(curve.frame)
+
+
+def calm(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a curve that are neither saturated nor stuck."""
+    return frame.filter(~_over(frame))
 
 
 def saturated(curve: Curve) -> pl.DataFrame:
@@ -170,11 +176,15 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
     return [Line2D([], [], label=" or ".join(kinds), **_CROSS)] if kinds else []
 
 
-def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few."""
+def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool = False) -> None:
+    """Mark points that had not settled, were too short to be judged, dropped packets, or have too few.
+
+    A mark `on_edge` sticks out of the panel, as those of saturated points do there.
+    """
     late = frame.filter(pl.any_horizontal(*_CROSSED))
     if late.height:
-        axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS)
+        outside: dict[str, Any] = {"clip_on": False, "in_layout": False} if on_edge else {}
+        axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS, **outside)
 
 
 def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:

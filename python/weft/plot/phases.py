@@ -138,12 +138,13 @@ def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
             "unsettled": soundness.mark(phase) == soundness.UNSETTLED_MARK,
             "unjudged": soundness.mark(phase) == soundness.UNJUDGED_MARK,
             "few": soundness.mark(phase) == soundness.FEW_MARK,
+            "partial": soundness.mark(phase) == soundness.PERIOD_MARK,
             "dropping": soundness.mark(phase) == soundness.DROPPING_MARK,
         }
         for phase in phases
         if phase.get(q.LATENCY.column) is not None
     ]
-    kinds: dict[str, Any] = dict.fromkeys(("unsettled", "unjudged", "dropping", "few"), pl.Boolean)
+    kinds: dict[str, Any] = dict.fromkeys(("unsettled", "unjudged", "dropping", "few", "partial"), pl.Boolean)
     return pl.DataFrame(rows, schema={"middle": pl.Float64, q.LATENCY.column: pl.Float64, **kinds})
 
 

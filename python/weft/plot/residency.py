@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from weft.errors import ResultsError
 from weft.plot import numbers, over_load, style
 from weft.results import quantities as q
@@ -35,7 +37,11 @@ def figure(choice: Choice) -> Figure:
     over = any(len(over_load.saturated(curve)) for _, curve in shown)
     drawing = style.canvas(
         choice.title,
-        [*style.state_entries(states), *style.entries({}, saturated=over)],
+        [
+            *style.state_entries(states),
+            *style.entries({}, saturated=over),
+            *over_load.cross_entries(over_load.steady(curve) for _, curve in shown),
+        ],
         width=width,
         height=2.1 * -(-len(shown) // columns),
     )
@@ -73,6 +79,8 @@ def _stack(axes: Axes, curve: Curve, states: list[str], width: float) -> None:
     axes.set_ylim(0, 100)
     over = [place for place, above in zip(places, frame["saturated"] | frame["stalled"], strict=True) if above]
     axes.plot(over, [100] * len(over), **style.SATURATED_ON_EDGE)
+    edge = frame.with_columns(pl.Series("place", places, dtype=pl.Int64), pl.lit(100).alias("edge"))
+    over_load.cross_out(axes, over_load.calm(edge), "place", "edge", on_edge=True)
     axes.grid(visible=False, axis="x")
 
 

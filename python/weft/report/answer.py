@@ -11,7 +11,7 @@ from weft.results.set_times import faults
 from weft.text.si import si
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
@@ -22,6 +22,11 @@ _LEFT_OUT = "These points are left out of what is called lowest, highest, least 
 _FEW_DROPPED = "Savings compare points that drop at most 3 % of their packets, too, where both deliver the same."
 # A sentence names at most so many points that are equal.
 _NAMED = 3
+# Stand behind a point, and behind a curve, of which the engine warned.
+_WARNED = "may not be carried if the run begins otherwise (see the warning)"
+_OTHERS = "other loads may not be carried (see the warning)"
+# At most so many loads are listed.
+_LISTED = 6
 _NONE_SOUND = "So no point as a whole can be called best in anything."
 
 
@@ -48,6 +53,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
         every = [(mean.value, load, flaw) for mean, load, flaw in known if mean]
         most, load, flaw = max((each for each in every if each[2] in _ACCEPTING), default=(None, 0.0, ""))
         told = [f"{flaw} (load {load:g})"] if flaw else []
+        told += [_WARNED] if not flaw and load in _warned(sources, line) else []
         more = [each for each in every if each[2] not in _ACCEPTING and (most is None or each[0] > most)]
         told += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
         first = sources.means(line, q.LATENCY)[0]
@@ -68,6 +74,15 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
     return rows
 
 
+def _warned(sources: Sources, line: Line) -> set[float]:
+    """The loads of a curve of which the engine warned that they may not be carried if the run begins otherwise."""
+    return {
+        load
+        for load, points in zip(line.load, line.points, strict=True)
+        if any(soundness.is_warned(sources.summaries[point]) for point in points)
+    }
+
+
 def _changes(sources: Sources, line: Line) -> bool:
     """Whether the load changes while the first point of a curve runs: its mean latency is that of no load."""
     return any(sources.summaries[point].get("phases") for point in line.points[0])
@@ -76,13 +91,14 @@ def _changes(sources: Sources, line: Line) -> bool:
 def carried(sources: Sources, line: Line) -> str:
     """Where a curve saturates, and where it drops more than 3 % of its packets, so that it carries no such load."""
     shares = _lossy(sources, line)
+    warned = bool(_warned(sources, line))
     if not shares:
-        return saturation(line, judged(sources, line))
+        return saturation(line, judged(sources, line), warned=warned)
     kept = [(load, over) for load, over in judged(sources, line) if load not in shares]
     loads = ", ".join(f"{load:.4g}" for load in shares)
     lost = f"{'up to ' if len(shares) > 1 else ''}{100 * max(shares.values()):.3g} % of the packets"
     told = f"{lost} are dropped at {loads}"
-    return "; ".join(filter(None, [saturation(line, kept), told]))
+    return "; ".join(filter(None, [saturation(line, kept, warned=warned), told]))
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
@@ -116,8 +132,11 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def saturation(line: Line, loads: Sequence[tuple[float, bool | None]]) -> str:
-    """Where a curve saturates, as far as its loads tell: each with whether it is too much, in order."""
+def saturation(line: Line, loads: Sequence[tuple[float, bool | None]], *, warned: bool = False) -> str:
+    """Where a curve saturates, as far as its loads tell: each with whether it is too much, in order.
+
+    Of a curve of which the engine `warned` only the loads that were run are told.
+    """
     over = [load for load, is_over in loads if is_over]
     steady = _steady(loads)
     if not over and all(line.closed_loop):
@@ -125,13 +144,24 @@ def saturation(line: Line, loads: Sequence[tuple[float, bool | None]]) -> str:
     if not over:
         unknown = [load for load, is_over in loads if is_over is None]
         open_from = min((load for load in unknown if steady is None or load > steady), default=None)
-        told = [] if steady is None else [f"not up to {steady:.4g}"]
-        return ", ".join(told if open_from is None else [*told, f"not judged from {open_from:.4g} on"])
-    if steady is None:
-        return f"at {over[0]:.4g} or below"
-    if steady > over[0]:
-        return f"at {over[0]:.4g}, though not at {steady:.4g}"
-    return f"between {steady:.4g} and {over[0]:.4g}"
+        told = [] if steady is None else [_not_at(loads) if warned else f"not up to {steady:.4g}"]
+        told += [] if open_from is None else [f"not judged from {open_from:.4g} on"]
+        where = ", ".join(told)
+    elif steady is None:
+        where = f"at {over[0]:.4g} or below"
+    elif steady > over[0]:
+        where = f"at {over[0]:.4g}, though not at {steady:.4g}"
+    else:
+        where = f"between {steady:.4g} and {over[0]:.4g}"
+    return f"{where}; {_OTHERS}" if warned and steady is not None else where
+
+
+def _not_at(loads: Sequence[tuple[float, bool | None]]) -> str:
+    """The loads that are carried, one by one if they are few."""
+    known = sorted({load for load, is_over in loads if is_over is False})
+    if len(known) > _LISTED:
+        return f"not at {len(known)} loads from {known[0]:.4g} to {known[-1]:.4g}"
+    return f"not at {', '.join(f'{load:.4g}' for load in known)}"
 
 
 def _steady(loads: Sequence[tuple[float, bool | None]]) -> float | None:
@@ -162,6 +192,7 @@ def _endings(sources: Sources) -> list[str]:
             *notes.too_early(results),
             *notes.remedies(results),
         ]
+        told += notes.warnings(results, told)
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
     return [*lines, *(f"{line}." for line in notes.dropped(sources.summaries))]
 
@@ -185,9 +216,12 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
         time = f" ({value * cycle * 1e9:.4g} ns)"
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
+    where += f", which {_WARNED}" if soundness.is_warned(sources.summaries[point]) else ""
     equal = [other for _, other in known if other != point and _same(sources, quantity, point, other)]
     named = "; ".join(sources.described[other] for other in equal[:_NAMED])
     more = f" and {len(equal) - _NAMED} more" if len(equal) > _NAMED else ""
+    warned = sum(soundness.is_warned(sources.summaries[other]) for other in equal)
+    more += f"; {warned} of these {_WARNED}" if warned else ""
     told = f", and up to chance the same at {len(equal)} more: {named}{more}" if equal else ""
     return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{told}."]
 
@@ -224,9 +258,14 @@ def _saving(sources: Sources) -> list[str]:
         lines.insert(
             0,
             f"Against links that are always on, {amount}, at the same traffic ({where}): {pair.powers()};"
-            f" mean latency {pair.latencies()}.",
+            f" mean latency {pair.latencies()}{_doubt(pair.policy)}.",
         )
     return [*lines, *_saving_of_the_same_flits(sources)]
+
+
+def _doubt(summary: Mapping[str, Any]) -> str:
+    """What stands behind the saving of a point of which the engine warned."""
+    return f"; the load of this point {_WARNED}" if soundness.is_warned(summary) else ""
 
 
 def _saving_of_the_same_flits(sources: Sources) -> list[str]:
@@ -257,9 +296,8 @@ def _saving_of_the_same_flits(sources: Sources) -> list[str]:
         more = "less" if share >= 0 else "more"
         energies = [si(summary[name], "J", 4) for name in ("energy_total_j", "energy_always_on_j")]
         joules = f"{' instead of '.join(energies)} for the same flits"
-        lines.append(
-            f"Against links that are always on, {100 * abs(share):.1f} % {more} energy at best: {joules}{where}."
-        )
+        best = f"{100 * abs(share):.1f} % {more} energy at best"
+        lines.append(f"Against links that are always on, {best}: {joules}{where}{_doubt(summary)}.")
     if left_out:
         points = f"{left_out} {'point' if left_out == 1 else 'points'}"
         why = "links fail, or the load follows the network, and no links that are always on were measured beside them"

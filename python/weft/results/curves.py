@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from weft.results.confidence import Mean
 from weft.text.labels import brief, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
@@ -100,9 +100,9 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
     numbers = [column for column, kind in frame.schema.items() if kind.is_numeric() and column not in others]
     distinct = frame.unique(["panel", "series", "load", "hash"], keep="first", maintain_order=True)
     rows = distinct.group_by("panel", "series", "load", maintain_order=True).agg(
-        pl.col("part").first(),
+        pl.col("part", "phase_loads").first(),
         pl.col("points"),
-        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few").any(),
+        pl.col("saturated", "stalled", "failing", "dropping", "unsettled", "unjudged", "few", "partial").any(),
         pl.col("closed_loop").all(),
         pl.col("flaw").sort_by("flaw_rank").first(),
         pl.col(numbers).mean(),
@@ -165,6 +165,8 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         failing,
         pl.Series("dropping", [soundness.is_dropping(summary) for summary in summaries]),
         pl.Series("few", [soundness.is_few(summary) for summary in summaries]),
+        pl.Series("phase_loads", list(map(_of_phases, summaries)), dtype=pl.String),
+        pl.Series("partial", [soundness.mark(summary) == soundness.PERIOD_MARK for summary in summaries]),
         pl.Series("unsettled", [soundness.is_unsettled(summary) for summary in summaries]),
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else _NO_RANK for flaw in found]),
@@ -172,6 +174,12 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         # the reference counts links that failed as on: what they do not draw is no saving
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
+
+
+def _of_phases(summary: Mapping[str, Any]) -> str | None:
+    """The loads as set of the phases that a point measured; ``None`` if its load does not change."""
+    measured = [phase["load"] for phase in summary.get("phases") or [] if phase.get("from_cycle") is not None]
+    return ", ".join(f"{load:.3g}" for load in measured) or None
 
 
 def _parts(frame: pl.DataFrame, column: str) -> list[tuple[tuple[object, ...], pl.DataFrame]]:

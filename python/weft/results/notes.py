@@ -10,7 +10,7 @@ from weft.results import quantities as q
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from weft.results.backlog import Backlog
     from weft.results.result_set import ResultSet
@@ -105,6 +105,20 @@ def remedies(results: ResultSet) -> list[str]:
         return [f"to settle: {remedy}" for remedy in soundness.remedies(summary, limit)]
 
     return _each_once(results, told)
+
+
+def warnings(results: ResultSet, told: Sequence[str] = ()) -> list[str]:
+    """What the engine warned of, in the order of the points; of what `told` says already only the rest."""
+    known = "\n".join(told)
+
+    def rest(summary: Mapping[str, Any]) -> list[str]:
+        lines = []
+        for warning in summary.get("warnings") or []:
+            parts = [warning[key] for key in ("what", "help") if warning[key] not in known]
+            lines += [f"warning: {warning['path']}: {'; '.join(parts)}"] if parts else []
+        return lines
+
+    return _each_once(results, rest)
 
 
 def longest_limit(results: ResultSet) -> int:
@@ -357,6 +371,15 @@ def damage(results: ResultSet) -> list[str]:
     count = f"{len(results.damaged)} damaged point{'s are' if len(results.damaged) > 1 else ' is'} left out"
     again = results.command or "run the sweep again into this folder"
     return [count, *named, *more, f"  to run what is damaged or missing: {again}"]
+
+
+def unfinished(results: ResultSet) -> list[str]:
+    """How many points of a sweep are not finished, and what runs them; no line if all are."""
+    if not results.missing:
+        return []
+    whole = len(results) + results.missing + len(results.damaged)
+    count = f"{results.missing} of {whole} points {'is' if results.missing == 1 else 'are'} not finished"
+    return [f"{results.root}: {count}, and left out; go on with: {results.command or 'the same run, into this folder'}"]
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:

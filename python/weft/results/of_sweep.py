@@ -21,6 +21,8 @@ TABLES = {
 }
 # Where a search for saturation leaves its table, in the folder of its results.
 FILE = "saturation.csv"
+# Why a curve does not saturate within the tolerance of its search.
+WIDER = "wider than the tolerance: at the loads between, the runs had not settled, so these do not count as carried"
 
 
 def frame(name: str, results: ResultSet) -> pl.DataFrame | None:

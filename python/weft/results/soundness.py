@@ -85,6 +85,8 @@ PART_OF_PERIOD = Flaw(
 _WARMUP = "measure.warmup"
 _LIMIT = "measure.warmup_limit"
 _TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
+# What may go wrong with the parameters of a power policy is told of a key below this one.
+_OF_POLICY = "power.policy."
 # What accepts all that it can.
 OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 # What accepts less than it is offered, so that only accepted loads can be compared.
@@ -94,12 +96,13 @@ _UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_B
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
-UNSETTLED_MARK, UNJUDGED_MARK, DROPPING_MARK, FEW_MARK = "~", "?", "#", "*"
+UNSETTLED_MARK, UNJUDGED_MARK, DROPPING_MARK, FEW_MARK, PERIOD_MARK = "~", "?", "#", "*", "^"
 MARKS = {
     DROPPING_MARK: "packets were dropped, and the number is of the others",
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
     FEW_MARK: f"fewer than {_FEWEST_PACKETS} packets",
+    PERIOD_MARK: PART_OF_PERIOD.words,
 }
 # Stands behind the energy of points and phases that accept less than they are offered.
 OVERLOADED_MARK = "!"
@@ -232,6 +235,20 @@ def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]
     return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
 
 
+def risk(summary: Mapping[str, Any]) -> str | None:
+    """The parameter of the power policy of which the engine warned, as a dotted path; ``None`` if of none.
+
+    Such a network may collapse at a load that this run carries: it depends on how the run began.
+    """
+    paths = (warning["path"] for warning in summary.get("warnings") or [])
+    return next((path for path in paths if path.startswith(_OF_POLICY)), None)
+
+
+def is_warned(summary: Mapping[str, Any]) -> bool:
+    """Whether the engine warned that what this point shows may not hold for other runs with its power policy."""
+    return risk(summary) is not None
+
+
 def _told(warning: Mapping[str, str]) -> str:
     return f"{warning['what']}; {warning['help']}"
 
@@ -331,7 +348,9 @@ def mark(summary: Mapping[str, Any]) -> str:
         return UNJUDGED_MARK
     if is_unsettled(summary):
         return UNSETTLED_MARK
-    return FEW_MARK if is_few(summary) else ""
+    if is_few(summary):
+        return FEW_MARK
+    return PERIOD_MARK if worst([summary]) is PART_OF_PERIOD else ""
 
 
 def marks_of(column: str) -> list[str]:
@@ -341,10 +360,13 @@ def marks_of(column: str) -> list[str]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point."""
+    """What stands in place of a latency that has no limit (``stall``, ``sat``), or else the mark of the point.
+
+    A point that is saturated in a phase of its load has no limit, either.
+    """
     if summary[q.ENDING.column] == q.STALLED:
         return "stall"
-    return "sat" if summary["saturated"] else mark(summary)
+    return "sat" if is_over(summary) else mark(summary)
 
 
 def worst(summaries: Iterable[Mapping[str, Any]]) -> Flaw | None:

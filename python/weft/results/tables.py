@@ -206,7 +206,7 @@ def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str
 def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity]) -> list[str]:
     """Title, head, rule and one line per load, all of one width."""
     known = {row["load"]: row for row in curve.frame.iter_rows(named=True)}
-    late = any(_any([curve], kind) for kind in ("dropping", "unsettled", "unjudged", "few"))
+    late = any(_mark(row) != " " for row in curve.frame.iter_rows(named=True))
     over = _has_overloaded(curve)
     marked = {each: (late and each is not q.DELIVERED) or (over and each is q.ENERGY) for each in quantities}
     rows = [[_cell(known.get(load), each, marked=marked[each]) for each in quantities] for load in offered]
@@ -219,14 +219,16 @@ def _any(curves: Iterable[Curve], column: str) -> bool:
     return any(curve.frame[column].any() for curve in curves)
 
 
-def _mark(row: Mapping[str, float | bool | None]) -> str:
+def _mark(row: Mapping[str, float | bool | str | None]) -> str:
     if row["dropping"] and not (row["saturated"] or row["stalled"]):
         return soundness.DROPPING_MARK
     if row["unjudged"]:
         return soundness.UNJUDGED_MARK
     if row["unsettled"]:
         return soundness.UNSETTLED_MARK
-    return soundness.FEW_MARK if row["few"] else " "
+    if row["few"]:
+        return soundness.FEW_MARK
+    return soundness.PERIOD_MARK if row["flaw"] == soundness.PART_OF_PERIOD.words else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:

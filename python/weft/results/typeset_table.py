@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.headings import KNOWN, headings
-from weft.results.of_sweep import BILL
+from weft.results.of_sweep import BILL, SATURATION, WIDER
 from weft.text.typeset import FORMS, Section
 
 if TYPE_CHECKING:
@@ -30,6 +30,13 @@ _NAMES = {
     "phases": ("phase", "from_cycle", "to_cycle"),
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
+_IN_PHASE = "sat at a point that has drained: it is saturated in a phase of its load"
+# Stand behind the load up to which a curve is carried: loads had not settled, the next one that is not carried is far
+# away, or other loads may not be carried.
+_LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
+_LATE_LOADS = (
+    f"{_LATE} at a steady load: some loads had not settled, and may turn out not to be carried in a longer run"
+)
 _LATENCY = ("packet_latency_", "network_latency_")
 # Numbers from here on are written whole, not with an exponent.
 _WHOLE = 1e4
@@ -38,8 +45,9 @@ _WHOLE = 1e4
 def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
     """The text of a table.
 
-    A latency of a saturated or stuck point says so in its place: it has no limit. Numbers that are not settled or not
-    judged have a mark. Notes below the table say what that means.
+    A latency of a saturated or stuck point says so in its place: it has no limit; so does that of a point that is
+    saturated in a phase of its load. Numbers that are flawed otherwise have the mark that `weft run` prints. Notes
+    below the table say what that means.
 
     Parameters
     ----------
@@ -55,7 +63,7 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
     chosen = list(columns) or _chosen(database, table, head, records)
-    signs = _signs(database)
+    signs = {} if table == SATURATION else _signs(database)
     marks = [signs.get((record.get("results"), record.get("point"), record.get("phase")), "") for record in records]
     cells = [[_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)]
     told = {
@@ -66,6 +74,14 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     }
     known = soundness.ENDED | soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
+    if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
+        notes.append(_IN_PHASE)
+    if table == SATURATION:
+        cells = [
+            [_searched(record, column, cell) for column, cell in zip(chosen, row, strict=True)]
+            for record, row in zip(records, cells, strict=True)
+        ]
+        notes += _of_search(records)
     left = {
         place
         for place, column in enumerate(chosen)
@@ -102,12 +118,53 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
     if column.startswith(_LATENCY) and sign in soundness.ENDED:
         return sign
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        in_phase = column == "saturated" and _is_over_in_a_phase(record, sign)
+        return "in a phase" if in_phase else "yes" if value else "no"
     if value is None:
         return "-"
     mark = _mark(sign)
     marked = isinstance(value, float | int) and mark in soundness.marks_of(column)
     return _written(value, column) + (mark if marked else "")
+
+
+def _searched(record: Mapping[str, Any], column: str, cell: str) -> str:
+    """A cell of a search for saturation, with the marks and words that `weft saturation` prints."""
+    if record[column] is None:
+        return cell
+    if column == q.LATENCY.column:
+        return cell + (soundness.UNSETTLED_MARK if record["flaw"] else "")
+    if column == "saturated_load":
+        lost = record["dropped_share"]
+        return cell + (", stuck" if record["stuck"] else "") + ("" if lost is None else f", {100 * lost:.3g} % dropped")
+    if column != "steady_load":
+        return cell
+    marks = {_LATE: _is_late(record), _WIDE: record.get("wider_than_tolerance"), _WARNED: record.get("warned_of")}
+    return cell + "".join(mark for mark, is_there in marks.items() if is_there)
+
+
+def _is_late(record: Mapping[str, Any]) -> bool:
+    """Whether loads of a curve without a saturated one had not settled."""
+    return bool(record["verdict"] == "above_range" and record["unsettled_loads"])
+
+
+def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The notes on the marks of `_searched`."""
+    flaws = dict.fromkeys(record["flaw"] for record in records if record["flaw"])
+    notes = [f"{soundness.UNSETTLED_MARK} at a latency: {', or '.join(flaws)}"] if flaws else []
+    notes += [_LATE_LOADS] if any(map(_is_late, records)) else []
+    notes += [f"{_WIDE}: {WIDER}"] if any(record.get("wider_than_tolerance") for record in records) else []
+    for path, loads in dict.fromkeys((each.get("warned_of"), each.get("loads_run")) for each in records):
+        if path is not None:
+            words = ", ".join(str(loads).split())
+            notes.append(f"{_WARNED}: only the loads {words} were run; others may not be carried (warning of {path})")
+    if any("warned_of" not in record for record in records):
+        notes.append("an older Weft wrote this table: run `weft saturation` again for all marks; finished points stay")
+    return notes
+
+
+def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
+    """Whether the row of a point calls it not saturated, though it is in a phase of its load."""
+    return sign == "sat" and record.get("saturated") is False and record.get("phase") is None
 
 
 def _mark(sign: str) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from weft.scenario.scenario import Scenario
 
 _DIGITS = 12
+_ROUNDING = 1e-6
 
 
 @dataclass
@@ -102,8 +103,11 @@ def find(
     blocks: int = 0,
     force_memory: bool = False,
     watch: Callable[[Status], None] | None = None,
+    tell: Callable[[Sequence[Point]], None] | None = None,
 ) -> tuple[pl.DataFrame, Store]:
     """Search the saturation load of every curve; `weft.Sweep.saturation` says what the parameters are.
+
+    Before anything runs, `tell` gets the points of all curves at both ends of the range.
 
     Returns
     -------
@@ -125,6 +129,8 @@ def find(
         _check(point)
         point.check_network()
     _check_loads(scenario, sets, loads)
+    if tell is not None:
+        tell([*first, *scenario.points([*sets, (LOAD, json.dumps(loads[-1]))])])
     named = scenario.named(first[0], sets).search()
     store = Store(out if out is not None else Path("results") / named.folder)
     search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
@@ -153,7 +159,7 @@ def find(
             for curve, load in wanted:
                 curve.search.learn(load, over=_over(curve.points[load], store))
         beacon(Status(len(known), len(known), 0, 0.0))
-    frame = frame_of([_row(curve, store) for curve in curves])
+    frame = frame_of([_row(curve, store, tolerance) for curve in curves])
     store.replace(of_sweep.FILE, frame.write_csv())
     return frame, store
 
@@ -306,6 +312,12 @@ def _flaw(points: Sequence[Point], store: Store) -> str | None:
     return found.words if found else None
 
 
+def _risk(curve: _Curve, store: Store) -> str | None:
+    """The parameter of the power policy by whose warning other loads may not be carried; ``None`` if there is none."""
+    found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
+    return next(filter(None, found), None)
+
+
 def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
     """Turn the status of one round of runs into that of the whole search."""
     return lambda status: watch(
@@ -313,11 +325,13 @@ def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callabl
     )
 
 
-def _row(curve: _Curve, store: Store) -> dict[str, Any]:
+def _row(curve: _Curve, store: Store, tolerance: float) -> dict[str, Any]:
     low, high, verdict = curve.search.bracket()
     if verdict is Verdict.FOUND:
         low = curve.carried(store)
         verdict = Verdict.OPEN if low is None else verdict
+    wide = low is not None and high is not None and high - low > tolerance * (1 + _ROUNDING)
+    unsettled = _unsettled(curve, store)
     return curve.coordinates | {
         "verdict": verdict.value,
         "steady_load": low,
@@ -327,6 +341,9 @@ def _row(curve: _Curve, store: Store) -> dict[str, Any]:
         "stuck": high is not None and _stuck(curve.points[high], store),
         "dropped_share": _lost(curve, high, store),
         "runs": sum(map(len, curve.points.values())),
-        "unsettled_loads": _unsettled(curve, store),
+        "unsettled_loads": unsettled,
+        "wider_than_tolerance": verdict is Verdict.FOUND and wide and unsettled > 0,
         "flaw": None if low is None else _flaw(curve.points[low], store),
+        "loads_run": " ".join(f"{load:g}" for load in sorted(curve.points)),
+        "warned_of": _risk(curve, store),
     }

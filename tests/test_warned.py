@@ -1,0 +1,94 @@
+"""What the engine warned of stays beside the numbers: in the report, and in a search for the load that is carried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import weft
+from conftest import made
+from small import steady_point
+from weft.cli import main
+from weft.report import answer
+from weft.report.sources import Sources
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+SLEEPY_NETWORK = """\
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 2}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 1flit}
+measure: {warmup: 40000cycles, window: 20000cycles}
+power: {policy: {idle_timeout: {idle: 60cycles, transition: 100cycles}}}
+"""
+SLEEPY = {"idle_timeout": {"idle": "60cycles"}}
+RISK = {
+    "path": "power.policy.idle_timeout.idle",
+    "what": "a load that is carried may not be carried once the network has slept",
+    "help": "write an idle time of 100cycles or more",
+}
+ON = {"links_stay_on": True, "links_on_mean": 1.0}
+
+
+def warned(load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A point of which the engine warned that it depends on how the run began."""
+    return steady_point(SLEEPY, load, warnings=[RISK], **more)
+
+
+def test_a_report_shows_the_warnings_of_its_points(tmp_path: Path) -> None:
+    """A warning that another sentence tells is not told twice."""
+    short = {"path": "measure.warmup", "what": "the warm-up is too short", "help": "write `measure.warmup: 9000cycles`"}
+    points = [steady_point("always_on", 0.2, warnings=[short]), warned(0.2), warned(0.4)]
+    told = answer.sentences(Sources([made(tmp_path / "made", points)]))
+    (risk,) = [line for line in told if RISK["what"] in line]
+    assert risk.startswith(f"Warning: {RISK['path']}: ")
+    assert RISK["help"] in risk
+    assert "and 1 more" in risk
+    assert "\n".join(told).count(short["what"]) == 1
+    assert any(line.startswith(f"Warning: {short['path']}: {short['help']}") for line in told)
+
+
+def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -> None:
+    best = made(tmp_path / "best", [steady_point("always_on", 0.2), warned(0.4)])
+    equal = made(tmp_path / "equal", [steady_point("always_on", 0.4, **ON), warned(0.4, links_on_mean=0.5)])
+    words = "may not be carried if the run begins otherwise (see the warning)"
+    (line,) = [each for each in answer.sentences(Sources([best])) if each.startswith("Highest accepted")]
+    assert f"), which {words}" in line
+    (line,) = [each for each in answer.sentences(Sources([equal])) if each.startswith("Highest accepted")]
+    assert f"1 of these {words}" in line
+    saving = next(each for each in answer.sentences(Sources([equal])) if each.startswith("Against links"))
+    assert saving.endswith(f"; the load of this point {words}.")
+
+
+def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The network collapses between the ends of the search, which carries both: the sweep that it names shows that."""
+    file = tmp_path / "sleepy.yaml"
+    file.write_text(SLEEPY_NETWORK, encoding="utf-8")
+    search = ["--from", "0.05", "--to", "0.9", "--tolerance", "0.1", "--out", str(tmp_path / "out"), "--no-picture"]
+    assert main(["saturation", str(file), *search]) == 0
+    told = capsys.readouterr()
+    assert "warning: power.policy.idle_timeout.idle: a link goes off after 60cycles" in told.err
+    assert "\nnot at 0.05, 0.9 " in told.out
+    assert "only the loads 0.05, 0.9 were run" in told.out
+    assert "others, also between them or below, may not be carried: sweep traffic.load" in told.out
+    assert "every load" not in told.out
+    (row,) = pl.read_csv(tmp_path / "out" / "saturation.csv").rows(named=True)
+    assert (row["loads_run"], row["warned_of"]) == ("0.05 0.9", "power.policy.idle_timeout.idle")
+    between = weft.load(file, set={"sweep.traffic.load": [0.2]}).run(tmp_path / "between")
+    assert between.summaries[0]["saturated"] is True
+
+
+def test_of_a_warned_curve_only_the_loads_that_were_run_are_told(tmp_path: Path) -> None:
+    results = made(tmp_path / "made", [warned(0.05), warned(0.9), steady_point("always_on", 0.9)])
+    rows = {row["curve"].split("(")[0]: row for row in answer.curves(Sources([results]))}
+    assert rows["idle_timeout"]["saturation"] == "not at 0.05, 0.9; other loads may not be carried (see the warning)"
+    assert "see the warning" in rows["idle_timeout"]["accepted_flaw"]
+    assert rows["always_on"]["saturation"] == "not up to 0.9"
+    assert rows["always_on"]["accepted_flaw"] == ""
