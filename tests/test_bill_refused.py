@@ -48,7 +48,7 @@ CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
             "is not settled (latencies)",
             "`measure.warmup: auto` reached its limit: write `measure.warmup_limit: 6000cycles` or more",
         ),
-        (QUEUES, "is not settled (queues)", "write a load 5 % lower (0.285 in place of 0.3) and `measure.warmup: "),
+        (QUEUES, "is not settled (queues)", "write `measure.warmup: "),
         (
             {"saturated": None},
             "is not judged (too short to tell whether it is saturated)",
