@@ -223,6 +223,16 @@ def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
     return next(iter(told), worst_of_it.help)
 
 
+def remedy_in_profile(summary: Mapping[str, Any], of: Flaw) -> str:
+    """What to do about a flaw of a point whose load a profile names: another load alone would be one that it lacks.
+
+    Profiles name phases by their number, which keeps the profile as it is.
+    """
+    told = remedy(summary, of)
+    names_load = "load" in told and "phase" not in summary
+    return f"{told}; another load must be named in the profile, too" if names_load else told
+
+
 def part_of_period(summary: Mapping[str, Any]) -> str | None:
     """Why the numbers depend on which part of a period the window, or a phase in it, sees; ``None`` if they do not."""
     spans = [summary, *(summary.get("phases") or [])]
