@@ -218,6 +218,17 @@ def test_a_longer_run_settles_a_load_far_below_the_capacity(tmp_path: Path) -> N
     assert longer.flaws == [None]
 
 
+def test_a_window_in_which_nothing_is_created_takes_a_longer_one_or_a_higher_load(tmp_path: Path) -> None:
+    silent = weft.load(ROW, set={"traffic.load": 1e-5}).run(tmp_path / "silent")
+    assert silent.summaries[0]["offered_load"] == 0
+    told = _told(silent)
+    assert "lower" not in told
+    ((window, load),) = re.findall(r"write `measure.window: (\w+)` or more, or a load of (\S+) or more", told)
+    for number, keys in enumerate(({"traffic.load": 1e-5, "measure.window": window}, {"traffic.load": float(load)})):
+        results = weft.load(ROW, set=keys).run(tmp_path / str(number))
+        assert results.summaries[0]["packets"] >= 30
+
+
 def _slow_point() -> Point:
     resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
     return cast("Point", SimpleNamespace(resolved=resolved))

@@ -220,6 +220,8 @@ def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
         told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
     elif worst_of_it is FEW:
         told = [_more_packets(summary)]
+    elif worst_of_it is EMPTY and is_silent(summary):
+        told = [_any_packet(summary)]
     return next(iter(told), worst_of_it.help)
 
 
@@ -260,6 +262,11 @@ def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
 def is_sound(summary: Mapping[str, Any]) -> bool:
     """Whether a point may be named as the best of anything, and compared with others."""
     return not flaws(summary)
+
+
+def is_silent(summary: Mapping[str, Any]) -> bool:
+    """Whether no packet was created in the window of a point, which then has nothing to settle."""
+    return summary.get("packets") == 0 and not summary.get(q.OFFERED.column)
 
 
 def is_over(summary: Mapping[str, Any]) -> bool:
@@ -475,6 +482,8 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
         return []
     if FULL in found:  # no time is long enough
         return [f"write {_below_bound(summary)}"]
+    if is_silent(summary):
+        return [_any_packet(summary)]
     told = []
     if short_warmup(summary) is not None:
         told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
@@ -611,6 +620,17 @@ def _more_packets(summary: Mapping[str, Any]) -> str:
 def _else_lighter(summary: Mapping[str, Any]) -> str:
     """What to do where a longer run does not settle."""
     return f"if that is not enough, the load may be near the capacity: write {_lower_load(summary)}"
+
+
+def _any_packet(summary: Mapping[str, Any]) -> str:
+    """A window in which twice the packets are created that a mean needs, or a load at which they are."""
+    load, terminals, flits = (summary.get(key) for key in ("load", "terminals", "packet_flits"))
+    window = summary.get("window_cycles")
+    if not (load and terminals and flits and window) or "phase" in summary or summary.get("phases"):
+        return "write a longer `measure.window` or a higher load, so that packets are created in the window"
+    needed = 2 * _FEWEST_PACKETS * flits / terminals
+    longer, higher = _rounded_up(needed / load), needed / window
+    return f"write `measure.window: {longer}cycles` or more, or a load of {higher:.2g} or more: no packet was created"
 
 
 def _lower_load(summary: Mapping[str, Any]) -> str:
