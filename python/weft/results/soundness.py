@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _SAME_WORK = 0.03
 # A network carries a load of which it accepts at least this share, as the engine judges it.
 _CARRIED = 0.97
-# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind, and
-# whether queues settle.
+# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind,
+# and whether queues settle.
 _LONGER = 4
 # No run is proposed that is so many times as long: queues that seem to need it may be those of a run that began badly.
 _PATIENCE = 50
@@ -522,9 +522,9 @@ def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
 def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
     """Whether a point says that its load is near what the network carries, so that no time may be long enough.
 
-    Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does not
-    deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest paths, links
-    that sleep) are as long at a load 5 % lower.
+    Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does
+    not deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest
+    paths, links that sleep) are as long at a load 5 % lower.
     """
     if (summary.get("path_bound_share") or 0) > _BELOW_BOUND or is_behind(summary):
         return True
@@ -542,8 +542,8 @@ def _by_limit(summary: Mapping[str, Any]) -> bool:
 def _after_a_backlog(summary: Mapping[str, Any]) -> float:
     """Cycles after which what waits is gone [cycles].
 
-    At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that ends by
-    itself has to see twice that time and more.
+    At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that ends
+    by itself has to see twice that time and more.
     """
     return 100 * float(summary["queueing_mean_cycles"])
 
