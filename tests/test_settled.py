@@ -220,6 +220,17 @@ def test_a_longer_run_settles_a_load_far_below_the_capacity(tmp_path: Path) -> N
     assert longer.flaws == [None]
 
 
+def test_a_longer_phase_settles_a_load_far_below_the_capacity(tmp_path: Path) -> None:
+    begin, warmup = 5000, 8000
+    keys: dict[str, Any] = {"traffic.load": 0.1, "traffic.phases": [{"from": f"{begin}cycles", "load": 0.3}]}
+    keys["measure.warmup"] = f"{warmup}cycles"
+    short = weft.load(SLEEPY, set=keys | {"measure.window": "16000cycles"}).run(tmp_path / "short")
+    assert short.flaws == ["not settled (queues)"]
+    (lasting,) = re.findall(r"to settle: let phase 2 last for (\d+) cycles or more", _told(short))
+    window = f"{begin + int(lasting) - warmup}cycles"
+    assert weft.load(SLEEPY, set=keys | {"measure.window": window}).run(tmp_path / "longer").flaws == [None]
+
+
 def test_a_window_in_which_nothing_is_created_takes_a_longer_one_or_a_higher_load(tmp_path: Path) -> None:
     low: dict[str, Any] = {"traffic.load": 1e-4, "measure.window": "1us"}
     silent = weft.load(ROW, set=low).run(tmp_path / "silent")

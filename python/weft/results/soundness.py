@@ -514,9 +514,26 @@ def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
     """A run that is long enough for queues of this length; a lower load first where that is near the capacity."""
     if "phase" in summary or summary.get("phases"):
         phases = [each for each in in_phases(summary) or [dict(summary)] if QUEUES_UNSETTLED in flaws(each)]
-        numbers = " and ".join(str(each["phase"]) for each in phases)
-        return f"lower the load of phase {numbers} by 5 % or more: {_NEAR}"
+        return "; ".join(map(_for_phase, phases))
     return _lighter(summary, least_limit) if _is_near_capacity(summary) else _longer_run(summary, least_limit)
+
+
+def _for_phase(phase: Mapping[str, Any]) -> str:
+    """The same for a phase of `in_phases`."""
+    number = phase["phase"]
+    lower = f"the load of phase {number} by 5 % or more"
+    if _is_near_capacity(phase):
+        return f"lower {lower}: {_NEAR}"
+    longer = _enough_for(phase, phase["to_cycle"] - phase["start_cycle"])
+    end = "before the next one begins or the window ends"
+    near = "if that is not enough, it may be near the capacity: lower"
+    return f"let phase {number} last for {_rounded_up(longer)} cycles or more {end}; {near} {lower}"
+
+
+def _enough_for(span: Mapping[str, Any], lasted: int) -> int:
+    """How long a run or a phase must last that was too short for its queues [cycles]."""
+    memory = span.get("queue_memory_cycles") or 0
+    return _LONGER * math.ceil(max(memory if memory <= _PATIENCE * lasted else 0, lasted))
 
 
 def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
@@ -551,10 +568,7 @@ def _after_a_backlog(summary: Mapping[str, Any]) -> float:
 def _longer_run(summary: Mapping[str, Any], least_limit: int) -> str:
     """A warm-up and a window that are longer than queues of this length need to forget how they began."""
     warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
-    lasted = warmup + window
-    memory = summary.get("queue_memory_cycles") or 0
-    needed = memory if memory <= _PATIENCE * lasted else 0
-    cycles = _rounded_up(max(_LONGER * max(needed, lasted), _after_a_backlog(summary)))
+    cycles = _rounded_up(max(_enough_for(summary, warmup + window), _after_a_backlog(summary)))
     fixed = ""
     if _by_limit(summary):
         limit = max(cycles, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
