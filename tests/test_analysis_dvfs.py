@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,6 +117,35 @@ def test_links_that_were_slowed_down_are_not_scaled_again(tmp_path: Path) -> Non
     told = r"300 cycles at half rate and 100 cycles at quarter rate.*scaled twice.*power\.policy=always_on"
     with pytest.raises(ResultsError, match=r"(?s)" + told):
         results.rate_scaled()
+
+
+ZIPPED = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+traffic: {pattern: uniform}
+measure: {warmup: 4000cycles, window: 2000cycles}
+zip:
+  routing: [dimension_order, dimension_order, ugal_p]
+  power.policy: [always_on, {rate_ladder: {epoch: 1us, transition: 100ns}}, always_on]
+sweep: {traffic.load: [0.1, 0.2]}
+"""
+
+
+def test_the_command_for_slowed_links_works_where_routings_are_zipped_with_policies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "zipped.yaml"
+    file.write_text(ZIPPED, encoding="utf-8")
+    assert main(["run", str(file), "--no-picture", "--out", str(tmp_path / "zipped")]) == 0
+    capsys.readouterr()
+    assert main(["analyse", "dvfs", str(tmp_path / "zipped")]) == 2
+    weft_word, *words = shlex.split(capsys.readouterr().err.splitlines()[-1])
+    assert weft_word == "weft"
+    assert main([*words, "--no-picture"]) == 0
+    capsys.readouterr()
+    assert main(["analyse", "dvfs", words[-1]]) == 0
+    assert weft.open(words[-1]).frame["traffic.load"].to_list() == [0.1, 0.2]
 
 
 def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:

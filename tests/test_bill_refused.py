@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ CHANGES = {"phase": 1, "saturated": False, "accepted_load": 0.3}
             "is not settled (latencies)",
             "`measure.warmup: auto` reached its limit: write `measure.warmup_limit: 6000cycles` or more",
         ),
-        (QUEUES, "is not settled (queues)", "write a load 5 % lower (0.285 in place of 0.3) and `measure.warmup: "),
+        (QUEUES, "is not settled (queues)", "write `measure.warmup: "),
         (
             {"saturated": None},
             "is not judged (too short to tell whether it is saturated)",
@@ -84,6 +85,7 @@ def test_a_point_that_is_not_sound_is_never_used(
         results.bill(KEYS)
     assert told.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert told.value.help.startswith(remedy.replace("ROOT", str(results.root)))
+    assert ("load" in told.value.help) == ("; another load must be" in told.value.help)
     # a load that the profile does not name is no reason
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
@@ -138,6 +140,34 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
     """Whatever `flaws` finds; those of a whole run are tried above, those of a phase below."""
     assert flaw.help
+
+
+# A load of which packets wait in the source queues, as the network carries no more.
+NEAR = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic: {pattern: tornado}
+measure: {warmup: auto, window: 2us}
+power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
+sweep: {traffic.load: [0.5]}
+"""
+
+
+def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
+    def keys(load: float) -> dict[str, Any]:
+        return {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": load}]}
+
+    with pytest.raises(ResultsError, match="queues") as told:
+        weft.load(NEAR).run(tmp_path / "near").bill(keys(0.5))
+    (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", told.value.help)
+    assert told.value.help.endswith("; another load must be named in the profile, too")
+    results = weft.load(NEAR, set={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
+    with pytest.raises(ResultsError, match=r"load 0\.5 is not measured"):
+        results.bill(keys(0.5))
+    assert results.bill(keys(float(lower))).frame["cost_eur_per_year"][0] > 0
 
 
 def test_nothing_is_interpolated_nor_extrapolated(tmp_path: Path) -> None:

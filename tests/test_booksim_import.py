@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -508,6 +509,18 @@ def test_vcs_that_do_not_divide_evenly_are_told(topology: str, function: str, pa
         words = [*GRID, f"topology={topology}", f"routing_function={function}", f"num_vcs={vcs}"]
         told = notes("torus88.cfg", *words).get(f"num_vcs = {vcs}", "")
         assert (f"into {parts} equal parts" in told) == (vcs % parts > 0), (vcs, told)
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_each_routing_named_for_one_that_there_is_not_is_accepted(noc: int) -> None:
+    words = [*GRID, "topology=flatfly", "num_vcs=8", f"use_noc_latency={noc}"]
+    text = refused("torus88.cfg", *words, "routing_function=ugal_xyyx")
+    remedy = text.partition("help: ")[2]
+    functions = re.findall(r"\b(ran_min|ugal)\b", remedy)
+    assert functions == ["ran_min", "ugal"]
+    assert remedy.endswith(" or ugal; with use_noc_latency = 0;" if noc else " or ugal;")
+    for function, more in zip(functions, ([], ["use_noc_latency=0"] if noc else []), strict=True):
+        assert convert([str(PEER / "torus88.cfg"), *words, f"routing_function={function}", *more], "x").scenario.text
 
 
 @pytest.mark.parametrize(

@@ -98,16 +98,16 @@ def test_a_point_that_says_nothing_is_not_praised_but_counted(
 def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     unsettled = told(tmp_path / "late", {}, {"warmup_settled": False, "warmup_cycles": 299708, "load": 0.48})
     assert "for load 0.2: `measure.warmup: auto` reached its limit" in unsettled, "not that auto should be written"
-    assert (
-        "write `measure.warmup_limit: 600000cycles` or more, or a load 5 % lower (0.456 in place of 0.48)" in unsettled
-    )
+    assert "write `measure.warmup_limit: 600000cycles` or more; if that is not enough, the load may be " in unsettled
+    assert "near the capacity: write a load 5 % lower (0.456 in place of 0.48)" in unsettled
     fixed = {"warmup_settled": None, "power_settled": None}
     stale = told(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
     # a fixed warm-up: a hundred times the wait in queues
-    assert "a load 5 % lower (0.475 in place of 0.5) and `measure.warmup: 500000cycles`" in stale
+    assert "write `measure.warmup: 500000cycles`, or more; " in stale
+    assert "if that is not enough, the load may be near the capacity: write a load 5 % lower (0.475 in pl" in stale
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
     stale = told(tmp_path / "by itself", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **by_itself})
-    assert "write a load 5 % lower (0.475 in place of 0.5): near" in stale, "its limit did not end the warm-up"
+    assert "write `measure.warmup: 500000cycles`" in stale, "its limit did not end the warm-up"
     at_limit = by_itself | {"power_settled": False, "warmup_limit_cycles": 700_000}
     stale = told(tmp_path / "at its limit", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **at_limit})
     assert "`measure.warmup_limit: 1400000cycles`" in stale, "never less than the limit that it had"
@@ -154,8 +154,10 @@ def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
     told = " ".join(capsys.readouterr().out.split())
     assert "queues not settled: the latency still grows" in told
     assert weft.open(tmp_path / "full").summaries[0]["latency_growth_share"] > 0.05
-    lower, warmup = re.findall(r"5 % lower \((\S+) in place of 0.5\) and `measure.warmup: (\w+)`", told)[0]
-    sets = ["--set", f"traffic.load={lower}", "--set", f"measure.warmup={warmup}"]
+    ((warmup, window),) = re.findall(r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more; if", told)
+    (lower,) = re.findall(r"if that is not enough, .* 5 % lower \((\S+) in place of 0.5\)", told)
+    longer = [f"measure.warmup={warmup}", f"measure.window={window}"]
+    sets = [word for setting in (f"traffic.load={lower}", *longer) for word in ("--set", setting)]
     assert main([*run, *sets, "--out", str(tmp_path / "lower")]) == 0
     assert weft.open(tmp_path / "lower").flaws == [None]
 

@@ -166,12 +166,81 @@ def _summary(**changes: Any) -> dict[str, Any]:
 
 def test_a_remedy_names_no_limit_that_did_not_end_the_warm_up_and_none_that_is_too_short() -> None:
     (told,) = soundness.remedies(_summary())
-    assert "measure.warmup" not in told
+    assert told.startswith("write `measure.warmup: 30000cycles`, or more (in place of `auto` and of any ")
+    assert "measure.warmup_limit: " not in told
     (told,) = soundness.remedies(_summary(power_settled=False), least_limit=0)
     assert "`measure.warmup_limit: 600000cycles`" in told, "more than the limit in force"
     (told,) = soundness.remedies(_summary(queues_settled=True, warmup_settled=False), least_limit=900_000)
     assert "`measure.warmup_limit: 900000cycles`" in told, "no less than another policy of the sweep has"
     assert "measure.warmup_limit" not in soundness.long_enough(_summary(window_cycles=1000))
+
+
+@pytest.mark.parametrize(
+    ("sign", "is_near"),
+    [
+        ({}, False),
+        ({"queue_memory_cycles": 10**9}, False),
+        ({"path_bound_share": 0.9}, False),
+        ({"path_bound_share": 0.96}, True),
+        ({"offered_load": 0.5, "accepted_load": 0.42}, True),
+        ({"backlog_before_packets": 0, "backlog_packets": 99}, True),
+        ({"backlog_before_packets": 999, "backlog_packets": 990}, True),
+        ({"backlog_before_packets": 999, "backlog_packets": 99}, False),
+    ],
+)
+def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], is_near: bool) -> None:
+    (told,) = soundness.remedies(_summary(window_cycles=1000, **sign))
+    assert told.startswith("write a load 5 % lower (0.475 in place of 0.5)" if is_near else "write `measure.warmup: ")
+    assert ("write `measure.warmup: 30000cycles` and `measure.window: 4000cycles`, or more" in told) is not is_near
+    assert "5 % lower (0.475 in place of 0.5)" in told
+
+
+# Links that went to sleep while others woke: packets wait for them, far below the capacity.
+SLEEPY = """\
+topology: {hyperx: {widths: [4, 4], terminals_per_router: 1}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: slac
+traffic: {pattern: tornado, load: 0.3}
+measure: {warmup: auto, window: 2000cycles}
+power: {policy: slac}
+"""
+
+
+def test_a_longer_run_settles_a_load_far_below_the_capacity(tmp_path: Path) -> None:
+    short = weft.load(SLEEPY).run(tmp_path / "short")
+    assert short.flaws == ["not settled (queues)"]
+    ((warmup, window),) = re.findall(
+        r"write `measure.warmup: (\w+)` and `measure.window: (\w+)`, or more", _told(short)
+    )
+    lower = weft.load(SLEEPY, set={"traffic.load": 0.285}).run(tmp_path / "lower")
+    assert lower.flaws == ["not settled (queues)"], "no lower load helps"
+    longer = weft.load(SLEEPY, set={"measure.warmup": warmup, "measure.window": window}).run(tmp_path / "longer")
+    assert longer.flaws == [None]
+
+
+def test_a_longer_phase_settles_a_load_far_below_the_capacity(tmp_path: Path) -> None:
+    begin, warmup = 5000, 8000
+    keys: dict[str, Any] = {"traffic.load": 0.1, "traffic.phases": [{"from": f"{begin}cycles", "load": 0.3}]}
+    keys["measure.warmup"] = f"{warmup}cycles"
+    short = weft.load(SLEEPY, set=keys | {"measure.window": "16000cycles"}).run(tmp_path / "short")
+    assert short.flaws == ["not settled (queues)"]
+    (lasting,) = re.findall(r"to settle: let phase 2 last for (\d+) cycles or more", _told(short))
+    window = f"{begin + int(lasting) - warmup}cycles"
+    assert weft.load(SLEEPY, set=keys | {"measure.window": window}).run(tmp_path / "longer").flaws == [None]
+
+
+def test_a_window_in_which_nothing_is_created_takes_a_longer_one_or_a_higher_load(tmp_path: Path) -> None:
+    low: dict[str, Any] = {"traffic.load": 1e-4, "measure.window": "1us"}
+    silent = weft.load(ROW, set=low).run(tmp_path / "silent")
+    assert silent.summaries[0]["offered_load"] == 0
+    told = _told(silent)
+    assert "lower" not in told
+    ((window, load),) = re.findall(r"write `measure.window: (\w+)` or more, or a load of (\S+) or more", told)
+    for number, keys in enumerate(({"measure.window": window}, {"traffic.load": float(load)})):
+        results = weft.load(ROW, set=low | keys).run(tmp_path / str(number))
+        assert results.flaws == [None]
 
 
 def _slow_point() -> Point:

@@ -81,8 +81,9 @@ def test_remarks_name_the_points_they_are_about(made_up: Results) -> None:
         summary |= {"confidence_reached": True, "power_settled": None if row < 4 else row < 15}
     where = "traffic.pattern = {}, power.policy = {}, traffic.load = {}"
     settle = (
-        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more, or a "
-        f"load 5 % lower (0.095 in place of 0.1) ({where.format('uniform', 'always_on', 0.1)})"
+        "to settle: `measure.warmup: auto` reached its limit: write `measure.warmup_limit: 2000cycles` or more; if "
+        "that is not enough, the load may be near the capacity: write a load 5 % lower (0.095 in place of 0.1) "
+        f"({where.format('uniform', 'always_on', 0.1)})"
     )
     assert notes.lines(made_up) == [
         "warm-up settled in 15 of 16 points after 1500 to 8000 cycles",

@@ -165,7 +165,7 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
     if any(spent.values()):
         told = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
         what = f"{results.describe(point)} slowed its links down ({told}): their energy would be scaled twice"
-        raise ResultsError.saying(what, results.recording("power.policy=always_on"))
+        raise ResultsError.saying(what, results.with_another(point, "power.policy", "always_on"))
 
 
 def _refuse_phases(results: ResultSet, point: int) -> None:

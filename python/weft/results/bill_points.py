@@ -217,7 +217,7 @@ class Series:
         """Refuse a run, or a phase of one, that must not be billed."""
         if flaws := _refused(judged):
             words = {"{root}": self.root, "{again}": self.again or "weft run"}
-            remedy = soundness.remedy(judged, flaws[0])
+            remedy = soundness.remedy_in_profile(judged, flaws[0])
             for name, meant in words.items():
                 remedy = remedy.replace(name, meant)
             raise UnbillableError(f"{place} is {flaws[0].words}", remedy)

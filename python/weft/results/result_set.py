@@ -12,6 +12,7 @@ import yaml
 from weft import _engine
 from weft.errors import ResultsError
 from weft.results import soundness
+from weft.results.choose import LOAD
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -141,6 +142,24 @@ class ResultSet:
             return f"set {' and '.join(settings)} in the scenario, and run it with results in another folder"
         out = self._store.free()
         again = shell.command(*words, *(each for setting in settings for each in ("--set", setting)), "--out", out)
+        return f"run it anew in a folder of its own, {out}:\n  {again}"
+
+    def with_another(self, point: int, path: str, value: str) -> str:
+        """In words: how to run a point with another value of a key, in a folder of its own.
+
+        Where the sweep sets that key, other keys may be set together with it (`zip`), whose values need not go with
+        another one, or would be the same twice. Then the scenario of the point alone is run, at all its loads.
+        """
+        coordinates = self.points[point]["coordinates"]
+        if path not in coordinates:
+            return self.recording(f"{path}={value}")
+        settings = [f"{path}={value}"]
+        if LOAD in coordinates:
+            alike = [each["coordinates"] for each in self.points]
+            loads = [each[LOAD] for each in alike if each | {LOAD: None} == coordinates | {LOAD: None}]
+            settings.append(f"sweep.{LOAD}={loads}")
+        out, file = self._store.free(), self.folder(point) / "scenario.yaml"
+        again = shell.command("run", file, *(each for word in settings for each in ("--set", word)), "--out", out)
         return f"run it anew in a folder of its own, {out}:\n  {again}"
 
     @cached_property

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 _SAME_WORK = 0.03
 # A network carries a load of which it accepts at least this share, as the engine judges it.
 _CARRIED = 0.97
-# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind.
+# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind,
+# and whether queues settle.
 _LONGER = 4
+# No run is proposed that is so many times as long: queues that seem to need it may be those of a run that began badly.
+_PATIENCE = 50
 # Standard deviations that are taken for chance.
 _CHANCE = 3
 # A share of the bandwidth that is 1 up to rounding.
@@ -66,7 +69,7 @@ FEW = Flaw(7, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `mea
 FULL = Flaw(8, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
 POWER_UNSETTLED = Flaw(9, "not settled (power states)", "write `measure.warmup: auto`")
 LATENCY_UNSETTLED = Flaw(10, "not settled (latencies)", "write a longer `measure.warmup_limit`")
-QUEUES_UNSETTLED = Flaw(11, "not settled (queues)", "write a lower load and a longer warm-up")
+QUEUES_UNSETTLED = Flaw(11, "not settled (queues)", "write a longer warm-up and window")
 FELL_BEHIND = Flaw(12, "not settled (fell behind at first)", "let the phase last longer")
 LEFT_OVER = Flaw(13, "not settled (began with a backlog)", "write a longer `measure.warmup`")
 BACKLOG = Flaw(
@@ -220,7 +223,19 @@ def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
         told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
     elif worst_of_it is FEW:
         told = [_more_packets(summary)]
+    elif worst_of_it is EMPTY and is_silent(summary):
+        told = [_any_packet(summary)]
     return next(iter(told), worst_of_it.help)
+
+
+def remedy_in_profile(summary: Mapping[str, Any], of: Flaw) -> str:
+    """What to do about a flaw of a point whose load a profile names: another load alone would be one that it lacks.
+
+    Profiles name phases by their number, which keeps the profile as it is.
+    """
+    told = remedy(summary, of)
+    names_load = "load" in told and "phase" not in summary
+    return f"{told}; another load must be named in the profile, too" if names_load else told
 
 
 def part_of_period(summary: Mapping[str, Any]) -> str | None:
@@ -264,6 +279,11 @@ def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
 def is_sound(summary: Mapping[str, Any]) -> bool:
     """Whether a point may be named as the best of anything, and compared with others."""
     return not flaws(summary)
+
+
+def is_silent(summary: Mapping[str, Any]) -> bool:
+    """Whether no packet was created in the window of a point, which then has nothing to settle."""
+    return summary.get("packets") == 0 and not summary.get(q.OFFERED.column)
 
 
 def is_over(summary: Mapping[str, Any]) -> bool:
@@ -484,6 +504,8 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
         return []
     if FULL in found:  # no time is long enough
         return [f"write {_below_bound(summary)}"]
+    if is_silent(summary):
+        return [_any_packet(summary)]
     told = []
     if short_warmup(summary) is not None:
         told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
@@ -492,7 +514,9 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
         told.append(_for_queues(summary, least_limit))
     elif summary.get("warmup_settled") is not None and False in settled:
         limit = max(_longer_limit(summary), least_limit)
-        longer = f"write `measure.warmup_limit: {limit}cycles` or more, or {_lower_load(summary)}"
+        # power states settle no sooner under a lower load
+        lighter = f"; {_else_lighter(summary)}" if summary["warmup_settled"] is False else ""
+        longer = f"write `measure.warmup_limit: {limit}cycles` or more{lighter}"
         told.append(f"`measure.warmup: auto` reached its limit: {longer}")
     if late := fell_behind(summary) or began_behind(summary):
         told.append(after_backlog(summary, late))
@@ -509,25 +533,88 @@ def _longer_limit(summary: Mapping[str, Any]) -> int:
 
 
 def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
-    """A lower load, and a warm-up that is long enough for it.
-
-    A limit changes nothing where it was not what ended the warm-up: then it takes a fixed one.
-    """
+    """A run that is long enough for queues of this length; a lower load first where that is near the capacity."""
     if "phase" in summary or summary.get("phases"):
         phases = [each for each in in_phases(summary) or [dict(summary)] if QUEUES_UNSETTLED in flaws(each)]
-        numbers = " and ".join(str(each["phase"]) for each in phases)
-        return f"lower the load of phase {numbers} by 5 % or more: {_NEAR}"
-    waits = 100 * summary["queueing_mean_cycles"]
-    # at a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that
-    # ends by itself has to see twice that time and more
-    enough = _rounded_up(max(2 * (summary.get("warmup_cycles") or 0), waits))
+        return "; ".join(map(_for_phase, phases))
+    return _lighter(summary, least_limit) if _is_near_capacity(summary) else _longer_run(summary, least_limit)
+
+
+def _for_phase(phase: Mapping[str, Any]) -> str:
+    """The same for a phase of `in_phases`."""
+    number = phase["phase"]
+    lower = f"the load of phase {number} by 5 % or more"
+    if _is_near_capacity(phase):
+        return f"lower {lower}: {_NEAR}"
+    longer = _enough_for(phase, phase["to_cycle"] - phase["start_cycle"])
+    end = "before the next one begins or the window ends"
+    near = "if that is not enough, it may be near the capacity: lower"
+    return f"let phase {number} last for {_rounded_up(longer)} cycles or more {end}; {near} {lower}"
+
+
+def _enough_for(span: Mapping[str, Any], lasted: int) -> int:
+    """How long a run or a phase must last that was too short for its queues [cycles]."""
+    memory = span.get("queue_memory_cycles") or 0
+    return _LONGER * math.ceil(max(memory if memory <= _PATIENCE * lasted else 0, lasted))
+
+
+def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
+    """Whether a point says that its load is near what the network carries, so that no time may be long enough.
+
+    Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does
+    not deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest
+    paths, links that sleep) are as long at a load 5 % lower.
+    """
+    if (summary.get("path_bound_share") or 0) > _BELOW_BOUND or is_behind(summary):
+        return True
+    begin, end = ((summary.get(key) or 0) for key in ("backlog_before_packets", "backlog_packets"))
+    chance = _CHANCE * math.sqrt(summary.get("packets") or 0)
+    return bool(end > chance and begin - end <= chance)
+
+
+def _by_limit(summary: Mapping[str, Any]) -> bool:
+    """Whether a warm-up that may end by itself came to its limit."""
+    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
+    return settled[0] is not None and False in settled
+
+
+def _after_a_backlog(summary: Mapping[str, Any]) -> float:
+    """Cycles after which what waits is gone [cycles].
+
+    At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that ends
+    by itself has to see twice that time and more.
+    """
+    return 100 * float(summary["queueing_mean_cycles"])
+
+
+def _longer_run(summary: Mapping[str, Any], least_limit: int) -> str:
+    """A warm-up and a window that are longer than queues of this length need to forget how they began."""
+    warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
+    cycles = _rounded_up(max(_enough_for(summary, warmup + window), _after_a_backlog(summary)))
+    fixed = ""
+    if _by_limit(summary):
+        limit = max(cycles, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
+        begin = f"`measure.warmup_limit: {limit}cycles`"
+    else:
+        begin = f"`measure.warmup: {cycles}cycles`"
+        if summary.get("warmup_settled") is not None:  # a longer limit changes nothing, and is refused beside this
+            fixed = " (in place of `auto` and of any `measure.warmup_limit`)"
+    # a multiple, so that it still holds whole periods of the policy
+    longer = f" and `measure.window: {_LONGER * window}cycles`" if window else ""
+    return f"write {begin}{longer}, or more{fixed}; {_else_lighter(summary)}"
+
+
+def _lighter(summary: Mapping[str, Any], least_limit: int) -> str:
+    """A lower load, and a warm-up that is long enough for it.
+
+    A limit changes nothing where it was not what ended the warm-up.
+    """
+    enough = _rounded_up(max(2 * (summary.get("warmup_cycles") or 0), _after_a_backlog(summary)))
     cycles = max(enough, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
     if summary.get("warmup_settled") is None:
         warmup = f" and `measure.warmup: {cycles}cycles`"
-    elif False in (summary["warmup_settled"], summary.get("power_settled")):
-        warmup = f" and `measure.warmup_limit: {cycles}cycles`"
     else:
-        warmup = ""
+        warmup = f" and `measure.warmup_limit: {cycles}cycles`" if _by_limit(summary) else ""
     return f"write {_lower_load(summary)}{warmup}: {_NEAR}, however long the warm-up is"
 
 
@@ -564,6 +651,22 @@ def _more_packets(summary: Mapping[str, Any]) -> str:
     if (window := summary.get("window_cycles")) and "phase" not in summary:
         return f"write `measure.window: {times * window}cycles` or more"
     return f"let {'this phase' if 'phase' in summary else 'the window'} be measured for {times} times as long or more"
+
+
+def _else_lighter(summary: Mapping[str, Any]) -> str:
+    """What to do where a longer run does not settle."""
+    return f"if that is not enough, the load may be near the capacity: write {_lower_load(summary)}"
+
+
+def _any_packet(summary: Mapping[str, Any]) -> str:
+    """A window in which twice the packets are created that a mean needs, or a load at which they are."""
+    load, terminals, flits = (summary.get(key) for key in ("load", "terminals", "packet_flits"))
+    window = summary.get("window_cycles")
+    if not (load and terminals and flits and window) or "phase" in summary or summary.get("phases"):
+        return "write a longer `measure.window` or a higher load, so that packets are created in the window"
+    needed = 2 * _FEWEST_PACKETS * flits / terminals
+    longer, higher = _rounded_up(needed / load), needed / window
+    return f"write `measure.window: {longer}cycles` or more, or a load of {higher:.2g} or more: no packet was created"
 
 
 def _lower_load(summary: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from weft.peers.booksim.config import text_of
 from weft.peers.expressible import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from weft.peers.booksim.config import Config
     from weft.peers.booksim.draft import Draft
@@ -124,11 +124,15 @@ def _functions(topology: str) -> list[str]:
     return sorted(mapped | set(models.FOREIGN.get(topology, ())))
 
 
-def _foreign(draft: Draft, topology: str, function: str) -> None:
-    if function in models.FOREIGN.get(topology, ()):
-        known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
-        remedy = f"write routing_function = {' or '.join(known)};"
-        draft.refuse("routing_function", f"no routing of {topology} takes the same paths here", remedy)
+def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str] | None = None) -> bool:
+    """Refuse a routing that there is none like; `needs` has the settings without which others are refused, too."""
+    if function not in models.FOREIGN.get(topology, ()):
+        return False
+    known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
+    ways = [f"{name}; with {needs[name]}" if needs and name in needs else name for name in known]
+    remedy = f"write routing_function = {' or '.join(ways)};"
+    draft.refuse("routing_function", f"no routing of {topology} takes the same paths here", remedy)
+    return True
 
 
 def _grid(kind: str) -> Callable[[Draft, str], Network]:
@@ -191,7 +195,8 @@ def _floor(draft: Draft) -> tuple[int, int]:
 
 def _flatfly(draft: Draft, function: str) -> Network:
     config = draft.config
-    _foreign(draft, "flatfly", function)
+    noc = config.whole("use_noc_latency") == 1
+    is_foreign = _foreign(draft, "flatfly", function, {"ugal": "use_noc_latency = 0"} if noc else None)
     c, row = _floor(draft)
     k, n = config.at_least("k", 2), config.at_least("n", 1)
     routers = _power(config, k, n)
@@ -200,7 +205,6 @@ def _flatfly(draft: Draft, function: str) -> Network:
         config.fail("x", f"rows of {row} routers leave a part of a row of k^n = {routers}", remedy)
     if n > 4:
         config.fail("n", "BookSim2's flatfly has 4 dimensions at most", "write n = 4; or less")
-    noc = config.whole("use_noc_latency") == 1
     if noc and len(wiring.terminal_latencies(c)) > 1:
         what = f"the {c} links of a router to its terminals have different lengths, here they have one"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0;")
@@ -208,7 +212,7 @@ def _flatfly(draft: Draft, function: str) -> Network:
     if noc and function == "ran_min":
         built = wiring.flatfly(k, n, c, row, noc)
         return _written(draft, built, wiring.dimension_order(k), keys)
-    if noc:
+    if noc and not is_foreign:
         what = "links have the lengths of the floor plan, and this routing needs links of one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
     homes = wiring.homes(routers, c, row) if c > 1 else None
