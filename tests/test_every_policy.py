@@ -173,7 +173,9 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)
             continue
         for load in LOADS:
-            routing = going[number % len(going)]
+            # a ring with bubbles takes no packets of several lengths: then the next routing
+            turn = going[number % len(going) :] + going
+            routing = next(each for each in turn if is_taken(scenario(network, POLICIES[policy], each, load, traffic)))
             (point,) = weft.load(scenario(network, POLICIES[policy], routing, load, traffic)).points
             finished = point.run(1, 0, _engine.Control())
             finished.save(folder := tmp_path / f"{name}-{load}")
