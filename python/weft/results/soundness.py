@@ -554,8 +554,13 @@ def _for_phase(phase: Mapping[str, Any]) -> str:
 
 def _enough_for(span: Mapping[str, Any], lasted: int) -> int:
     """How long a run or a phase must last that was too short for its queues [cycles]."""
+    return _LONGER * math.ceil(max(_memory(span, lasted), lasted))
+
+
+def _memory(span: Mapping[str, Any], lasted: int) -> float:
+    """How long queues remember how they began, or 0 if no run could be proposed that is as long [cycles]."""
     memory = span.get("queue_memory_cycles") or 0
-    return _LONGER * math.ceil(max(memory if memory <= _PATIENCE * lasted else 0, lasted))
+    return memory if memory <= _PATIENCE * lasted else 0
 
 
 def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
@@ -599,8 +604,10 @@ def _longer_run(summary: Mapping[str, Any], least_limit: int) -> str:
         begin = f"`measure.warmup: {cycles}cycles`"
         if summary.get("warmup_settled") is not None:  # a longer limit changes nothing, and is refused beside this
             fixed = " (in place of `auto` and of any `measure.warmup_limit`)"
-    # a multiple, so that it still holds whole periods of the policy
-    longer = f" and `measure.window: {_LONGER * window}cycles`" if window else ""
+    # a multiple, so that it still holds whole periods of the policy; and longer than queues take to swing, as one that
+    # begins or ends in the middle of a swing accepts more or less than it is offered
+    times = _LONGER * max(1, math.ceil(_memory(summary, warmup + window) / window)) if window else 0
+    longer = f" and `measure.window: {times * window}cycles`" if window else ""
     return f"write {begin}{longer}, or more{fixed}; {_else_lighter(summary)}"
 
 
