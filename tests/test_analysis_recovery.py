@@ -66,7 +66,7 @@ def test_each_episode_has_a_row_and_each_dash_a_reason(faulty: Results, capsys: 
     assert early["during_cycles"] > 0
     assert "already when the window begins in cycle 1000" in early["note"]
     assert behind["failed"] == "nothing in the window"
-    assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: nothing fails ")
+    assert behind["note"].startswith("faults = link 0, 2, at 9500cycles: nothing is broken ")
     assert main(["analyse", "recovery", str(faulty.root)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert early["note"] in told

@@ -28,6 +28,7 @@ import polars as pl
 from weft.analysis.prices import Prices
 from weft.errors import ResultsError, WeftError
 from weft.results import soundness
+from weft.results.choose import LOAD, POLICY
 from weft.results.rows import frame_of
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> No
     if any(spent.values()):
         told = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
         what = f"{results.describe(point)} slowed its links down ({told}): their energy would be scaled twice"
-        raise ResultsError.saying(what, results.with_another(point, "power.policy", "always_on"))
+        raise ResultsError.saying(what, results.with_another(point, POLICY, "always_on", LOAD))
 
 
 def _refuse_phases(results: ResultSet, point: int) -> None:

@@ -12,7 +12,6 @@ import yaml
 from weft import _engine
 from weft.errors import ResultsError
 from weft.results import soundness
-from weft.results.choose import LOAD
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -144,20 +143,21 @@ class ResultSet:
         again = shell.command(*words, *(each for setting in settings for each in ("--set", setting)), "--out", out)
         return f"run it anew in a folder of its own, {out}:\n  {again}"
 
-    def with_another(self, point: int, path: str, value: str) -> str:
+    def with_another(self, point: int, path: str, value: str, along: str) -> str:
         """In words: how to run a point with another value of a key, in a folder of its own.
 
         Where the sweep sets that key, other keys may be set together with it (`zip`), whose values need not go with
-        another one, or would be the same twice. Then the scenario of the point alone is run, at all its loads.
+        another one, or would be the same twice. Then the scenario of the point alone is run, at all its values of the
+        key `along`.
         """
         coordinates = self.points[point]["coordinates"]
         if path not in coordinates:
             return self.recording(f"{path}={value}")
         settings = [f"{path}={value}"]
-        if LOAD in coordinates:
-            alike = [each["coordinates"] for each in self.points]
-            loads = [each[LOAD] for each in alike if each | {LOAD: None} == coordinates | {LOAD: None}]
-            settings.append(f"sweep.{LOAD}={loads}")
+        if along in coordinates:
+            others = [each["coordinates"] for each in self.points]
+            values = [each[along] for each in others if each | {along: None} == coordinates | {along: None}]
+            settings.append(f"sweep.{along}={values}")
         out, file = self._store.free(), self.folder(point) / "scenario.yaml"
         again = shell.command("run", file, *(each for word in settings for each in ("--set", word)), "--out", out)
         return f"run it anew in a folder of its own, {out}:\n  {again}"
