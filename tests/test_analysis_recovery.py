@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -126,3 +127,19 @@ def test_points_in_which_nothing_fails_have_no_recovery(tmp_path: Path, capsys: 
     told = capsys.readouterr().err
     assert "nothing fails at any point of" in told
     assert "name some under `faults`" in told
+
+
+def test_random_faults_that_fall_into_no_run_have_the_remedy_of_the_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rare = {"fault_model": {"random": {"of": "links", "mtbf": "10h", "mttr": "1us"}}}
+    (tmp_path / "rare.yaml").write_text(SCENARIO, encoding="utf-8")
+    results = weft.load(tmp_path / "rare.yaml", set=rare).run(tmp_path / "out")
+    assert main(["analyse", "recovery", str(results.root)]) == 2
+    told = capsys.readouterr().err
+    assert "nothing fails at random in the 9000 cycles" in told
+    found = re.search(r"write `mtbf: (\d+cycles)` and `mttr: (\d+cycles)`", told)
+    assert found, told
+    often = {"fault_model": {"random": {"of": "links", "mtbf": found[1], "mttr": found[2]}}}
+    results = weft.load(tmp_path / "rare.yaml", set=often).run(tmp_path / "often")
+    assert main(["analyse", "recovery", str(results.root)]) == 0

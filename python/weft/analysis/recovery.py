@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ResultsError
 from weft.results import soundness
 from weft.results.rows import frame_of
+from weft.results.set_times import FAULT_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,9 +61,18 @@ def table(results: ResultSet) -> pl.DataFrame:
         if (left := summary["fault_episodes_count"] - len(summary["fault_episodes"])) > 0:
             rows[-1][NOTE] = "; ".join(filter(None, [rows[-1][NOTE], f"{left} later episodes are not listed"]))
     if not rows:
-        what = f"nothing fails at any point of {results.root}"
-        raise ResultsError.saying(what, "name some under `faults` in the scenario, or write `fault_model.random`")
+        raise _nothing(results)
     return frame_of(rows)
+
+
+def _nothing(results: ResultSet) -> ResultsError:
+    """The error where nothing fails: what the runs said of random faults that fell into none, or what to write."""
+    what = f"nothing fails at any point of {results.root}"
+    warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
+    told = next((each for each in warnings if each["path"].startswith(f"{FAULT_MODEL}.")), None)
+    if told is not None:
+        return ResultsError.saying(f"{what}: {told['what']}", told["help"])
+    return ResultsError.saying(what, "name some under `faults` in the scenario, or write `fault_model.random`")
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:
