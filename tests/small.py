@@ -15,6 +15,18 @@ power: {policy: {tcep: {activation_epoch: 250cycles, deactivation_epoch: 1000cyc
 """
 """A row of four routers with short epochs, where links and routers may fail; `measure` is left to the test."""
 
+NEAR_CAPACITY = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links:
+  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
+  terminal: {latency: 1cycle}
+routing: pal
+traffic: {pattern: tornado}
+measure: {warmup: auto, window: 2us}
+power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
+"""
+"""At a load of 0.5 packets wait in source queues: the network carries no more. `traffic.load` is left to the test."""
+
 PACKETS = 100_000
 """Packets of a steady point: so many that chance explains no difference."""
 

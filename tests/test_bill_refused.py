@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from conftest import made
-from small import PACKETS, steady_point
+from small import NEAR_CAPACITY, PACKETS, steady_point
 from weft.cli import main
 from weft.errors import ResultsError, ScenarioError
 from weft.results import soundness
@@ -142,29 +142,15 @@ def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
     assert flaw.help
 
 
-# A load of which packets wait in the source queues, as the network carries no more.
-NEAR = """\
-topology: {hyperx: {widths: [4], terminals_per_router: 4}}
-links:
-  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
-  terminal: {latency: 1cycle}
-routing: pal
-traffic: {pattern: tornado}
-measure: {warmup: auto, window: 2us}
-power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
-sweep: {traffic.load: [0.5]}
-"""
-
-
 def test_another_load_is_named_in_the_profile_too(tmp_path: Path) -> None:
     def keys(load: float) -> dict[str, Any]:
         return {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": load}]}
 
     with pytest.raises(ResultsError, match="queues") as told:
-        weft.load(NEAR).run(tmp_path / "near").bill(keys(0.5))
+        weft.load(NEAR_CAPACITY, set={"sweep.traffic.load": [0.5]}).run(tmp_path / "near").bill(keys(0.5))
     (lower,) = re.findall(r"5 % lower \(([\d.]+) in place of 0\.5\)", told.value.help)
     assert told.value.help.endswith("; another load must be named in the profile, too")
-    results = weft.load(NEAR, set={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
+    results = weft.load(NEAR_CAPACITY, set={"sweep.traffic.load": [float(lower)]}).run(tmp_path / "lower")
     with pytest.raises(ResultsError, match=r"load 0\.5 is not measured"):
         results.bill(keys(0.5))
     assert results.bill(keys(float(lower))).frame["cost_eur_per_year"][0] > 0

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import json
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 
 import weft
+from odd_values import ODD, check_report
 from reproduced import FULL, LOADS, ideal
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
@@ -325,25 +325,13 @@ def test_a_mapping_that_one_did_not_complete_is_counted() -> None:
     assert rows["T-080"].finding.measured.endswith("2 of 3 mappings")
 
 
-@pytest.mark.parametrize("value", [None, 0.0, "stalled"])
+@pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
     """Whatever a mechanism's numbers are, claims are answered, and figures drawn or said to be absent."""
-    numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]
-    for mechanism in (BASELINE, TCEP, SLAC):
-        it = pl.col("mechanism") == mechanism
-        odd = (
-            [(pl.col("stalled") | it).alias("stalled")]
-            if value == "stalled"
-            else [pl.when(~it).then(pl.col(name)).otherwise(pl.lit(value)).alias(name) for name in numbers]
-        )
-        frames = dict(ideal().frames)
-        measured = Measured(frames | {experiment: frames[experiment].with_columns(odd)})
+    mechanisms = (BASELINE, TCEP, SLAC)
+    for measured in check_report(PAPER, ideal(), experiment, mechanisms, value):
         assert len(judged(measured)) == 88
-        for figure in PAPER.figures:
-            if experiment in figure.needs:
-                with suppress(LackingError):
-                    assert line_figures.drawn(figure, measured).numbers is not None
 
 
 def test_a_throughput_that_no_load_reached_is_not_judged() -> None:

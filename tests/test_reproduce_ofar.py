@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,11 @@ import polars as pl
 import pytest
 
 import weft
+from odd_values import ODD, check_report
 from reproduced_ofar import TIMES, ideal
 from weft.cli import main
 from weft.plot import style
 from weft.reproduce.common import claims, line_figures, scoreboard
-from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H
@@ -247,25 +246,13 @@ def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
     assert all("granted" in each.reading for each in PAPER.figures if each.needs and each.name != "2b")
 
 
-@pytest.mark.parametrize("value", [None, 0.0, "stalled"])
+@pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
     """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
-    numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]
-    for mechanism in {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}:
-        it = pl.col("mechanism") == mechanism
-        odd = (
-            [(pl.col("stalled") | it).alias("stalled")]
-            if value == "stalled"
-            else [pl.when(~it).then(pl.col(name)).otherwise(pl.lit(value)).alias(name) for name in numbers]
-        )
-        frames = dict(ideal().frames)
-        measured = Measured(frames | {experiment: frames[experiment].with_columns(odd)})
+    mechanisms = {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}
+    for measured in check_report(PAPER, ideal(), experiment, mechanisms, value):
         assert len(judged(measured)) == 40
-        for figure in PAPER.figures:
-            if experiment in figure.needs:
-                with suppress(LackingError):
-                    assert line_figures.drawn(figure, measured).numbers is not None
 
 
 def tiny(each: Experiment) -> Experiment:

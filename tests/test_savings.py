@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from conftest import made
+from small import NEAR_CAPACITY
 from weft.cli import main
 from weft.results import notes, savings
 
@@ -113,24 +114,12 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     assert "`measure.warmup_limit: 1400000cycles`" in stale, "never less than the limit that it had"
 
 
-NEAR = """\
-topology: {hyperx: {widths: [4], terminals_per_router: 4}}
-links:
-  default: {latency: 10cycles, vcs: 6, buffer: 32flits}
-  terminal: {latency: 1cycle}
-routing: pal
-traffic: {pattern: tornado}
-measure: {warmup: auto, window: 2us}
-power: {policy: {tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}}
-"""
-
-
 def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At a load of 0.5, which is all that the network can carry, they never drain; the remedy that is told works."""
     file = tmp_path / "near.yaml"
-    file.write_text(NEAR, encoding="utf-8")
+    file.write_text(NEAR_CAPACITY, encoding="utf-8")
     own = "{tcep: {activation_epoch: 200cycles, deactivation_epoch: 2000cycles, wake: 200cycles}}"
     run = ["run", str(file), "--no-picture"]
     both = [*run, "--set", f"sweep.power.policy=[always_on, {own}]"]
@@ -148,7 +137,9 @@ def test_the_lower_load_that_is_told_where_latencies_still_grow_settles(
 ) -> None:
     """A window so short that its queues are, too: they seem to forget fast, and only the growth of latencies tells."""
     file = tmp_path / "growing.yaml"
-    file.write_text(NEAR.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8")
+    file.write_text(
+        NEAR_CAPACITY.partition("measure:")[0] + "measure: {warmup: 200cycles, window: 2us}\n", encoding="utf-8"
+    )
     run = ["run", str(file), "--no-picture"]
     assert main([*run, "--set", "traffic.load=0.5", "--out", str(tmp_path / "full")]) == 0
     told = " ".join(capsys.readouterr().out.split())

@@ -44,8 +44,8 @@ pub struct Tally {
     short_network_latency: Vec<u64>,
     /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],
-    /// The most links between routers that a measured packet has crossed.
-    pub longest_path: u16,
+    /// The most links between routers that a measured packet has crossed, if that is more than `hop_counts` tells.
+    longest_path: u16,
     pub parts: Parts,
 }
 
@@ -95,6 +95,16 @@ impl Tally {
         ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
     }
 
+    /// The last number of hops in `hop_counts` that a packet had.
+    pub fn most_counted(&self) -> usize {
+        self.hop_counts.iter().rposition(|&packets| packets > 0).unwrap_or(0)
+    }
+
+    /// The most links between routers that a measured packet has crossed.
+    pub fn longest_path(&self) -> u16 {
+        self.longest_path.max(self.most_counted() as u16)
+    }
+
     /// The tail of `packet` reaches its terminal at cycle `at`.
     #[inline(never)]
     pub fn deliver(&mut self, net: &Net, packet: &Packet, at: u64) {
@@ -122,8 +132,11 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        *self.hop_counts.hot_mut((packet.links_crossed as usize).min(HOPS - 1)) += 1;
-        self.longest_path = self.longest_path.max(packet.links_crossed);
+        let hops = usize::from(packet.links_crossed);
+        *self.hop_counts.hot_mut(hops.min(HOPS - 1)) += 1;
+        if hops >= HOPS {
+            self.longest_path = self.longest_path.max(packet.links_crossed);
+        }
         let batch = self.batch(net, packet.created);
         self.batches.hot_mut(batch).count(packet, latency, network);
         if latency < SHORT as u64 {

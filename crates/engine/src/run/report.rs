@@ -27,7 +27,6 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let faults = self.by_fault(&tally, found.window);
         let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start);
-        let longest = tally.hop_counts.iter().rposition(|&n| n > 0).unwrap_or(0);
         Outcome {
             ending: found.ending,
             saturated: found.saturated,
@@ -49,8 +48,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             batches: packets.batches,
             latency: packets.latency,
             network_latency,
-            hop_counts: tally.hop_counts[..=longest].to_vec(),
-            longest_path: tally.longest_path.max(self.longest_under_way()).into(),
+            hop_counts: tally.hop_counts[..=tally.most_counted()].to_vec(),
+            longest_path: tally.longest_path().max(self.longest_under_way()).into(),
             channels,
             asleep: found.asleep,
             jobs,

@@ -37,21 +37,21 @@ pub struct GroupShift {
     pub local: Local,
 }
 
-/// Which terminal of the far group.
+/// Which terminal of the far group, layer or router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Local {
     /// A random one, for every packet.
     #[default]
     Random,
-    /// The one at the place of the source in its group.
+    /// The one at the place that the source has in its own.
     Same,
 }
 
 impl PatternModel for GroupShift {
-    type To = FarGroup;
+    type To = Runs;
 
-    fn build(&self, population: &Population, path: &str) -> Result<FarGroup, Refusal> {
+    fn build(&self, population: &Population, path: &str) -> Result<Runs, Refusal> {
         let Some(per_group) = population.terminals_per_group else {
             return Err(Refusal::new(
                 path,
@@ -66,11 +66,7 @@ impl PatternModel for GroupShift {
             return Err(Refusal::new(format!("{path}.shift"), what, shifts(groups)));
         }
         let far = |source: u32| (source / per_group + shift) % groups * per_group;
-        let place = |source: u32| if self.local == Local::Same { source % per_group } else { 0 };
-        Ok(FarGroup {
-            first: (0..population.terminals).map(|source| far(source) + place(source)).collect(),
-            choices: if self.local == Local::Same { 1 } else { per_group },
-        })
+        Ok(Runs::to_far(population.terminals, per_group, self.local, far))
     }
 
     fn examples() -> Vec<Self> {
@@ -90,14 +86,25 @@ pub(super) fn shifts(parts: u32) -> String {
 
 /// For each source, a run of terminals to choose from.
 #[derive(Debug, Clone)]
-pub struct FarGroup {
+pub struct Runs {
     /// First terminal of the run of each source.
     first: Vec<u32>,
     /// Length of the runs.
     choices: u32,
 }
 
-impl Destinations for FarGroup {
+impl Runs {
+    /// Each source sends to the `size` terminals from `far(source)` on, or to the one at its own place among its `size`.
+    pub(super) fn to_far(terminals: u32, size: u32, local: Local, far: impl Fn(u32) -> u32) -> Self {
+        let (place, choices): (fn(u32, u32) -> u32, _) = match local {
+            Local::Random => (|_, _| 0, size),
+            Local::Same => (|source, size| source % size, 1),
+        };
+        Self { first: (0..terminals).map(|source| far(source) + place(source, size)).collect(), choices }
+    }
+}
+
+impl Destinations for Runs {
     fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
         let first = self.first[source as usize];
         Some(if self.choices == 1 { first } else { first + below(rng, self.choices) })
@@ -113,7 +120,7 @@ impl Destinations for FarGroup {
 mod tests {
     use super::*;
 
-    fn build(shift: u32, local: Local, terminals_per_group: Option<u32>) -> Result<FarGroup, Refusal> {
+    fn build(shift: u32, local: Local, terminals_per_group: Option<u32>) -> Result<Runs, Refusal> {
         let population = Population { terminals_per_group, ..Population::of(20) };
         GroupShift { shift, local }.build(&population, "p")
     }

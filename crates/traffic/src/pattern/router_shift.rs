@@ -19,10 +19,9 @@
 //! `engine/tests/bounds.rs`: minimal routing is held to one local link, 1 / (terminals of a router). Peers: the rows `LADV+1` of
 //! `tests/data/golden/fogsim.csv`.
 
-use super::group_shift::{Local, shifts};
-use super::{Destinations, PatternModel};
-use crate::{Population, below};
-use rand_pcg::Pcg32;
+use super::PatternModel;
+use super::group_shift::{Local, Runs, shifts};
+use crate::Population;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
@@ -39,9 +38,9 @@ pub struct RouterShift {
 }
 
 impl PatternModel for RouterShift {
-    type To = FarRouter;
+    type To = Runs;
 
-    fn build(&self, population: &Population, path: &str) -> Result<FarRouter, Refusal> {
+    fn build(&self, population: &Population, path: &str) -> Result<Runs, Refusal> {
         let (Some(per_group), Some(each)) = (population.terminals_per_group, population.terminals_per_router) else {
             return Err(Refusal::new(
                 path,
@@ -55,7 +54,11 @@ impl PatternModel for RouterShift {
             let what = format!("{} mod {routers} routers = 0: every router would send to itself", self.shift);
             return Err(Refusal::new(format!("{path}.shift"), what, shifts(routers)));
         }
-        Ok(FarRouter { per_group, each, routers, shift, local: self.local })
+        let far = |source: u32| {
+            let (group, router) = (source / per_group, source % per_group / each);
+            group * per_group + (router + shift) % routers * each
+        };
+        Ok(Runs::to_far(population.terminals, each, self.local, far))
     }
 
     fn examples() -> Vec<Self> {
@@ -63,52 +66,13 @@ impl PatternModel for RouterShift {
     }
 }
 
-/// Where the far router of each source is.
-#[derive(Debug, Clone)]
-pub struct FarRouter {
-    per_group: u32,
-    /// Terminals of a router.
-    each: u32,
-    /// Routers of a group.
-    routers: u32,
-    shift: u32,
-    local: Local,
-}
-
-impl Destinations for FarRouter {
-    fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {
-        let place = match self.local {
-            Local::Random => below(rng, self.each),
-            Local::Same => source % self.each,
-        };
-        Some(self.first(source) + place)
-    }
-
-    fn distribution(&self, source: u32) -> Vec<(u32, f64)> {
-        let first = self.first(source);
-        match self.local {
-            Local::Random => {
-                (first..first + self.each).map(|terminal| (terminal, 1.0 / f64::from(self.each))).collect()
-            }
-            Local::Same => vec![(first + source % self.each, 1.0)],
-        }
-    }
-}
-
-impl FarRouter {
-    /// First terminal of the far router.
-    fn first(&self, source: u32) -> u32 {
-        let (group, index) = (source / self.per_group, source % self.per_group / self.each);
-        group * self.per_group + (index + self.shift) % self.routers * self.each
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Destinations;
 
     /// 3 groups of 4 routers of 2 terminals.
-    fn build(shift: u32, local: Local) -> Result<FarRouter, Refusal> {
+    fn build(shift: u32, local: Local) -> Result<Runs, Refusal> {
         let population =
             Population { terminals_per_router: Some(2), terminals_per_group: Some(8), ..Population::of(24) };
         RouterShift { shift, local }.build(&population, "p")

@@ -10,14 +10,14 @@
 //! present rate above which the channel goes a step faster; down: utilisation that a slower rate would have, below which
 //! the channel goes a step slower; slowest: the slowest state.
 //! # Guarantees
-//! Never drops a flit: a channel changes after its packets have left. If they have not within an epoch, it stays as it is and
-//! decides anew an epoch later: worms that hold channels could else wait for each other's for ever. At a constant load a channel comes to rest: no rate
-//! that it goes down to is one that it leaves upward, as `down` is at most `up`.
+//! Never drops a flit: a channel changes after its packets have left. If they have not within an epoch, it stays as it
+//! is and decides anew an epoch later: worms that hold channels could else wait for each other's for ever. At a constant
+//! load a channel comes to rest: no rate that it goes down to is one that it leaves upward, as `down` is at most `up`.
 //! # Not modelled
 //! Retraining errors; changes of lanes while the others carry on.
 //! # Validation
-//! `engine/tests/speeds.rs`: worms in tiny buffers get through; at constant loads channels come to rest at the rate that follows from the thresholds;
-//! `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
+//! `engine/tests/speeds.rs`: worms in tiny buffers get through; at constant loads channels come to rest at the rate that
+//! follows from the thresholds; `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
 //! that is known beforehand and links that are always on.
 
 use crate::api::agents::{Agents, BlockSite, Channels};

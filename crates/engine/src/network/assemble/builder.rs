@@ -127,6 +127,7 @@ impl Builder<'_> {
         let buffered = ins.iter().map(|i| per_channel(i.class)).sum::<usize>() / shortest;
         // packets to be delivered: at most one tail per cycle is on its way to each terminal
         let to_deliver = if net.tells { 64 * terminals } else { 0 };
+        // on the link, and staged before it: in overload 16 were too few
         let on_wire = |o: &OutputUnit<V>| {
             let link = &net.links[o.class as usize];
             (link.latency + net.after_grant + 32).min(u64::from(link.capacity)) as usize

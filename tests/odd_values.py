@@ -1,0 +1,41 @@
+"""Odd numbers in the frames of a reproduction: whatever was measured, its report is made."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from weft.reproduce.common import line_figures
+from weft.reproduce.common.frames import SCHEMA
+from weft.reproduce.common.measured import LackingError, Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weft.reproduce.common.paper import Paper
+
+ODD = [None, 0.0, "stalled"]
+"""Values of all numbers of a mechanism; or all its runs are stalled."""
+
+
+def check_report(
+    paper: Paper, ideal: Measured, experiment: str, mechanisms: Iterable[str], value: float | str | None
+) -> Iterable[Measured]:
+    """Draw the figures that need an experiment, with each mechanism odd in it; give what its claims are judged by."""
+    numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]
+    for mechanism in mechanisms:
+        it = pl.col("mechanism") == mechanism
+        odd = (
+            [(pl.col("stalled") | it).alias("stalled")]
+            if value == "stalled"
+            else [pl.when(~it).then(pl.col(name)).otherwise(pl.lit(value)).alias(name) for name in numbers]
+        )
+        frames = dict(ideal.frames)
+        measured = Measured(frames | {experiment: frames[experiment].with_columns(odd)})
+        for figure in paper.figures:
+            if experiment in figure.needs:
+                with suppress(LackingError):
+                    assert line_figures.drawn(figure, measured).numbers is not None
+        yield measured
