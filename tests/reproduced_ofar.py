@@ -10,7 +10,7 @@ import polars as pl
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
 from weft.reproduce.ofar.closed_forms import valiant_bound
-from weft.reproduce.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PB, PB_125, VAL
+from weft.reproduce.ofar.routings_run import COLUMNS, MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, PB_125, UGAL, VAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +22,17 @@ FULL = {
     "ADV+2": {VAL: 0.33, PB: 0.38, PB_125: 0.39, OFAR: 0.45, OFAR_L: 0.44, OFAR_E: 0.45},
     "ADV+6": {VAL: 0.166, PB: 0.166, PB_125: 0.166, OFAR: 0.36, OFAR_L: 0.166, OFAR_E: 0.36},
 }
-LATENCY = {MIN: 130.0, VAL: 240.0, PB: 160.0, PB_125: 160.0, OFAR: 132.0, OFAR_L: 131.0, OFAR_E: 132.0}
+LATENCY = {
+    MIN: 130.0,
+    VAL: 240.0,
+    PB: 160.0,
+    PB_125: 160.0,
+    UGAL: 150.0,
+    PAR: 155.0,
+    OFAR: 132.0,
+    OFAR_L: 131.0,
+    OFAR_E: 132.0,
+}
 # Times of OFAR over those of PB, with the mean of which the speed-up is the printed one.
 TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
 
@@ -130,6 +140,17 @@ def ideal() -> Measured:
             row(OFAR_E, "ADV+6", 0.6, rings=rings, broken=broken, accepted_load=0.4 - 0.01 * broken / rings)
             for rings in (1, 2)
             for broken in (0, 1, 2, 4)
+        ),
+        "patterns": frame(
+            row(name, pattern, 0.6, accepted_load=accepted, rings=rings)
+            for pattern, best in (("UN", PAR), ("hot_spot", OFAR_E))
+            for name, rings in ((UGAL, None), (PAR, None), (OFAR_E, 1), (OFAR_E, 3))
+            for accepted in (0.5 if name == best else 0.4,)
+        ),
+        "broken": frame(
+            row(name, "UN", 0.1, rings=rings, down_share=down, dropped_share=down * (2 if rings is None else 0.2))
+            for name, rings in ((UGAL, None), (OFAR_E, 1), (OFAR_E, 3))
+            for down in (0.001, 0.02)
         ),
     }
     return Measured(frames, quick=False)

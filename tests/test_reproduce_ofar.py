@@ -18,7 +18,7 @@ from weft.plot import style
 from weft.reproduce.common import claims, line_figures, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.ofar import PAPER, QUICK_H
+from weft.reproduce.ofar import PAPER, QUICK_H, beyond
 from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
 from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
 from weft.reproduce.ofar.transients import response
@@ -246,6 +246,17 @@ def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
     assert all("granted" in each.reading for each in PAPER.figures if each.needs and each.name != "2b")
 
 
+def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts_most() -> None:
+    drawing = beyond.patterns_figure(ideal())
+    assert drawing.numbers is not None
+    assert {"OFAR-E", "OFAR-E, 3 rings"} <= {*drawing.numbers["series"]}
+    assert beyond.patterns_remark(ideal()) == "Run at h = 6. OFAR accepts most under all of 2 patterns but UN (PAR)."
+    lost = beyond.broken_figure(ideal()).numbers
+    assert lost is not None
+    worst = lost.filter((pl.col("series") == "UGAL") & (pl.col("Links broken at a time [%]") == 2))
+    assert worst["Packets dropped [%]"].to_list() == [pytest.approx(4)]
+
+
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
@@ -273,10 +284,15 @@ def tiny(each: Experiment) -> Experiment:
         sets |= {"zip.traffic.phases": [[phase] for phase in phases]}
     else:
         sets |= {"measure.warmup": "200cycles", "measure.window": "300cycles"}
-    if each.name in ("uniform", "adv2", "advh", "embedded", "unavailable", "scarce"):
+    if each.name in ("uniform", "adv2", "advh", "embedded", "unavailable", "scarce", "patterns"):
         sets |= {"sweep.traffic.load": [0.025]}
     if each.name in ("embedded", "unavailable", "scarce", "offsets"):
         sets |= {"sweep.traffic.pattern": ["uniform", shift] if each.name != "offsets" else [shift]}
+    if each.name in ("patterns", "broken"):
+        rings = {"dragonfly_ofar": {"ring": {"kind": "embedded", "rings": 2}}}
+        sets |= {"sweep.traffic.pattern": ["uniform", shift], "sweep.routing": ["dragonfly_ugal", rings]}
+    if each.name == "broken":
+        sets |= {"fault_model.random.from": "100cycles"}
     if each.name == "failures":
         sets |= {"traffic.pattern": shift, "sweep.faults": [[], [{"link": [1, 2], "at": "100cycles"}]]}
     if each.name == "saturation":

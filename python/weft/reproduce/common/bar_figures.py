@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.patches import Patch
@@ -28,8 +28,9 @@ def grouped(
     y: str,
     *,
     looks: Sequence[str] = (),
+    wide: bool = False,
 ) -> tuple[Drawing, Axes]:
-    """A figure of one panel, a column wide, with a bar of each series in each group.
+    """A figure of one panel with a bar of each series in each group.
 
     Parameters
     ----------
@@ -41,18 +42,21 @@ def grouped(
         By series, heights in the order of the groups; ``None`` for a bar that is missing.
     looks : sequence of str
         Labels in a fixed order, so that a series has the colour that it has in other figures.
+    wide : bool
+        Whether it is as wide as a page, with slanted names, for many groups; else as a column.
     """
     order = list(dict.fromkeys([*looks, *bars]))
     fills = {name: style.fill(order.index(name)) for name in bars}
     entries = [Patch(label=name, **fills[name]) for name in bars]
-    drawing = style.canvas(title, entries, width=style.COLUMN, height=_HEIGHT)
+    drawing = style.canvas(title, entries, width=style.PAGE if wide else style.COLUMN, height=_HEIGHT)
     axes = drawing.add_subplot()
     width = _FILLED / len(bars)
     for number, (name, heights) in enumerate(bars.items()):
         places = [place + (number - (len(bars) - 1) / 2) * width for place in range(len(groups))]
         shown = [(place, height) for place, height in zip(places, heights, strict=True) if height is not None]
         axes.bar([place for place, _ in shown], [height for _, height in shown], width, label=f"_{name}", **fills[name])
-    axes.set_xticks(range(len(groups)), groups)
+    slant: dict[str, Any] = {"rotation": 30, "ha": "right"} if wide else {}
+    axes.set_xticks(range(len(groups)), groups, **slant)
     axes.set_ylabel(y)
     axes.set_ylim(bottom=0)
     axes.grid(visible=False, axis="x")

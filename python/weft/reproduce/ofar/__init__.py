@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.reproduce.common.paper import Experiment, Figure, Paper
-from weft.reproduce.ofar import bursts, network_claims, rings, steady, transients
+from weft.reproduce.ofar import beyond, bursts, network_claims, rings, steady, transients
 from weft.reproduce.ofar.routings_run import frame
 
 # Size of the networks of a quick run; that of the paper is 6.
@@ -17,6 +17,7 @@ _SMALL: dict[str, Any] = {
     f"{_TOPOLOGY}.global_links_per_router": QUICK_H,
 }
 _SCALED = f"{(2 * QUICK_H**2 + 1) * 2 * QUICK_H} routers (h = {QUICK_H}) in place of 876 (h = 6)"
+_NEXT = {"group_shift": {"shift": 1}}
 _FARTHEST = {"group_shift": {"shift": QUICK_H}}
 _PATTERNS = ["uniform", {"group_shift": {"shift": 2}}, _FARTHEST]
 
@@ -53,9 +54,24 @@ _TRANSIENTS = {
 
 
 def _mix(*weights: int) -> dict[str, Any]:
-    shifts = [{"group_shift": {"shift": shift}} for shift in (1, QUICK_H)]
-    return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, ["uniform", *shifts], strict=True)]}
+    patterns = ["uniform", _NEXT, _FARTHEST]
+    return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, patterns, strict=True)]}
 
+
+# Those of patterns.yaml, for the 342 terminals of a quick run.
+_ALL_PATTERNS: list[Any] = [
+    *_PATTERNS,
+    _NEXT,
+    {"router_shift": {"shift": 1}},
+    "random_permutation",
+    "asymmetric",
+    {"hot_spot": {"targets": [0, 171], "share": 0.01}},
+    *(
+        {"within": {"terminals": 256, "pattern": pattern}}
+        for pattern in ("bit_complement", "bit_reverse", "shuffle", "transpose")
+    ),
+    _mix(60, 20, 20),
+]
 
 # OFAR takes long where it is saturated: of the larger bursts a quick run has two, and one seed.
 _MIXES = [_mix(80, 10, 10), _mix(60, 20, 20), _mix(20, 40, 40)]
@@ -82,6 +98,8 @@ EXPERIMENTS = (
     _three_patterns("embedded"),
     _three_patterns("unavailable"),
     _sweep("scarce", 0.3, 0.6, 1.0, **{"sweep.traffic.pattern": ["uniform", _FARTHEST]}),
+    _sweep(beyond.PATTERNS, 0.6, **{"sweep.traffic.pattern": _ALL_PATTERNS}),
+    Experiment(beyond.BROKEN, (_SMALL | {"sweep.traffic.pattern": ["uniform", _NEXT, _FARTHEST]},), scaled=_SCALED),
     Experiment("failures", (_SMALL | {"traffic.pattern.group_shift.shift": QUICK_H},), scaled=_SCALED),
 )
 
@@ -187,6 +205,26 @@ FIGURES = (
         "more than one failure could block the system, and that several rings without a common link would help; it has "
         "no numbers.",
         remark=rings.failures_remark,
+    ),
+    Figure(
+        "patterns",
+        "OFAR, PB, PAR and UGAL under every pattern",
+        beyond.patterns_figure,
+        (beyond.PATTERNS,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers, one of which the ring of OFAR has. "
+        "PAR looks at what went over a link of late, UGAL at credits. Patterns by bits are among some terminals only.",
+        remark=beyond.patterns_remark,
+    ),
+    Figure(
+        "broken",
+        "Links that break at random and are mended",
+        beyond.broken_figure,
+        (beyond.BROKEN,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} 0.1 phits are offered. Each link breaks at random, again and again, and "
+        "is mended after 1,000 cycles on average.",
+        remark=steady.remark(beyond.BROKEN),
     ),
     Figure(
         "cost",

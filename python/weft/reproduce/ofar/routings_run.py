@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
+UGAL, PAR = "UGAL", "PAR"
 # OFAR with an embedded ring, as the authors' simulator calls it.
 OFAR_E = "OFAR-E"
 # The other coefficient of the authors' simulator; the paper prints none.
@@ -22,7 +23,7 @@ UNIFORM = "UN"
 # Phits of a packet, which is one flit here. Loads of scenarios are in flits, those of frames in phits as in the paper.
 PHITS = 8
 _LOADS = ("load", "offered_load", "accepted_load")
-_OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL}
+_OF_GROUPS = {"dragonfly_minimal": MIN, "dragonfly_valiant": VAL, "dragonfly_ugal": UGAL, "dragonfly_par": PAR}
 _MIXES = {80: "MIX1", 60: "MIX2", 20: "MIX3"}
 # Columns beside those of every paper.
 COLUMNS: dict[str, Any] = {
@@ -32,8 +33,10 @@ COLUMNS: dict[str, Any] = {
     "injection": pl.String,
     "rings": pl.Int64,
     "broken": pl.Int64,
+    "down_share": pl.Float64,
     "per_terminal": pl.Int64,
     "dropped_packets": pl.Float64,
+    "dropped_share": pl.Float64,
     "ring_hops": pl.Float64,
     "change_cycle": pl.Int64,
     "sent_cycle": pl.List(pl.Float64),
@@ -51,10 +54,11 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it, with loads in phits/(node cycle).
 
     Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
-    (its control), ``rings`` (escape rings), ``broken`` (links that fail), ``per_terminal`` [packets of a burst],
-    ``dropped_packets``, ``ring_hops`` (over wires of a ring, of a packet that was delivered); and where latencies by
-    time of sending were recorded ``change_cycle``, and lists over bins: ``sent_cycle`` (middle of the bin),
-    ``sent_packets``, ``sent_latency`` [cycles].
+    (its control), ``rings`` (escape rings), ``broken`` (links that fail at a given time), ``down_share`` (of the links,
+    broken at a time where they break at random), ``per_terminal`` [packets of a burst], ``dropped_packets``,
+    ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a packet that was delivered);
+    and where latencies by time of sending were recorded ``change_cycle``, and lists over bins: ``sent_cycle`` (middle
+    of the bin), ``sent_packets``, ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -64,7 +68,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     """The further columns of a row, and its loads in phits."""
     loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
     found = loads | _parameters(results.scenario(point)) | _sent(results, point)
-    found["dropped_packets"] = results.summaries[point].get("dropped_packets")
+    found |= _dropped(results.summaries[point])
     found["ring_hops"] = _ring_hops(results, point) if row["mechanism"] in (OFAR, OFAR_L) else None
     return found
 
@@ -105,6 +109,8 @@ def pattern(value: Any) -> str:
         return adversarial(parameters["shift"])
     if name == "mix":
         return _MIXES.get(parameters[0]["weight"], name)
+    if name == "within":
+        return pattern(parameters["pattern"])
     return name
 
 
@@ -118,11 +124,28 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
         "change_cycle": int(phase["from"].removesuffix("cycles")) if phase else None,
         "h": network["global_links_per_router"],
         "broken": len(scenario.get("faults") or []),
+        "down_share": _down_share(scenario),
         "per_terminal": (traffic.get("batch") or {}).get("per_terminal"),
     }
     if "ring" in routing:
         row |= {"injection": _named(routing["injection"])[0], "rings": routing["ring"]["rings"]}
     return row
+
+
+def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Packets that were dropped in the window, and their share of those that were dropped or delivered in it."""
+    dropped, delivered = summary.get("dropped_packets"), summary.get("packets")
+    left = (dropped or 0) + (delivered or 0)
+    return {"dropped_packets": dropped, "dropped_share": dropped / left if dropped is not None and left else None}
+
+
+def _down_share(scenario: Mapping[str, Any]) -> float | None:
+    """The share of links that are broken at a time where they break at random, in the long run."""
+    random = (scenario.get("fault_model") or {}).get("random")
+    if not random:
+        return None
+    between, mend = (int(random[name].removesuffix("cycles")) for name in ("mtbf", "mttr"))
+    return mend / (between + mend)
 
 
 def _sent(results: ResultSet, point: int) -> dict[str, Any]:
