@@ -1,7 +1,8 @@
 //! The routings. Each is one file, in the folder of the networks that it routes, and one line here.
 //!
 //! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
-//! destination, [`best`] compares candidates by their credits, [`bounds`] holds bounds that they give with examples.
+//! destination, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
+//! minimal path at any router and escape into rings, [`bounds`] holds bounds that they give with examples.
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
@@ -37,6 +38,7 @@ weft_units::registry! {
 
 mod best;
 mod bounds;
+mod in_transit;
 pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;

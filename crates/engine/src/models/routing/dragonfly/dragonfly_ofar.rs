@@ -24,16 +24,15 @@
 //! of misroutes, adversarial load beyond minimal. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
-mod escape;
 
-use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
+use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, RingConfig, Trigger};
+use crate::models::routing::on_dragonfly::{Groups, group, in_groups, index};
 use crate::models::routing::{Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View};
 use crate::state::{DETOUR, Packet};
 use decide::Kind;
-use escape::Rings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_topology::Graph;
+use weft_topology::{Graph, Peer, Ring};
 use weft_units::Refusal;
 
 /// Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
@@ -63,52 +62,6 @@ pub struct DragonflyOfar {
     pub injection: Injection,
 }
 
-/// What keeps packets at their source while the router is congested.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Injection {
-    /// Nothing.
-    Free {},
-    /// The buffer behind the first hop must have room for so many packets more than the one that enters it.
-    Bubble { packets: u32 },
-    /// Some escape VC of the router must be at most so full, 0 to 1 [share of a buffer].
-    EscapeOccupancy { most: f64 },
-}
-
-impl Default for Injection {
-    fn default() -> Self {
-        Self::Free {}
-    }
-}
-
-/// When a head looks for a detour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Trigger {
-    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version).
-    #[default]
-    Granted,
-    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
-    /// of the paper).
-    Unavailable,
-}
-
-/// How full the first output of a detour may be.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MostOccupancy {
-    /// A share of the occupancy of the minimal output.
-    Relative(f64),
-    /// A share of the buffer.
-    Fixed(f64),
-}
-
-impl Default for MostOccupancy {
-    fn default() -> Self {
-        Self::Relative(0.9)
-    }
-}
-
 /// Which global link a detour takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -124,74 +77,23 @@ pub enum GlobalMisrouting {
     RandomRouter,
 }
 
-/// The escape ring.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RingConfig {
-    /// Where it is. Default: physical where the topology has such rings, else embedded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<RingKind>,
-    /// Embedded rings without a common link, 1 or more.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 32))]
-    pub rings: u32,
-    /// Directions of each ring, 1 or 2; with two, packets go the shorter way round.
-    #[serde(default = "two")]
-    #[schemars(range(min = 1, max = 2))]
-    pub directions: u32,
-    /// VCs of an embedded ring on its links, 1 or more.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 8))]
-    pub vcs: u32,
-    /// How often a packet may leave the ring before its destination router, 0 to 254.
-    #[serde(default = "four")]
-    #[schemars(range(max = 254))]
-    pub exits: u32,
-    /// Whether packets may enter the ring right from their source.
-    #[serde(default)]
-    pub from_sources: bool,
-}
-
-/// Where an escape ring is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RingKind {
-    /// On wires and ports of its own (`escape_rings` of the topology).
-    Physical,
-    /// On VCs of its own on links that the network has anyway.
-    Embedded,
-}
-
-impl Default for RingConfig {
-    fn default() -> Self {
-        Self { kind: None, rings: 1, directions: 2, vcs: 1, exits: 4, from_sources: false }
-    }
-}
-
 fn yes() -> bool {
     true
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn two() -> u32 {
-    2
-}
-
-fn four() -> u32 {
-    4
-}
+/// The name under which a scenario has it.
+const NAME: &str = "dragonfly_ofar";
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
+    in_transit: InTransit,
     /// First local port, and how many local ports follow each other; the same for global ports.
     local: (u8, u8),
     global: (u8, u8),
-    rings: Rings,
+    /// By direction of the rings, by router: whether the next hop leads to another group.
+    leaves_group: Vec<Vec<bool>>,
 }
 
 impl RoutingModel for DragonflyOfar {
@@ -204,12 +106,23 @@ impl RoutingModel for DragonflyOfar {
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
-        self.check()?;
+        let keys = Keys {
+            trigger: self.trigger,
+            least_occupancy: self.least_occupancy,
+            most_occupancy: self.most_occupancy,
+            ring: self.ring.clone(),
+            injection: self.injection,
+        };
+        let in_transit = InTransit::of(keys, NAME, graph, |path| Ring::in_label_order(graph, path))?;
         let groups = Groups::of(graph).expect("a graph that fits");
         let local = (groups.first_local(), (groups.per_group - 1) as u8);
         let global = groups.global_ports();
-        let rings = Rings::of(graph, &self.ring, groups.per_group)?;
-        Ok(Runtime { config: self.clone(), local, global, rings, groups })
+        let leaves = |(router, &port): (u32, &u8)| match graph.ports(router)[usize::from(port)].peer {
+            Peer::Router { router: far, .. } => far / groups.per_group != router / groups.per_group,
+            Peer::Terminal(_) | Peer::Unused => false,
+        };
+        let leaves_group = in_transit.rings.ports().map(|ports| (0..).zip(ports).map(leaves).collect()).collect();
+        Ok(Runtime { config: self.clone(), local, global, leaves_group, in_transit, groups })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -248,40 +161,7 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-impl DragonflyOfar {
-    /// Refuses thresholds and counts out of range.
-    fn check(&self) -> Result<(), Refusal> {
-        let at = |key: &str| format!("routing.dragonfly_ofar.{key}");
-        let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {
-            true => Ok(()),
-            false => Err(Refusal::new(at(key), format!("{value} is no share"), "write 0 to 1")),
-        };
-        share(self.least_occupancy, "least_occupancy")?;
-        match self.most_occupancy {
-            MostOccupancy::Relative(value) => share(value, "most_occupancy.relative")?,
-            MostOccupancy::Fixed(value) => share(value, "most_occupancy.fixed")?,
-        }
-        if let Injection::EscapeOccupancy { most } = self.injection {
-            share(most, "injection.escape_occupancy.most")?;
-        }
-        let ring = &self.ring;
-        for (key, value, from, to) in [
-            ("ring.rings", ring.rings, 1, 32),
-            ("ring.directions", ring.directions, 1, 2),
-            ("ring.vcs", ring.vcs, 1, 8),
-            ("ring.exits", ring.exits, 0, 254),
-        ] {
-            if !(from..=to).contains(&value) {
-                let what = format!("{value} is not {from} to {to}");
-                return Err(Refusal::new(at(key), what, format!("write {from} to {to}")));
-            }
-        }
-        Ok(())
-    }
-}
-
-// What a packet remembers. `phase` holds these bits; `lane` counts departures from the ring; `dim` is the number of the
-// direction of a ring that the packet is in, plus 1.
+// What a packet remembers beside its ring: these bits of `phase`.
 /// It has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
 /// It has taken a local misroute in this group.
@@ -292,10 +172,14 @@ const MUST_GLOBAL: u8 = 4;
 const FROM_LOCAL: u8 = 8;
 /// It has left its source group.
 const LEFT_GROUP: u8 = 16;
-/// It has left its source router.
-const LEFT_SOURCE: u8 = 32;
 
 impl Runtime {
+    /// The number of a router.
+    #[inline(always)]
+    fn router(&self, at: u64) -> usize {
+        (group(at) * self.groups.per_group + index(at)) as usize
+    }
+
     /// The minimal hop to the destination (another router), and whether it is a global one.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
@@ -311,10 +195,6 @@ impl Runtime {
 
     /// The packet takes a hop outside the ring.
     fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
-        if packet.dim != 0 {
-            packet.dim = 0;
-            packet.lane = packet.lane.saturating_add(1);
-        }
         let misroutes = hop.port != self.minimal(at, packet).0.port;
         if misroutes {
             packet.flags |= DETOUR;
@@ -341,7 +221,7 @@ impl Runtime {
 
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
-        let (classes, ring_entries) = self.rings.classes();
+        let (classes, ring_entries) = self.in_transit.classes();
         Needs {
             classes,
             ring_entries,
@@ -370,12 +250,11 @@ impl Routing for Runtime {
         if at == packet.dest {
             return; // to the terminal
         }
-        packet.phase |= LEFT_SOURCE;
-        match self.rings.taken(at, hop) {
-            Some((direction, leaves_group)) => {
-                packet.dim = direction + 1;
+        let router = self.router(at);
+        match self.in_transit.taken(router, packet, hop) {
+            Some(direction) => {
                 packet.phase &= !FROM_LOCAL;
-                if leaves_group {
+                if self.leaves_group[usize::from(direction)][router] {
                     packet.phase &= !(LOCAL_DONE | MUST_GLOBAL);
                     packet.phase |= LEFT_GROUP;
                 }
@@ -402,14 +281,13 @@ impl Routing for Runtime {
     }
 
     fn proof(&self) -> Proof<'_> {
-        Proof::EscapeRings(self.rings.escapes())
+        self.in_transit.proof()
     }
 
-    /// A packet is outside the rings once more than it may leave them, and as often in one.
     fn most_hops(&self) -> Option<u32> {
         // l l g l l g l l; without local misroutes l l g l g l
         let outside = if self.config.local_misrouting { 8 } else { 6 };
-        Some((self.config.ring.exits + 1) * (outside + self.rings.longest_stay()))
+        Some(self.in_transit.most_hops(outside))
     }
 }
 

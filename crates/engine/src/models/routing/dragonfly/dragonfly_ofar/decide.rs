@@ -1,10 +1,8 @@
 //! What a head asks for in an allocation step, and all that it may ask for.
 
-use super::{
-    FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, Injection, LEFT_SOURCE, LOCAL_DONE, MUST_GLOBAL, MostOccupancy, Runtime,
-    Trigger,
-};
-use crate::models::routing::{Hop, Told, View, below, hash};
+use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
+use crate::models::routing::in_transit::{is_in_ring, pick};
+use crate::models::routing::{Hop, View, below, hash};
 use crate::state::Packet;
 
 /// A kind of detour.
@@ -27,32 +25,15 @@ impl Kind {
     }
 }
 
-/// Most outputs that a router can offer for a detour.
-const MOST: usize = 64;
-
 impl Runtime {
     /// The hop that a head asks for in this step.
     #[inline(always)]
     pub(super) fn decide<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
-        if packet.dim != 0 && u32::from(packet.lane) >= self.config.ring.exits {
-            return Some(self.rings.onward(at, packet));
+        if self.in_transit.stays_in_ring(packet) {
+            return Some(self.in_transit.rings.onward(self.router(at), packet));
         }
         let hop = self.wish(at, here, packet, turn)?;
-        let at_source = packet.phase & LEFT_SOURCE == 0;
-        (!at_source || self.may_inject(at, here, packet, hop)).then_some(hop)
-    }
-
-    /// Whether the control of injection lets a packet take its first hop.
-    #[inline(always)]
-    fn may_inject<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, hop: Hop) -> bool {
-        match self.config.injection {
-            Injection::Free {} => true,
-            Injection::Bubble { packets } => {
-                let room = u64::from(here.occupancy(hop).1);
-                room >= u64::from(packet.len) * (u64::from(packets) + 1)
-            }
-            Injection::EscapeOccupancy { most } => self.rings.all_onward(at).any(|hop| here.occupancy(hop).0 <= most),
-        }
+        self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
     /// The hop that a head asks for if nothing keeps it at its source.
@@ -60,17 +41,9 @@ impl Runtime {
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
-        let looks = match self.config.trigger {
-            Trigger::Granted => here.was_granted(minimal.port),
-            Trigger::Unavailable => !here.is_open(minimal),
-        };
+        let looks = self.in_transit.looks(here, minimal);
         if !mandatory && !looks && here.has_room(minimal) {
-            // until an output is taken, neither what was granted nor the room behind it changes for the worse
-            let is_free = matches!(self.config.injection, Injection::Free {});
-            if is_free && self.config.trigger == Trigger::Granted {
-                here.told(Told::Stays);
-            }
-            return Some(minimal);
+            return Some(self.in_transit.takes_minimal(here, minimal));
         }
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
     }
@@ -88,25 +61,23 @@ impl Runtime {
         let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
         let mut is_stuck = !here.has_room(minimal);
-        let full = if mandatory || looks { here.occupancy(minimal).0 } else { 0.0 };
-        if mandatory || looks && full >= self.config.least_occupancy {
-            let most = match self.config.most_occupancy {
-                MostOccupancy::Relative(share) => share * full,
-                MostOccupancy::Fixed(share) => share,
-            };
-            if let Some(kind) = self.kind(at, packet, is_global, random) {
-                let most = if kind == Kind::MandatoryGlobal { 1.0 } else { most };
-                if let Some(hop) = self.pick((at, here), kind, minimal, most, random) {
-                    return Some(hop);
-                }
-                is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));
+        let most = match (mandatory, looks) {
+            (true, _) => Some(1.0),
+            (false, true) => self.in_transit.most_occupancy(here.occupancy(minimal).0),
+            (false, false) => None,
+        };
+        if let Some(most) = most
+            && let Some(kind) = self.kind(at, packet, is_global, random)
+        {
+            if let Some(hop) = pick(here, self.candidates(at, kind, minimal), most, random) {
+                return Some(hop);
             }
+            is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));
         }
-        if packet.dim != 0 && is_stuck {
-            return Some(self.rings.onward(at, packet));
-        }
-        if is_stuck && (packet.phase & LEFT_SOURCE != 0 || self.config.ring.from_sources) {
-            return Some(self.ring(at, here, packet, random));
+        if is_stuck
+            && let Some(hop) = self.in_transit.escape((self.router(at), self.router(packet.dest)), here, packet, random)
+        {
+            return Some(hop);
         }
         if !mandatory {
             return Some(minimal);
@@ -115,32 +86,6 @@ impl Runtime {
         let kind = self.kind(at, packet, is_global, random)?;
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         self.candidates(at, kind, minimal).find(may_wake)
-    }
-
-    /// The hop into a ring that is open, if one is; else into any.
-    fn ring<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, random: u64) -> Hop {
-        let (count, first) = (self.rings.count(), below(random, self.rings.count()));
-        let into = |k: u32| self.rings.enter((first + k) % count, at, packet, random & 1 != 0);
-        (0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0))
-    }
-
-    /// One of the open outputs of this kind that are at most so full, drawn at random.
-    fn pick<Q: View + ?Sized>(
-        &self,
-        (at, here): (u64, &Q),
-        kind: Kind,
-        minimal: Hop,
-        most: f64,
-        random: u64,
-    ) -> Option<Hop> {
-        let (mut open, mut count) = ([Hop::default(); MOST], 0);
-        for hop in self.candidates(at, kind, minimal) {
-            if here.is_open(hop) && !here.was_granted(hop.port) && here.occupancy(hop).0 <= most && count < MOST {
-                open[count] = hop;
-                count += 1;
-            }
-        }
-        (count > 0).then(|| open[below(random, count as u32) as usize])
     }
 
     /// The kind of detour that a packet may take here; `random` draws where both kinds are possible.
@@ -163,7 +108,7 @@ impl Runtime {
             if has(MUST_GLOBAL) {
                 return [Some(Kind::MandatoryGlobal), None];
             }
-            if packet.dim != 0 {
+            if is_in_ring(packet) {
                 return [None, None];
             }
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
@@ -179,8 +124,9 @@ impl Runtime {
 
     /// Every hop that a packet may take at `at` (not its destination router), the minimal one first.
     pub(super) fn possible(&self, at: u64, packet: &Packet) -> Vec<Hop> {
-        if packet.dim != 0 && u32::from(packet.lane) >= self.config.ring.exits {
-            return vec![self.rings.onward(at, packet)];
+        let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
+        if self.in_transit.stays_in_ring(packet) {
+            return escapes;
         }
         let (minimal, is_global) = self.minimal(at, packet);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
@@ -188,15 +134,7 @@ impl Runtime {
         for kind in self.kinds(at, packet, is_global).into_iter().flatten() {
             hops.extend(self.candidates(at, kind, minimal));
         }
-        if packet.dim != 0 {
-            hops.push(self.rings.onward(at, packet));
-        } else if packet.phase & LEFT_SOURCE != 0 || self.config.ring.from_sources {
-            for ring in 0..self.rings.count() {
-                let ways = [false, true].map(|tie| self.rings.enter(ring, at, packet, tie));
-                hops.push(ways[0]);
-                hops.extend((ways[1] != ways[0]).then_some(ways[1]));
-            }
-        }
+        hops.extend(escapes);
         hops
     }
 }

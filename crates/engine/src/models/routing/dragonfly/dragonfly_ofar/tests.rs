@@ -4,6 +4,7 @@ use super::*;
 use crate::api::age::Priority;
 use crate::api::coordinates::of_all;
 use crate::models::routing::RoutingConfig;
+use crate::models::routing::in_transit::is_in_ring;
 use crate::network::spec::{Execution, InputSpeedup, Rate};
 use crate::state::RouteState;
 use crate::{Outcome, Spec};
@@ -40,12 +41,12 @@ fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -
             assert_eq!(here, packet.dest);
             continue;
         };
-        if routing.rings.taken(here, step.hop).is_some() {
+        if routing.in_transit.rings.direction(routing.router(here), step.hop).is_some() {
             continue; // the ring is followed by the proof
         }
         let is_global = !routing.groups.is_local(step.hop.port);
         let misroute = u32::from(step.hop.port != routing.minimal(here, &packet).0.port);
-        let mut next = Way { hops: way.hops + 1, departures: way.departures + u32::from(packet.dim != 0), ..way };
+        let mut next = Way { hops: way.hops + 1, departures: way.departures + u32::from(is_in_ring(&packet)), ..way };
         if is_global {
             next.global_misroutes += misroute;
             next.local_misroutes = 0;
@@ -129,10 +130,11 @@ fn a_packet_that_has_left_the_ring_often_enough_stays_in_it() {
     let graph = graph(EMBEDDED);
     let (coords, routing) = (of_all(&graph), routing(r#"{"ring": {"exits": 2, "directions": 1}}"#, &graph));
     let mut packet = Packet { dest: coords[35], target: coords[35], ..Packet::default() };
-    packet.phase = LEFT_SOURCE;
     for (departures, choices) in [(0, true), (1, true), (2, false)] {
         let at = coords[1];
-        packet.dim = 1;
+        let onward = routing.in_transit.rings.all_onward(1).next().expect("a ring");
+        routing.taken(at, &mut packet, onward);
+        assert!(is_in_ring(&packet));
         assert_eq!(packet.lane, departures);
         assert_eq!(routing.possible(at, &packet).len() > 1, choices);
         let minimal = routing.minimal(at, &packet).0;

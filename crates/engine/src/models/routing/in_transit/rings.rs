@@ -1,8 +1,7 @@
-//! The escape rings: which hops are on them, and which one a packet enters.
+//! The escape rings: which hops are on them, and which one a packet enters. Routers are given by their numbers.
 
-use super::{RingConfig, RingKind};
+use super::{IN_RING, RingConfig, RingKind};
 use crate::api::walk::{EscapeRing, RingHop};
-use crate::models::routing::on_dragonfly::{group, index};
 use crate::models::routing::{Classes, Hop, RingEntry};
 use crate::state::Packet;
 use weft_topology::{Graph, Ring};
@@ -11,18 +10,17 @@ use weft_units::Refusal;
 /// One direction of a ring.
 #[derive(Debug, Clone)]
 struct Direction {
-    /// By router: the port that leads on, and whether it leads to another group.
-    ports: Vec<(u8, bool)>,
+    /// By router: the port that leads on.
+    ports: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Rings {
+pub struct Rings {
     /// By ring, by router: its place on the ring.
     places: Vec<Vec<u32>>,
     /// The directions of all rings: those of ring r are r * `per_ring` and, with two, the next one.
     directions: Vec<Direction>,
     per_ring: u8,
-    per_group: u32,
     /// VC classes of hops into a ring and along it.
     entering: u8,
     moving_on: u8,
@@ -31,21 +29,29 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    pub fn of(graph: &Graph, config: &RingConfig, per_group: u32) -> Result<Self, Refusal> {
+    /// `path`: where a scenario has this configuration. `single`: the one embedded ring, if more are not asked for.
+    pub fn of(
+        graph: &Graph,
+        config: &RingConfig,
+        path: &str,
+        single: impl FnOnce(&str) -> Result<Ring, Refusal>,
+    ) -> Result<Self, Refusal> {
         let physical = &graph.structure().rings;
-        let path = "routing.dragonfly_ofar.ring";
         let kind = config.kind.unwrap_or(if physical.is_empty() { RingKind::Embedded } else { RingKind::Physical });
         let rings = match kind {
             RingKind::Physical if physical.is_empty() => {
                 let what = "physical, but the topology has no ring of its own wires";
-                let help = "write kind: embedded, or give the topology escape_rings: 1";
+                let help = match graph.structure().groups.as_ref().and_then(|groups| groups.complete) {
+                    Some(_) => "write kind: embedded, or give the topology escape_rings: 1",
+                    None => "write kind: embedded",
+                };
                 return Err(Refusal::new(format!("{path}.kind"), what, help));
             }
             RingKind::Physical => {
                 refuse_embedded_keys(config, path)?;
                 physical.clone()
             }
-            RingKind::Embedded if config.rings == 1 => vec![Ring::in_label_order(graph, path)?],
+            RingKind::Embedded if config.rings == 1 => vec![single(path)?],
             RingKind::Embedded => Ring::disjoint(graph, config.rings, &format!("{path}.rings"))?,
         };
         Ring::check_all(&rings, graph).map_err(|what| Refusal::new(path, what, "give the topology another ring"))?;
@@ -61,12 +67,7 @@ impl Rings {
         let entries: Vec<RingEntry> = links.iter().copied().filter(of_rings).map(|link| entry(link, vcs)).collect();
         let classes = |link: u8| if entries.iter().any(|entry| entry.link == link) { move_on + 1 } else { 1 };
         let classes = std::iter::once(1).chain(links.iter().map(|&link| classes(link))).collect();
-        let one_way = |ports: &[u16]| Direction {
-            ports: (0..graph.routers())
-                .zip(ports)
-                .map(|(router, &port)| (port as u8, leaves(graph, router, port, per_group)))
-                .collect(),
-        };
+        let one_way = |ports: &[u16]| Direction { ports: ports.iter().map(|&port| port as u8).collect() };
         let both = |ring: &Ring| {
             let directions = [one_way(&ring.forward), one_way(&ring.backward)];
             directions.into_iter().take(config.directions as usize)
@@ -75,7 +76,6 @@ impl Rings {
             directions: rings.iter().flat_map(both).collect(),
             places: rings.iter().map(|ring| ring.place.clone()).collect(),
             per_ring: config.directions as u8,
-            per_group,
             entering: enter,
             moving_on: move_on,
             classes,
@@ -87,32 +87,29 @@ impl Rings {
         (self.classes.clone(), self.entries.clone())
     }
 
-    #[inline(always)]
-    fn router(&self, at: u64) -> usize {
-        (group(at) * self.per_group + index(at)) as usize
-    }
-
-    /// The direction that a hop follows, and whether it leads to another group; `None` for a hop outside the rings.
-    pub fn taken(&self, at: u64, hop: Hop) -> Option<(u8, bool)> {
+    /// The direction that a hop follows; `None` for a hop outside the rings.
+    pub fn direction(&self, router: usize, hop: Hop) -> Option<u8> {
         if hop.class != self.entering && hop.class != self.moving_on {
             return None;
         }
-        let router = self.router(at);
-        let is = |direction: &Direction| direction.ports[router].0 == hop.port;
-        let number = self.directions.iter().position(is)?;
-        Some((number as u8, self.directions[number].ports[router].1))
+        let is = |direction: &Direction| direction.ports[router] == hop.port;
+        self.directions.iter().position(is).map(|number| number as u8)
+    }
+
+    /// The ports of each router, by direction.
+    pub fn ports(&self) -> impl Iterator<Item = &[u8]> {
+        self.directions.iter().map(|direction| &direction.ports[..])
     }
 
     /// The hop on which a packet goes on in the direction that it is in.
-    pub fn onward(&self, at: u64, packet: &Packet) -> Hop {
-        let port = self.directions[usize::from(packet.dim) - 1].ports[self.router(at)].0;
+    pub fn onward(&self, router: usize, packet: &Packet) -> Hop {
+        let port = self.directions[usize::from(packet.dim - IN_RING)].ports[router];
         Hop { port, class: self.moving_on }
     }
 
     /// The hops along all rings, in all directions.
-    pub fn all_onward(&self, at: u64) -> impl Iterator<Item = Hop> + '_ {
-        let router = self.router(at);
-        self.directions.iter().map(move |direction| Hop { port: direction.ports[router].0, class: self.moving_on })
+    pub fn all_onward(&self, router: usize) -> impl Iterator<Item = Hop> + '_ {
+        self.directions.iter().map(move |direction| Hop { port: direction.ports[router], class: self.moving_on })
     }
 
     /// How many rings there are.
@@ -126,20 +123,20 @@ impl Rings {
         if self.per_ring == 2 { routers / 2 } else { routers - 1 }
     }
 
-    /// The hop into a ring, the shorter way round. `tie` decides where both ways are equally long.
-    pub fn enter(&self, ring: u32, at: u64, packet: &Packet, tie: bool) -> Hop {
+    /// The hop into a ring, the shorter way round to router `to`. `tie` decides where both ways are equally long.
+    pub fn enter(&self, ring: u32, router: usize, to: usize, tie: bool) -> Hop {
         let places = &self.places[ring as usize];
-        let (routers, own, to) = (places.len() as u32, places[self.router(at)], places[self.router(packet.dest)]);
+        let (routers, own, to) = (places.len() as u32, places[router], places[to]);
         let ahead = (to + routers - own) % routers;
         let back = self.per_ring == 2 && (2 * ahead > routers || 2 * ahead == routers && tie);
         let direction = ring as usize * usize::from(self.per_ring) + usize::from(back);
-        Hop { port: self.directions[direction].ports[self.router(at)].0, class: self.entering }
+        Hop { port: self.directions[direction].ports[router], class: self.entering }
     }
 
     pub fn escapes(&self) -> Vec<EscapeRing> {
         let (enter, move_on) = (self.entering, self.moving_on);
         let hops =
-            |direction: &Direction| direction.ports.iter().map(|&(port, _)| RingHop { port, enter, move_on }).collect();
+            |direction: &Direction| direction.ports.iter().map(|&port| RingHop { port, enter, move_on }).collect();
         self.directions.iter().map(|direction| EscapeRing { hops: hops(direction) }).collect()
     }
 }
@@ -161,12 +158,4 @@ fn refuse_embedded_keys(config: &RingConfig, path: &str) -> Result<(), Refusal> 
 
 fn class_of(graph: &Graph, router: u32, port: u16) -> u8 {
     graph.ports(router)[usize::from(port)].class
-}
-
-/// Whether a port leads to a router of another group.
-fn leaves(graph: &Graph, router: u32, port: u16, per_group: u32) -> bool {
-    match graph.ports(router)[usize::from(port)].peer {
-        weft_topology::Peer::Router { router: far, .. } => far / per_group != router / per_group,
-        weft_topology::Peer::Terminal(_) | weft_topology::Peer::Unused => false,
-    }
 }

@@ -1,0 +1,151 @@
+//! The keys that the routings of this kind have in common.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// What keeps packets at their source while the router is congested.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Injection {
+    /// Nothing.
+    Free {},
+    /// The buffer behind the first hop must have room for so many packets more than the one that enters it.
+    Bubble { packets: u32 },
+    /// Some escape VC of the router must be at most so full, 0 to 1 [share of a buffer].
+    EscapeOccupancy { most: f64 },
+}
+
+impl Default for Injection {
+    fn default() -> Self {
+        Self::Free {}
+    }
+}
+
+/// When a head looks for a detour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version).
+    #[default]
+    Granted,
+    /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
+    /// of the paper).
+    Unavailable,
+}
+
+/// How full the first output of a detour may be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MostOccupancy {
+    /// A share of the occupancy of the minimal output.
+    Relative(f64),
+    /// A share of the buffer.
+    Fixed(f64),
+}
+
+impl Default for MostOccupancy {
+    fn default() -> Self {
+        Self::Relative(0.9)
+    }
+}
+
+/// The escape ring.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RingConfig {
+    /// Where it is. Default: physical where the topology has such rings, else embedded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<RingKind>,
+    /// Embedded rings without a common link, 1 or more.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 32))]
+    pub rings: u32,
+    /// Directions of each ring, 1 or 2; with two, packets go the shorter way round.
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 2))]
+    pub directions: u32,
+    /// VCs of an embedded ring on its links, 1 or more.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 8))]
+    pub vcs: u32,
+    /// How often a packet may leave the ring before its destination router, 0 to 254.
+    #[serde(default = "four")]
+    #[schemars(range(max = 254))]
+    pub exits: u32,
+    /// Whether packets may enter the ring right from their source.
+    #[serde(default)]
+    pub from_sources: bool,
+}
+
+/// Where an escape ring is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RingKind {
+    /// On wires and ports of its own (`escape_rings` of the topology).
+    Physical,
+    /// On VCs of its own on links that the network has anyway.
+    Embedded,
+}
+
+impl Default for RingConfig {
+    fn default() -> Self {
+        Self { kind: None, rings: 1, directions: 2, vcs: 1, exits: 4, from_sources: false }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn four() -> u32 {
+    4
+}
+
+/// The values of these keys.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    pub trigger: Trigger,
+    /// Th_min \[share of a buffer\].
+    pub least_occupancy: f64,
+    /// Th_non-min.
+    pub most_occupancy: MostOccupancy,
+    pub ring: RingConfig,
+    pub injection: Injection,
+}
+
+impl Keys {
+    /// Refuses thresholds and counts out of range. `routing`: the name under which a scenario has them.
+    pub fn check(&self, routing: &str) -> Result<(), Refusal> {
+        let at = |key: &str| format!("routing.{routing}.{key}");
+        let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {
+            true => Ok(()),
+            false => Err(Refusal::new(at(key), format!("{value} is no share"), "write 0 to 1")),
+        };
+        share(self.least_occupancy, "least_occupancy")?;
+        match self.most_occupancy {
+            MostOccupancy::Relative(value) => share(value, "most_occupancy.relative")?,
+            MostOccupancy::Fixed(value) => share(value, "most_occupancy.fixed")?,
+        }
+        if let Injection::EscapeOccupancy { most } = self.injection {
+            share(most, "injection.escape_occupancy.most")?;
+        }
+        let ring = &self.ring;
+        for (key, value, from, to) in [
+            ("ring.rings", ring.rings, 1, 32),
+            ("ring.directions", ring.directions, 1, 2),
+            ("ring.vcs", ring.vcs, 1, 8),
+            ("ring.exits", ring.exits, 0, 254),
+        ] {
+            if !(from..=to).contains(&value) {
+                let what = format!("{value} is not {from} to {to}");
+                return Err(Refusal::new(at(key), what, format!("write {from} to {to}")));
+            }
+        }
+        Ok(())
+    }
+}
