@@ -1,5 +1,5 @@
 //! Packets that escape into a ring: at full load in the smallest buffers somebody always arrives, and when the sources stop
-//! the rings empty. The dragonflies are palm trees of 9 groups of 4 routers, 72 terminals.
+//! the rings empty. The dragonflies are palm trees of 9 groups of 4 routers, 72 terminals; the HyperX has 16 routers, 64 terminals.
 //!
 //! `WEFT_TEST_ROUNDS=500` runs each case for a million cycles.
 
@@ -20,6 +20,12 @@ fn ofar(wires: u32, ring: &str, more: &str) -> Spec {
     spec(&topology, &format!(r#"{{"dragonfly_ofar": {{"ring": {{{ring}}}{more}}}}}"#))
 }
 
+/// A HyperX, and the same in-transit routing with these keys of `ring`.
+fn hyperx(ring: &str, more: &str) -> Spec {
+    let topology = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+    spec(topology, &format!(r#"{{"hyperx_ofar": {{"ring": {{{ring}}}{more}}}}}"#))
+}
+
 /// Cycles that a packet alone needs round the ring and to its terminal, with its credits, in a network of links of 1 cycle.
 fn round(spec: &Spec) -> u64 {
     let hop = 1 + spec.router.delay + 1;
@@ -27,8 +33,8 @@ fn round(spec: &Spec) -> u64 {
 }
 
 /// Full load with as few VCs and as little buffer as may be. In no time that a packet alone needs round the ring is nothing
-/// delivered. Then the sources stop, and all that they have sent arrives.
-fn check(mut spec: Spec, pattern_json: &str, flits: u32) {
+/// delivered. Then the sources stop, and all that they have sent arrives. `outside`: the longest way outside rings.
+fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
     pattern(&mut spec, pattern_json);
     packets(&mut spec, flits, VirtualCutThrough, 1);
     let classes = imply(&spec).expect("a network that can run").vc_classes;
@@ -51,8 +57,12 @@ fn check(mut spec: Spec, pattern_json: &str, flits: u32) {
     phases(&mut spec, 0, end);
     let out = sim.run(&spec, &());
     assert_eq!((out.sums.flits, out.missing_packets, out.dropped_packets), (out.offered_flits, 0, 0), "{what}");
-    // l l g l l g l l is the longest way outside a ring
-    assert!(out.longest_path > 8, "{what}: no packet was in a ring");
+    assert!(out.longest_path > outside, "{what}: no packet was in a ring");
+}
+
+fn check(spec: Spec, pattern_json: &str, flits: u32) {
+    // l l g l l g l l
+    check_with(spec, pattern_json, flits, 8);
 }
 
 #[test]
@@ -84,5 +94,21 @@ fn packets_that_escape_at_once_and_without_local_misroutes_never_stall() {
     for wires in [0, 1] {
         let from_sources = r#""from_sources": true, "exits": 1"#;
         check(ofar(wires, from_sources, r#", "local_misrouting": false"#), NEXT, 1);
+    }
+}
+
+#[test]
+fn rings_of_a_hyperx_never_stall_and_empty() {
+    const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
+    // a minimal hop and a detour in each of the two dimensions
+    let check = |ring: &str, more: &str, pattern: &str, flits: u32| check_with(hyperx(ring, more), pattern, flits, 4);
+    for flits in [1, 3] {
+        for trigger in ["granted", "unavailable"] {
+            let free = format!(r#", "trigger": "{trigger}", "injection": {{"free": {{}}}}"#);
+            check(r#""directions": 1"#, &free, COMPLEMENT, flits);
+            check(r#""exits": 0"#, &free, UNIFORM, flits);
+            check(r#""rings": 3, "exits": 1, "from_sources": true"#, &free, COMPLEMENT, flits);
+        }
+        check("", "", COMPLEMENT, flits);
     }
 }

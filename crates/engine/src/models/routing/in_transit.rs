@@ -182,3 +182,6 @@ pub fn pick<Q: View + ?Sized>(here: &Q, hops: impl Iterator<Item = Hop>, most: f
 
 /// Most outputs among which a head draws.
 const MOST: usize = 64;
+
+#[cfg(test)]
+pub mod tests;

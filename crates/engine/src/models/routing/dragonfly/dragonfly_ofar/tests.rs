@@ -5,10 +5,9 @@ use crate::api::age::Priority;
 use crate::api::coordinates::of_all;
 use crate::models::routing::RoutingConfig;
 use crate::models::routing::in_transit::is_in_ring;
+use crate::models::routing::in_transit::tests::longest_way;
 use crate::network::spec::{Execution, InputSpeedup, Rate};
-use crate::state::RouteState;
 use crate::{Outcome, Spec};
-use std::collections::HashMap;
 use weft_topology::{Arrangement, Peer, TopologyConfig};
 
 fn graph(topology: &str) -> Graph {
@@ -74,36 +73,6 @@ fn a_packet_misroutes_once_globally_and_once_in_each_group() {
     assert_eq!((longest("{}", 1), longest(r#"{"local_misrouting": false}"#, 1)), (2, 1));
 }
 
-/// Follows a packet through all that it may do, in rings too, to its destination. Returns the longest way [links]; packets
-/// that may wander for ever are found.
-fn longest_way(
-    (graph, routing, coords): (&Graph, &Runtime, &[u64]),
-    at: u32,
-    packet: &Packet,
-    known: &mut HashMap<(u32, RouteState), Option<u32>>,
-) -> u32 {
-    let here = coords[at as usize];
-    if here == packet.dest {
-        return 0;
-    }
-    let state = (at, packet.route_state());
-    if let Some(known) = known.get(&state) {
-        return known.expect("a packet comes back to a state in which it was before");
-    }
-    known.insert(state, None);
-    let mut longest = 0;
-    for step in routing.steps(here, packet, 1) {
-        let mut after = step.after;
-        routing.taken(here, &mut after, step.hop);
-        let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else {
-            panic!("a hop to {:?}", step.hop)
-        };
-        longest = longest.max(1 + longest_way((graph, routing, coords), router, &after, known));
-    }
-    known.insert(state, Some(longest));
-    longest
-}
-
 #[test]
 fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
     for topology in [SMALL, PHYSICAL] {
@@ -112,11 +81,7 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
         for (exits, directions, local) in [(0, 2, true), (1, 1, true), (2, 2, false), (4, 2, true)] {
             let ring = format!(r#""ring": {{"exits": {exits}, "directions": {directions}}}"#);
             let routing = routing(&format!(r#"{{"local_misrouting": {local}, {ring}}}"#), &graph);
-            let dest = coords[graph.routers() as usize - 1];
-            let packet = Packet { dest, target: dest, ..Packet::default() };
-            let mut known = HashMap::new();
-            let from = |from: u32| longest_way((&graph, &routing, &coords), from, &packet, &mut known);
-            let longest = (0..graph.routers()).map(from).max().expect("routers");
+            let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
             let most = routing.most_hops().expect("a limit");
             assert!(longest <= most, "{exits} {directions} {local}: {longest} of {most}");
             // a stay in the ring alone, from next to the destination
