@@ -16,6 +16,35 @@ fn dead(router: u32, at: u64, until: Option<u64>) -> Fault {
     Fault { what: Part::Router(router), at, until }
 }
 
+// ---- links of one class ----------------------------------------------------------------------------------------------
+
+#[test]
+fn of_the_links_between_two_routers_those_of_one_class_may_fail_alone() {
+    // a local link joins routers 0 and 1 of a group, and beside it the wire of the ring, which no packet takes
+    const WIRED: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
+        "escape_rings": 1}}"#;
+    let of_class = |what: &dyn Fn([u32; 2]) -> Part| {
+        let mut spec = spec(WIRED, DF_MINIMAL);
+        spec.set_load(0.1);
+        phases(&mut spec, 0, 4000);
+        spec.faults = vec![Fault { what: what([1, 0]), at: 1000, until: Some(3000) }];
+        let out = run(&spec);
+        let between = out.channels.iter().filter(|c| (c.from, c.to) == (Some(0), Some(1)));
+        // what is on its way when the link fails still crosses it
+        let is_off = |class: u8| {
+            let mut of = between.clone().filter(|c| c.class == class).map(|c| c.cycles[LinkState::Off as usize]);
+            let (off, others) = (of.next().expect("a link"), of.next());
+            assert!(others.is_none() && (off == 0 || (1900..=2000).contains(&off)), "{off} {others:?}");
+            off > 0
+        };
+        (out.dropped_packets > 0, is_off(1), is_off(3))
+    };
+    assert_eq!(spec(WIRED, DF_MINIMAL).graph.class_names()[1..4], ["local", "global", "ring_local"]);
+    assert_eq!(of_class(&Part::Link), (true, true, true));
+    assert_eq!(of_class(&|ends| Part::LinkOfClass(ends, 1)), (true, true, false));
+    assert_eq!(of_class(&|ends| Part::LinkOfClass(ends, 3)), (false, false, true));
+}
+
 // ---- watched heads --------------------------------------------------------------------------------------------------
 
 #[test]

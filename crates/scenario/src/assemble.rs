@@ -43,8 +43,9 @@ impl Scenario {
         let phases = self.measure.phases(&traffic, &clock)?;
         let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
-        let faults = self.faults.iter().enumerate().map(|(k, fault)| fault.spec(k, &clock));
-        let faults = faults.collect::<Result<Vec<_>, _>>()?;
+        let faults = self.faults.iter().enumerate();
+        let faults =
+            faults.map(|(k, fault)| fault.spec(k, &clock, graph.class_names())).collect::<Result<Vec<_>, _>>()?;
         let fault_model = self.fault_model.clone().unwrap_or_default();
         let mut spec = Spec {
             traffic,

@@ -231,12 +231,9 @@ impl RandomFaults {
 
 /// Whether `faults` names the part, or something that it touches.
 fn is_named(spec: &Spec, part: Part) -> bool {
-    let routers = |part: Part| match part {
-        Part::Link(ends) => ends.to_vec(),
-        Part::Router(router) => vec![router],
-    };
-    spec.faults.iter().any(|fault| match (fault.what, part) {
-        (Part::Link(a), Part::Link(b)) => a == b || a == [b[1], b[0]],
-        (named, part) => routers(named).iter().any(|router| routers(part).contains(router)),
+    let of_router = |part: Part| matches!(part, Part::Router(_));
+    spec.faults.iter().any(|fault| match of_router(fault.what) || of_router(part) {
+        true => fault.what.routers().iter().any(|router| part.routers().contains(router)),
+        false => fault.what.overlaps(part),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
+use crate::diagnostic::suggestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_engine::Spec;
@@ -16,6 +17,9 @@ pub struct FaultConfig {
     /// The routers of the link that fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<[u32; 2]>,
+    /// Link class: of the links between these routers only those of this class fail. If it is left out, all of them do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// The router that fails, in place of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<u32>,
@@ -27,12 +31,19 @@ pub struct FaultConfig {
 }
 
 impl FaultConfig {
-    /// Fault number `k` in cycles.
-    pub(crate) fn spec(&self, k: usize, clock: &Clock) -> Result<Fault, Refusal> {
+    /// Fault number `k` in cycles, in a network with these link classes.
+    pub(crate) fn spec(&self, k: usize, clock: &Clock, classes: &[String]) -> Result<Fault, Refusal> {
         let cycles = |time: Time, key: &str| clock.cycles(time, &format!("faults.{k}.{key}"));
         let what = match (self.link, self.router) {
-            (Some(link), None) => Part::Link(link),
-            (None, Some(router)) => Part::Router(router),
+            (Some(link), None) => match &self.class {
+                Some(class) => Part::LinkOfClass(link, number(class, classes, k)?),
+                None => Part::Link(link),
+            },
+            (None, Some(router)) if self.class.is_none() => Part::Router(router),
+            (None, Some(_)) => {
+                let what = "a router fails with all of its links, whatever their class";
+                return Err(Refusal::new(format!("faults.{k}.class"), what, "leave class out, or write link: [0, 1]"));
+            }
             (link, _) => {
                 let what = if link.is_some() { "both a link and a router" } else { "neither a link nor a router" };
                 let help = "write link: [0, 1] or router: 0, and for each thing that fails an entry of its own";
@@ -43,6 +54,16 @@ impl FaultConfig {
         // cycle 1 is the first in which a link can carry anything
         Ok(Fault { what, at: cycles(self.at, "at")?.max(1), until })
     }
+}
+
+/// The number of a link class that fault `k` names.
+fn number(class: &str, classes: &[String], k: usize) -> Result<u8, Refusal> {
+    let number = classes.iter().position(|name| name == class);
+    number.map(|number| number as u8).ok_or_else(|| {
+        let what = format!("the topology has no link class `{class}`");
+        let valid: Vec<&str> = classes.iter().skip(1).map(String::as_str).collect();
+        Refusal::new(format!("faults.{k}.class"), what, suggestion(class, "its classes", &valid))
+    })
 }
 
 impl Scenario {

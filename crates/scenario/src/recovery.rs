@@ -337,6 +337,9 @@ fn failed(spec: &Spec, episode: &Episode) -> String {
     faults.sort_by_key(|fault| fault.at);
     let words = faults.iter().take(NAMED).map(|fault| match fault.what {
         Part::Link([a, b]) => format!("link {a}-{b}"),
+        Part::LinkOfClass([a, b], class) => {
+            format!("{} link {a}-{b}", spec.graph.class_names()[usize::from(class)])
+        }
         Part::Router(router) => format!("router {router}"),
     });
     let named = words.collect::<Vec<_>>().join(", ");

@@ -35,6 +35,29 @@ fn times_become_cycles() {
 }
 
 #[test]
+fn a_link_may_be_named_by_its_class_too() {
+    let of = |faults: &str| {
+        let wired =
+            "dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2, escape_rings: 1}";
+        let text = GOOD[..GOOD.find("faults:").expect("faults")]
+            .replace("hyperx: {widths: [3, 4], terminals_per_router: 1}", wired)
+            .replace("pal", "dragonfly_ofar")
+            .replace("tcep", "always_on");
+        let text = format!("{text}measure: {{warmup: 1us, window: 99us}}\n{faults}\n");
+        let points = expand("faults.yaml", &text, &[]).unwrap_or_else(|error| panic!("{}", error.text));
+        points[0].scenario.spec().expect("good").faults
+    };
+    let wire = |class| Part::LinkOfClass([0, 1], class);
+    let both = of("faults: [{link: [0, 1], class: ring_local, at: 10us}, {link: [0, 1], class: local, at: 10us}]");
+    assert_eq!(both.iter().map(|fault| fault.what).collect::<Vec<_>>(), [wire(3), wire(1)], "at one time");
+    // what is named does not fail at random as well, and neither does what lies beside it
+    let more = of(
+        "faults: [{link: [1, 0], class: ring_local, at: 10us}]\nfault_model: {random: {of: links, mtbf: 50us, mttr: 5us}}",
+    );
+    assert!(more.len() > 20 && more.iter().filter(|fault| fault.what.overlaps(wire(1))).count() == 0, "{more:?}");
+}
+
+#[test]
 fn a_routing_that_looks_at_links_needs_a_policy_that_replaces_those_that_fail() {
     let text = refused("{policy: tcep}", "{policy: {static: {on: root}}}");
     let what =

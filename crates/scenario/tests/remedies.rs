@@ -179,6 +179,55 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         "write topology.dragonfly.trunk_width: 1, or choose dragonfly_minimal,",
         &[&[("topology.dragonfly.trunk_width", "1")], &[("routing", "dragonfly_minimal")]],
     ),
+    (
+        &[("routing", "{hyperx_ofar: {ring: {kind: physical}}}")],
+        "write kind: embedded",
+        &[&[("routing.hyperx_ofar.ring.kind", "embedded")]],
+    ),
+    (
+        &[("routing", "{hyperx_ofar: {ring: {rings: 4}}}")],
+        "take at most 3",
+        &[&[("routing.hyperx_ofar.ring.rings", "3")]],
+    ),
+    (&[("routing", "hyperx_ofar"), ("links.dim0.vcs", "1")], "at least 2", &[&[("links.dim0.vcs", "2")]]),
+    (
+        &[WIDE, ("routing", "hyperx_ofar")],
+        "write topology.hyperx.trunk_width: 1, or choose dimension_order,",
+        &[&[("topology.hyperx.trunk_width", "1")], &[("routing", "dimension_order")]],
+    ),
+    (
+        &[DRAGONFLY, ("routing", "hyperx_ofar")],
+        "or a topology of those that hyperx_ofar routes: hyperx, full_mesh",
+        &[
+            &[("topology", "{hyperx: {widths: [4, 4], terminals_per_router: 2}}")],
+            &[("topology", "{full_mesh: {routers: 4, terminals_per_router: 2}}")],
+        ],
+    ),
+    // links of one class that fail
+    (
+        &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: global, at: 20us}]")],
+        "write class: local or ring_local, or leave class out",
+        &[
+            &[("faults.0.class", "local")],
+            &[("faults.0.class", "ring_local")],
+            &[("faults", "[{link: [0, 1], at: 20us}]")],
+        ],
+    ),
+    (
+        &[DRAGONFLY, WIRES, OFAR, ("faults", "[{link: [0, 1], class: ring_locale, at: 20us}]")],
+        "did you mean `ring_local`? its classes: local, global, ring_local, ring_global",
+        &[&[("faults.0.class", "ring_local")]],
+    ),
+    (
+        &[DRAGONFLY, OFAR, ("faults", "[{router: 1, class: local, at: 20us}]")],
+        "leave class out, or write link: [0, 1]",
+        &[&[("faults", "[{router: 1, at: 20us}]")], &[("faults", "[{link: [0, 1], class: local, at: 20us}]")]],
+    ),
+    (
+        &[("routing", "pal"), ("power.policy", "tcep"), ("faults", "[{link: [0, 1], class: dim1, at: 20us}]")],
+        "write class: dim0, or leave class out",
+        &[&[("faults.0.class", "dim0")], &[("faults", "[{link: [0, 1], at: 20us}]")]],
+    ),
     // classes of links
     (
         &[("power.manages", "[terminal, dim0]"), ("power.policy", "tcep"), ("routing", "pal")],

@@ -4,7 +4,7 @@
 //! Kim et al., "TCEP", ISCA 2018, Section VII-D, argues that links that are off are spares: where one fails, others are
 //! activated. The paper says no more; the rest is ours.
 //! # Parameters
-//! A list, each: link: the two routers, or router: its number; at \[time\]: the first cycle in which it is broken;
+//! A list, each: link: the two routers (class: only the links of this class between them), or router: its number; at \[time\]: the first cycle in which it is broken;
 //! until \[time\]: the first cycle in which it is whole again (left out: never). patience \[time\], rebuild_delay \[time\]:
 //! how fast a routing reacts (`FaultTimes`).
 //! # Guarantees
@@ -48,7 +48,7 @@
 //! asked for first. A link that returns is asked for at once if it belongs to a star, or was on and links are never
 //! switched off (`deactivate: false`). Without faults nothing is different.
 //! # Not modelled
-//! One of several parallel links alone: those between two routers fail together. Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
+//! One of several parallel links of a class alone: those between two routers fail together. Flits that links destroy; retransmission of lost packets by terminals; wrong reports; a detour round a dead corner.
 //! A control packet that is in a router as it fails still reaches its receiver. A router without active links sends its
 //! messages on the side channels of its links, which carry credits and are taken to work while the link is whole; to
 //! the far end of a broken link, on those of a member with whole links to both. Two ways to get stuck are left, neither
@@ -86,10 +86,11 @@ pub struct Fault {
     pub until: Option<Cycles>,
 }
 
-/// What can fail: the link between two routers, or a router with all its links.
+/// What can fail: the links between two routers, those of one link class between them, or a router with all its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Link([u32; 2]),
+    LinkOfClass([u32; 2], u8),
     Router(u32),
 }
 
@@ -97,15 +98,34 @@ impl Part {
     /// Key in a scenario.
     fn key(self) -> &'static str {
         match self {
-            Self::Link(_) => "link",
+            Self::Link(_) | Self::LinkOfClass(..) => "link",
             Self::Router(_) => "router",
         }
     }
 
-    fn routers(self) -> Vec<u32> {
+    pub fn routers(self) -> Vec<u32> {
         match self {
-            Self::Link(ends) => ends.to_vec(),
+            Self::Link(ends) | Self::LinkOfClass(ends, _) => ends.to_vec(),
             Self::Router(router) => vec![router],
+        }
+    }
+
+    /// The routers of a link, and its class, if only links of that one fail.
+    fn link(self) -> Option<([u32; 2], Option<u8>)> {
+        match self {
+            Self::Link(ends) => Some((ends, None)),
+            Self::LinkOfClass(ends, class) => Some((ends, Some(class))),
+            Self::Router(_) => None,
+        }
+    }
+
+    /// Whether both name a router, or a link: the same one, or one among those of the other.
+    pub fn overlaps(self, other: Self) -> bool {
+        match (self.link(), other.link()) {
+            (Some((ends, of)), Some(([a, b], class))) => {
+                (ends == [a, b] || ends == [b, a]) && (of.is_none() || class.is_none() || of == class)
+            }
+            _ => self == other,
         }
     }
 }
@@ -114,6 +134,7 @@ impl Display for Part {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Link([a, b]) => write!(f, "the link between routers {a} and {b}"),
+            Self::LinkOfClass([a, b], _) => write!(f, "one of the links between routers {a} and {b}"),
             Self::Router(router) => write!(f, "router {router}"),
         }
     }
@@ -127,20 +148,21 @@ impl Fault {
     }
 
     fn is_of(&self, part: Part) -> bool {
-        match (self.what, part) {
-            (Part::Link([a, b]), Part::Link(ends)) => ends == [a, b] || ends == [b, a],
-            (what, part) => what == part,
-        }
+        self.what.overlaps(part)
     }
 
     /// What one end of a link between two routers notices of this fault, and when. The end is `channel` of router
-    /// `from`; the link leads to router `to`.
-    pub(crate) fn events(&self, channel: u32, from: u32, to: u32) -> impl Iterator<Item = Event> + use<> {
+    /// `from`; the link leads to router `to`, and is of this class.
+    pub(crate) fn events(
+        &self,
+        channel: u32,
+        (from, to, class): (u32, u32, u8),
+    ) -> impl Iterator<Item = Event> + use<> {
         let cause = match self.what {
-            Part::Link([a, b]) if (from, to) == (a, b) || (from, to) == (b, a) => Some(Cause::Link),
             Part::Router(router) if router == from => Some(Cause::OwnRouter),
             Part::Router(router) if router == to => Some(Cause::FarRouter),
-            Part::Link(_) | Part::Router(_) => None,
+            Part::Router(_) => None,
+            Part::Link(_) | Part::LinkOfClass(..) => self.breaks(from, to, class).then_some(Cause::Link),
         };
         let (at, until) = (self.at, self.until);
         cause.into_iter().flat_map(move |cause| {
@@ -154,10 +176,10 @@ impl Fault {
         self.at <= cycle && self.until.is_none_or(|until| cycle < until)
     }
 
-    /// Whether it breaks the links between two routers.
-    pub(crate) fn is_between(&self, a: u32, b: u32) -> bool {
+    /// Whether it breaks the links of this class between two routers.
+    pub(crate) fn breaks(&self, a: u32, b: u32, class: u8) -> bool {
         match self.what {
-            Part::Link(_) => self.is_of(Part::Link([a, b])),
+            Part::Link(_) | Part::LinkOfClass(..) => self.is_of(Part::LinkOfClass([a, b], class)),
             Part::Router(router) => router == a || router == b,
         }
     }
@@ -225,7 +247,7 @@ impl Spec {
             let what = format!("{what} is broken then already by faults.{j}");
             return refuse("", what, "write times that do not touch");
         }
-        if let Part::Link(ends) = what {
+        if let Some((ends, _)) = what.link() {
             let dead = |old: &Fault| ends.iter().any(|&end| old.what == Part::Router(end));
             let already =
                 |old: &Fault| dead(old) && old.at <= fault.at && old.until.is_none_or(|until| fault.at <= until);
@@ -245,35 +267,57 @@ impl Spec {
         let refuse = |what: String, help: String| {
             Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
         };
-        match (what, nets) {
-            (Part::Link([a, b]), Some(nets)) if self.subnet_of(nets, a, b).is_none() => {
-                let what = format!("there is no link between routers {a} and {b} that the policy manages");
-                refuse(what, "write two neighbours in a subnetwork that power.manages names".into())
+        match (what.link(), nets) {
+            (Some(([a, b], class)), Some(nets)) => {
+                let managed = self.subnet_of(nets, a, b).map(|(d, ..)| nets.classes[d]);
+                if managed.is_none() {
+                    let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                    return refuse(what, "write two neighbours in a subnetwork that power.manages names".into());
+                }
+                self.check_class(k, [a, b], class, managed)
             }
-            (Part::Link(_), Some(_)) => Ok(()),
-            (Part::Link([a, b]), None) if !self.neighbours(a).contains(&b) => {
-                let near: Vec<String> = self.neighbours(a).iter().take(8).map(u32::to_string).collect();
-                let what = format!("there is no link between routers {a} and {b}");
-                refuse(what, format!("write two neighbours; those of router {a} are {}", near.join(", ")))
+            (Some(([a, b], class)), None) => {
+                if !self.neighbours(a).any(|(far, _)| far == b) {
+                    let mut near: Vec<u32> = self.neighbours(a).map(|(far, _)| far).collect();
+                    near.sort_unstable();
+                    near.dedup();
+                    let near: Vec<String> = near.iter().take(8).map(u32::to_string).collect();
+                    let what = format!("there is no link between routers {a} and {b}");
+                    return refuse(what, format!("write two neighbours; those of router {a} are {}", near.join(", ")));
+                }
+                self.check_class(k, [a, b], class, None)?;
+                self.check_waits(k, "leave faults out")
             }
-            (Part::Router(_), Some(nets)) => {
+            (None, Some(nets)) => {
                 self.check_router_fault(nets, k)?;
                 self.check_waits(k, "let links fail in place of routers")
             }
-            (Part::Link(_) | Part::Router(_), None) => self.check_waits(k, "leave faults out"),
+            (None, None) => self.check_waits(k, "leave faults out"),
         }
     }
 
-    /// The routers to which router `a` has a link, in ascending order.
-    fn neighbours(&self, a: u32) -> Vec<u32> {
+    /// Refuses a link class of which there is no link between two neighbours, or none that is the `managed` one.
+    fn check_class(&self, k: usize, [a, b]: [u32; 2], class: Option<u8>, managed: Option<u8>) -> Result<(), Refusal> {
+        let mut there: Vec<u8> = self.neighbours(a).filter(|&(far, _)| far == b).map(|(_, class)| class).collect();
+        there.retain(|&class| managed.is_none_or(|managed| class == managed));
+        there.sort_unstable();
+        there.dedup();
+        let Some(class) = class.filter(|class| !there.contains(class)) else { return Ok(()) };
+        let name = |class: u8| &self.graph.class_names()[usize::from(class)][..];
+        let names: Vec<&str> = there.into_iter().map(name).collect();
+        let manages = if managed.is_some() { " that the policy manages" } else { "" };
+        let what = format!("between routers {a} and {b} there is no `{}` link{manages}", name(class));
+        let help = format!("write class: {}, or leave class out", names.join(" or "));
+        Err(Refusal::new(format!("faults.{k}.class"), what, help))
+    }
+
+    /// The routers to which router `a` has links, and the classes of these.
+    fn neighbours(&self, a: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
         let far = |port: &Port| match port.peer {
-            Peer::Router { router, .. } => Some(router),
+            Peer::Router { router, .. } => Some((router, port.class)),
             Peer::Terminal(_) | Peer::Unused => None,
         };
-        let mut near: Vec<u32> = self.graph.ports(a).iter().filter_map(far).collect();
-        near.sort_unstable();
-        near.dedup();
-        near
+        self.graph.ports(a).iter().filter_map(far)
     }
 
     /// Refuses the fault of a router whose neighbours would not notice it.
@@ -313,7 +357,7 @@ impl Spec {
         let lost = |part: Part| self.faults.iter().any(|f| f.until.is_none() && f.is_of(part));
         let gone = |a: u32, b: u32| lost(Part::Link([a, b])) || lost(Part::Router(a)) || lost(Part::Router(b));
         for (k, fault) in self.faults.iter().enumerate().filter(|(_, fault)| fault.until.is_none()) {
-            let Part::Link([a, b]) = fault.what else { continue };
+            let Some(([a, b], _)) = fault.what.link() else { continue };
             let Some((d, own, c)) = self.subnet_of(nets, a, b) else { continue };
             let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
             let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));

@@ -71,7 +71,9 @@ impl Builder<'_> {
                 ChannelEnd::Ejection => (self.net.faults != Repair::ByPolicy).then_some(from),
                 ChannelEnd::Injection | ChannelEnd::Unused => None,
             };
-            to.into_iter().flat_map(move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, from, to)))
+            let class = out.class;
+            let events = move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, (from, to, class)));
+            to.into_iter().flat_map(events)
         });
         Faults::new(events.collect(), outs.len(), routers.len(), V)
     }

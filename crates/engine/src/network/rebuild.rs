@@ -28,7 +28,7 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
 /// What is left of the network in a cycle.
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
-    spec.graph.without(|a, b| broken.iter().any(|fault| fault.is_between(a, b)))
+    spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
 }
 
 /// The routings of all states after the first, if this one rebuilds; the earliest first.

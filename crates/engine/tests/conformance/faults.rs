@@ -36,7 +36,7 @@ fn faults_of(spec: &Spec, turn: usize) -> Vec<Fault> {
 /// Whether the fault breaks the link between two routers.
 fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
     match fault.what {
-        Part::Link(ends) => ends == [from, to] || ends == [to, from],
+        Part::Link(ends) | Part::LinkOfClass(ends, _) => ends == [from, to] || ends == [to, from],
         Part::Router(router) => router == from || router == to,
     }
 }

@@ -141,12 +141,12 @@ impl Graph {
     }
     /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
     /// built, it may have fallen apart, and its structure still says what it was.
-    pub fn without(&self, is_gone: impl Fn(u32, u32) -> bool) -> Self {
+    pub fn without(&self, is_gone: impl Fn(u32, u32, u8) -> bool) -> Self {
         let mut left = self.clone();
         for router in 0..self.routers() {
             let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
             for port in &mut left.ports[base..end] {
-                if matches!(port.peer, Peer::Router { router: far, .. } if is_gone(router, far)) {
+                if matches!(port.peer, Peer::Router { router: far, .. } if is_gone(router, far, port.class)) {
                     port.peer = Peer::Unused;
                 }
             }
