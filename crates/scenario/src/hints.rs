@@ -54,17 +54,12 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
     })
 }
 
-/// VCs that the packets of one VC class can choose from.
-fn vcs_of_class(spec: &Spec, implied: &Implied, class: usize) -> u64 {
-    u64::from(spec.links[class].vcs) / u64::from(implied.vc_classes[class].max(1))
-}
-
 /// A VC is empty while it waits for credits.
 fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (link, name) = (&spec.links[class], &spec.graph.class_names()[class]);
     let (buffer, needed) = (u64::from(link.buffer), link.rate.most_flits_in(round_trip));
     (buffer < needed).then(|| {
-        let vcs = vcs_of_class(spec, implied, class).max(1);
+        let vcs = u64::from(implied.vcs_of_class[class]);
         let share = |vcs: u64| ((vcs * buffer) as f64 / round_trip as f64).min(link.rate.per_cycle());
         let what = format!(
             "a buffer of {buffer} flits is smaller than what the link carries in the round trip of a credit, {needed} flits \
@@ -79,7 +74,7 @@ fn starved(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Opt
 /// An adaptive routing sees that a link further on is full when the buffers before it are.
 fn blind(spec: &Spec, implied: &Implied, (class, slow): (usize, usize), round_trip: u64) -> Option<Warning> {
     let (link, names) = (&spec.links[class], spec.graph.class_names());
-    let room = vcs_of_class(spec, implied, class).max(1) * u64::from(link.buffer);
+    let room = u64::from(implied.vcs_of_class[class]) * u64::from(link.buffer);
     (class != slow && room < round_trip).then(|| {
         let what = format!(
             "{} chooses by queues, and learns of a full `{}` link from the buffers of `{}` links before it: the VCs of one VC \

@@ -246,6 +246,24 @@ fn buffers_that_starve_links_are_a_hint_of_check() {
 }
 
 #[test]
+fn the_hint_on_buffers_counts_the_vcs_that_packets_have_beside_an_embedded_ring() {
+    let told = |routing: &'static str| {
+        let dragonfly =
+            ("topology", "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}");
+        let sets = [dragonfly, ("routing", routing), ("links.default", "{vcs: 4, buffer: 4flits}")];
+        let implied = point(&sets).imply().unwrap_or_else(|error| panic!("{error}"));
+        let hints = implied["hints"].as_array().expect("a list").clone();
+        hints.iter().map(|hint| hint["what"].as_str().expect("a text").to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    // of 4 VCs the ring has 1, then 2; the others are all of one class
+    for (routing, vcs) in [("dragonfly_ofar", 3), ("{dragonfly_ofar: {ring: {vcs: 2}}}", 2)] {
+        let text = told(routing);
+        assert!(text.contains(&format!("the VCs of one VC class ({vcs})")), "{text}");
+    }
+    assert!(told("dragonfly_minimal").contains("the VCs of one VC class (2)"), "two classes on local links");
+}
+
+#[test]
 fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it() {
     let hints = |h: u32, sets: &[(&str, &str)]| -> Vec<(String, String)> {
         let shape = format!("routers_per_group: {}, terminals_per_router: {h}, global_links_per_router: {h}", 2 * h);

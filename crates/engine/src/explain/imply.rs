@@ -11,7 +11,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use crate::api::routing::{Classes, Decides, Hop};
+use crate::api::routing::{Classes, Decides, Hop, RingEntry};
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
@@ -48,6 +48,9 @@ pub struct Implied {
     pub sampled: Option<Sampled>,
     /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
     pub vc_classes: Vec<u8>,
+    /// Per link class, the VCs from which the packets of a VC class choose: the fewest of all classes, but for those of rings
+    /// that say how many VCs they have.
+    pub vcs_of_class: Vec<u8>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
     /// What the routing tells of its parameters.
@@ -63,6 +66,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
+    implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
@@ -71,6 +75,16 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
         implied.sampled = Sampled::with_bound_of(implied.sampled, full.sampled, implied.channel_load_bound);
     }
     Ok(implied)
+}
+
+/// See [`Implied::vcs_of_class`].
+fn vcs_of_class(net: &Net, link: usize) -> u8 {
+    let own = |class: u8| {
+        let is_own = |entry: &RingEntry| entry.vcs.is_some() && (entry.enter == class || entry.move_on == class);
+        net.needs.ring_entries_on(link).any(|entry| is_own(&entry))
+    };
+    let vcs = |class: u8| net.links[link].vcs_of[usize::from(class)].count_ones() as u8;
+    (0..net.needs.classes[link].max(1)).filter(|&class| !own(class)).map(vcs).min().unwrap_or(0)
 }
 
 fn reads_queues(net: &Net) -> bool {
@@ -172,6 +186,7 @@ impl<'a> Walker<'a> {
             channel_load_bound: None,
             sampled: None,
             vc_classes,
+            vcs_of_class: Vec::new(),
             reads_queues: reads_queues(self.net),
             hints: Vec::new(),
         };

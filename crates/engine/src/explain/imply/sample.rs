@@ -125,6 +125,7 @@ impl Walker<'_> {
                 channel_load_bound: interval,
             }),
             vc_classes,
+            vcs_of_class: Vec::new(),
             reads_queues: reads_queues(self.net),
             hints: Vec::new(),
         }
