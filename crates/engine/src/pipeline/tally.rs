@@ -45,7 +45,7 @@ pub struct Tally {
     /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],
     /// The most links between routers that a measured packet has crossed, if that is more than `hop_counts` tells.
-    longest_path: u16,
+    longest_path: u32,
     pub parts: Parts,
 }
 
@@ -101,8 +101,8 @@ impl Tally {
     }
 
     /// The most links between routers that a measured packet has crossed.
-    pub fn longest_path(&self) -> u16 {
-        self.longest_path.max(self.most_counted() as u16)
+    pub fn longest_path(&self) -> u32 {
+        self.longest_path.max(self.most_counted() as u32)
     }
 
     /// The tail of `packet` reaches its terminal at cycle `at`.
@@ -132,7 +132,7 @@ impl Tally {
         }
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
-        let hops = usize::from(packet.links_crossed);
+        let hops = packet.links_crossed as usize;
         *self.hop_counts.hot_mut(hops.min(HOPS - 1)) += 1;
         if hops >= HOPS {
             self.longest_path = self.longest_path.max(packet.links_crossed);

@@ -88,7 +88,7 @@ pub(crate) struct Birth {
 #[derive(Debug, Clone)]
 pub(crate) struct Stay {
     pub name: (u32, u32),
-    pub hop: u16,
+    pub hop: u32,
     pub router: u32,
     pub front: u64,
     pub decisions: Vec<Decision>,

@@ -8,13 +8,13 @@ use weft_units::Refusal;
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The most links between routers that a packet has crossed that is under way now.
-    pub(crate) fn longest_under_way(&self) -> u16 {
+    pub(crate) fn longest_under_way(&self) -> u32 {
         self.blocks.iter().map(longest_in).max().unwrap_or(0)
     }
 }
 
 /// The same in one block.
-fn longest_in<const W: usize, const V: usize>(block: &Block<W, V>) -> u16 {
+fn longest_in<const W: usize, const V: usize>(block: &Block<W, V>) -> u32 {
     let mut longest = 0;
     let mut see = |packet: u32| {
         // the body of a packet whose head is in another block has no packet here

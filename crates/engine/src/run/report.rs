@@ -49,7 +49,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             latency: packets.latency,
             network_latency,
             hop_counts: tally.hop_counts[..=tally.most_counted()].to_vec(),
-            longest_path: tally.longest_path().max(self.longest_under_way()).into(),
+            longest_path: tally.longest_path().max(self.longest_under_way()),
             channels,
             asleep: found.asleep,
             jobs,

@@ -217,15 +217,15 @@ pub struct Packet {
     pub seq: u32,
     pub len: u16,
     pub dst_port: u8,
-    /// Links between routers that it has crossed, for statistics. Only the loop counts them; checks and explanations
-    /// do not, so a routing must not go by them (`tests/layers.rs`).
-    pub links_crossed: u16,
     pub phase: u8,
     /// Dimension that the packet crosses, plus 1 (grids); 0 before the first one.
     pub dim: u8,
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
     pub flags: u8,
+    /// Links between routers that it has crossed, for statistics. Only the loop counts them; checks and explanations
+    /// do not, so a routing must not go by them (`tests/layers.rs`). 32 bits: a routing may promise no less than millions.
+    pub links_crossed: u32,
     /// What the workload notes about the packet.
     pub tag: u32,
 }

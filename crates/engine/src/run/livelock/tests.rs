@@ -44,10 +44,14 @@ impl Routing for Up {
 
 /// A short run at low load, in two blocks.
 fn run(routing: Up) -> Outcome {
+    run_for(routing, 0.005, 2000)
+}
+
+fn run_for(routing: Up, load: f64, window: u64) -> Outcome {
     let torus = serde_json::from_str(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#).unwrap();
     let mut spec = Spec::new(&torus, RoutingConfig::examples().swap_remove(0).config).unwrap();
-    spec.set_load(0.005);
-    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, 2000, 1000);
+    spec.set_load(load);
+    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, window, 1000);
     spec.allow_dependency_cycle = true;
     let net = assemble::net_with(&spec, Arc::new(routing), assemble::jobs).unwrap();
     let allocator = spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age });
@@ -80,4 +84,14 @@ fn a_packet_that_never_arrives_is_found() {
     assert_eq!(out.sums.packets, 0);
     assert!(out.longest_path > 100, "{}", out.longest_path);
     assert!(refuse("up", Some(3), out.longest_path).is_err());
+}
+
+/// With hundreds of departures from rings of thousands of routers a routing may promise no less than millions.
+#[test]
+fn more_links_than_fit_into_16_bits_are_counted() {
+    // some packets, which cross a link in 10 cycles and the router behind it in another one or two
+    let out = run_for(Up { least: None, promises: 1 << 20 }, 5e-6, 1_200_000);
+    assert!(out.longest_path > 1 << 16 && out.longest_path < 120_000, "{}", out.longest_path);
+    assert_eq!(refuse("up", Some(1 << 20), out.longest_path), Ok(()));
+    assert!(refuse("up", Some(1 << 16), out.longest_path).is_err());
 }
