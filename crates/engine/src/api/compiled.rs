@@ -29,12 +29,12 @@ impl<R: Routing> Ahead for Compiled<R> {
 pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     /// The route key of `at_head`.
     fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
-    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Option<Hop>;
+    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     /// What the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
-    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Option<Hop>;
+    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop>;
 }
 
 impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
@@ -43,7 +43,7 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
         key_of(hop.port.into(), hop.class.into(), class_bits)
     }
 
-    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &Packet, turn: u32) -> Option<Hop> {
+    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop> {
         self.0.each_step(at, here, packet, turn)
     }
 
@@ -55,7 +55,7 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
         self.0.at_head(at, here, packet, seed)
     }
 
-    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &Packet, turn: u32) -> Option<Hop> {
+    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop> {
         self.0.each_step(at, here, packet, turn)
     }
 }

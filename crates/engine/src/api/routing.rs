@@ -16,7 +16,7 @@ use super::examples::Example;
 use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
 use super::subnetworks::Leg;
-use super::view::View;
+use super::view::{Told, View};
 use super::walk::{Cost, Draws, Proof, Step};
 use crate::base::hash::hash;
 use crate::base::unchecked::Hot;
@@ -159,8 +159,9 @@ pub trait Routing: Debug + Send + Sync {
 
     /// The candidate that a head at `at` asks for in this allocation step ([`Decides::EachStep`]); `None` if it asks for
     /// nothing now. It is asked again when a flit has moved, or a credit, a VC or a link comes. `turn` decides ties: it
-    /// differs between the heads of a router, and from cycle to cycle.
-    fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &Packet, _turn: u32) -> Option<Hop>
+    /// differs between the heads of a router, and from cycle to cycle. What it writes into the packet says something about
+    /// this hop, and is written again with the next one that the head asks for.
+    fn each_step<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _packet: &mut Packet, _turn: u32) -> Option<Hop>
     where
         Self: Sized,
     {
@@ -171,6 +172,13 @@ pub trait Routing: Debug + Send + Sync {
     /// explanations call this, too, for each hop of `next` and `steps`. (Of two classes that share their VCs, as
     /// [`RingEntry`] says, the loop does not know which one it was, and names the lower.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
+
+    /// What the power policy is to hear about a hop that a head at `at` has chosen in some step and takes now. The packet is as
+    /// before `taken`. Asked only where the routing remembers ([`Needs::remembers`]) and the policy tells it which links of
+    /// subnetworks are on.
+    fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> Told {
+        Told::Nothing
+    }
 
     /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle.
     fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _numbers: &mut [u32])
@@ -290,6 +298,16 @@ pub trait Routing: Debug + Send + Sync {
 
     // ---- links that are switched ------------------------------------------------------------------------------------
 
+    /// The power policy offers this knowledge of links, which is among those that the routing can go by
+    /// ([`RoutingModel::LINKS`]).
+    fn go_by(&mut self, _links: LinkKnowledge) {}
+
+    /// Refuses a policy that switches links off which the routing needs on, whatever it knows of them. `may_go_off`: whether
+    /// links of a class may be off.
+    fn check_links(&self, _may_go_off: &[bool]) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// The overseer of the power policy has published this number when the run begins, and may publish others.
     fn begin_with(&mut self, _published: u64) {}
 
@@ -301,8 +319,8 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
-    /// The leg of the packet inside the subnetwork where it is, or the hop that leads out of it. A routing that knows
-    /// subnetworks ([`LinkKnowledge::Subnetworks`]) names it; faults are refused under one that does not.
+    /// The leg of the packet inside the subnetwork where it is, or the hop that leads out of it. A routing that takes
+    /// replacements ([`RoutingModel::TAKES_REPLACEMENTS`]) names it; faults are refused under one that does not.
     fn aim(&self, _at: u64, packet: &Packet, _seed: u64) -> Result<Leg, Hop> {
         Err(Hop::to_terminal(packet))
     }
@@ -316,6 +334,8 @@ pub struct About {
     pub fits: fn(&Graph) -> bool,
     /// What it can go by of links that are off.
     pub links: &'static [LinkKnowledge],
+    /// Whether its heads take the links that a policy switches on in place of those that fail.
+    pub takes_replacements: bool,
 }
 
 /// The configuration of a routing.
@@ -327,8 +347,16 @@ pub trait RoutingModel {
     /// What it can go by of links that are off, the most telling first: it goes with a policy that offers one of these. With
     /// `Nothing` among them it also goes with policies under which packets wait for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
+    /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then `aim` names
+    /// the leg of each packet.
+    const TAKES_REPLACEMENTS: bool = false;
     /// All these facts, for the registry.
-    const ABOUT: About = About { routes: Self::ROUTES, fits: Self::fits, links: Self::LINKS };
+    const ABOUT: About = About {
+        routes: Self::ROUTES,
+        fits: Self::fits,
+        links: Self::LINKS,
+        takes_replacements: Self::TAKES_REPLACEMENTS,
+    };
 
     /// Whether it routes this graph.
     fn fits(graph: &Graph) -> bool;

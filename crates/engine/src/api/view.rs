@@ -19,7 +19,7 @@ pub enum Told {
     BeginsDetour { direct: u8 },
     /// The hop is the next one of a detour.
     ContinuesDetour,
-    /// The hop is over a link that was about to go off.
+    /// The packet takes a direct link back that was about to go off.
     TakesBack,
     /// The head asks for the same hop until a flit leaves by that output, and need not be asked before. Only a routing that
     /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may tell this.

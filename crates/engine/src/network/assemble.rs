@@ -32,6 +32,9 @@ const ROUTES: u64 = 3;
 /// The routing of a run, as it is when the run begins.
 pub(crate) fn routing(spec: &Spec) -> Result<Box<dyn AnyRouting>, Refusal> {
     let mut routing = spec.routing.build(&spec.graph)?;
+    if let Some(links) = pairs::known_links(spec) {
+        routing.go_by(links);
+    }
     if let Some(number) = policy::with_site(spec, |site| spec.policy.model().first_published(site)) {
         routing.begin_with(number);
     }
@@ -136,6 +139,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
         dependency::refuse_cycle(graph, routing, &needs.classes, name)?;
     }
     partition::refuse_split_groups(graph, needs, name)?;
+    pairs::check_links(spec, routing)?;
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;

@@ -2,7 +2,7 @@
 //! from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
-use crate::api::routing::Routing;
+use crate::api::routing::{About, Routing};
 use crate::api::subnetworks::Subnets;
 use crate::models::power::PolicyConfig;
 use crate::models::routing::RoutingConfig;
@@ -13,10 +13,26 @@ use crate::state::LinkState;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The subnetworks whose links the routing knows.
+/// What the policy tells the routing of links that are off; `None` if it tells nothing that the routing can go by.
+pub(crate) fn known_links(spec: &Spec) -> Option<LinkKnowledge> {
+    let links = spec.policy.offers().links;
+    (links != LinkKnowledge::Nothing && spec.routing.knowledge_of_links().contains(&links)).then_some(links)
+}
+
+/// The subnetworks whose links the routing knows: it always looks at them, or does so because this policy tells of them.
 pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
-    let knows = spec.routing.knowledge_of_links().contains(&LinkKnowledge::Subnetworks);
+    let always = spec.routing.knowledge_of_links() == [LinkKnowledge::Subnetworks];
+    let knows = always || known_links(spec) == Some(LinkKnowledge::Subnetworks);
     knows.then(|| Subnets::of(&spec.graph)).flatten()
+}
+
+/// Refuses a policy that switches links off which the routing needs on. Where packets wait for links, or none is ever off, all
+/// of them lead on sooner or later.
+pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
+    match known_links(spec) {
+        Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The names of the routings of this graph that go by this knowledge of links.
@@ -102,16 +118,16 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link: the policy switches other links on, and tells the routing which
-/// links of its subnetworks are on. The loop looks for other paths in subnetworks only.
-fn goes_round_faults(offers: Offers, known: &[LinkKnowledge]) -> bool {
-    let tells = offers.links == LinkKnowledge::Subnetworks && known.contains(&offers.links);
-    offers.replaces_failed_links && tells
+/// Whether packets find a path round a failed link: the policy switches other links on and tells the routing which
+/// links of its subnetworks are on, and the routing takes these. The loop looks for other paths in subnetworks only.
+fn goes_round_faults(offers: Offers, about: &About) -> bool {
+    let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
+    offers.replaces_failed_links && tells && about.takes_replacements
 }
 
 /// Whether the policy of the spec replaces links that fail.
 pub(crate) fn replaces_faults(spec: &Spec) -> bool {
-    goes_round_faults(spec.policy.offers(), spec.routing.knowledge_of_links())
+    goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
 /// Who finds a way round what fails: the policy, if it replaces links, else the routing.
@@ -134,13 +150,17 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     }
     let (routing, known) = (spec.routing.name(), spec.routing.knowledge_of_links());
     // where no link is ever off, one that has failed is all that a head can meet, and it takes another hop
-    if known == [LinkKnowledge::Subnetworks] && offers.links != LinkKnowledge::Nothing {
+    if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
+        let about = spec.routing.about();
         let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| {
-            goes_round_faults(*offers, known) || offers.links == LinkKnowledge::Nothing && offers.suit(known)
+            goes_round_faults(*offers, &about) || offers.links == LinkKnowledge::Nothing && offers.suit(known)
         });
         let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
-        let what = format!("{routing} goes by {words}, and {policy} does not replace links that fail");
+        let what = match offers.replaces_failed_links {
+            true => format!("{routing} does not take the links that {policy} switches on in place of those that fail"),
+            false => format!("{routing} goes by {words}, and {policy} does not replace links that fail"),
+        };
         let set = if able.is_empty() { String::new() } else { format!("set power.policy: {}, or ", one_of(&able)) };
         let help = format!("{set}leave faults out");
         return Err(Refusal::new("faults", what, help));
@@ -162,12 +182,14 @@ mod tests {
     fn faults_need_a_policy_and_a_routing_that_know_the_links_of_subnetworks() {
         use LinkKnowledge::{Nothing, Stages, Subnetworks, Widths};
         let offers = |links| Offers { links, replaces_failed_links: true, ..Offers::ALWAYS_ON };
-        assert!(goes_round_faults(offers(Subnetworks), &[Subnetworks]));
-        for same in [Nothing, Stages, Widths] {
-            assert!(!goes_round_faults(offers(same), &[same]), "both know {same:?}");
+        let about = |links| About { routes: "", fits: |_| true, links, takes_replacements: true };
+        assert!(goes_round_faults(offers(Subnetworks), &about(&[Subnetworks])));
+        for same in [&[Nothing], &[Stages], &[Widths]] {
+            assert!(!goes_round_faults(offers(same[0]), &about(same)), "both know {same:?}");
         }
-        assert!(!goes_round_faults(offers(Subnetworks), &[Nothing]));
+        assert!(!goes_round_faults(offers(Subnetworks), &about(&[Nothing])));
+        assert!(!goes_round_faults(offers(Subnetworks), &About { takes_replacements: false, ..about(&[Subnetworks]) }));
         let replaces_none = Offers { links: Subnetworks, ..Offers::ALWAYS_ON };
-        assert!(!goes_round_faults(replaces_none, &[Subnetworks]));
+        assert!(!goes_round_faults(replaces_none, &about(&[Subnetworks])));
     }
 }

@@ -227,22 +227,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let packet = self.packets.items.hot_mut(id as usize);
         let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
+        let told = here.what_was_told();
         if let Some(agents) = &mut self.agents {
-            let channel = |port: usize| base as usize + port;
-            let over = channel(net.port(key));
-            match here.what_was_told() {
-                Told::Nothing | Told::Stays => {}
-                Told::BeginsDetour { direct } => {
-                    agents.goes_around(self.now, over, packet.len, Some(channel(usize::from(direct))));
-                }
-                Told::ContinuesDetour => agents.goes_around(self.now, over, packet.len, None),
-                Told::TakesBack => self.power.wanted_back.push(over as u32),
-            }
             if self.power.probes.routed {
                 agents.routed(packet);
             }
+            let len = packet.len;
+            self.tell_of_hop(base as usize, net.port(key), len, told);
         }
         key
+    }
+
+    /// The agents hear what the routing tells of a hop: over `port` of the router whose ports begin at `base`, by a packet of
+    /// `flits`.
+    #[inline(always)]
+    pub(crate) fn tell_of_hop(&mut self, base: usize, port: usize, flits: u16, told: Told) {
+        let Some(agents) = &mut self.agents else { return };
+        let over = base + port;
+        match told {
+            Told::Nothing | Told::Stays => {}
+            Told::BeginsDetour { direct } => {
+                agents.goes_around(self.now, over, flits, Some(base + usize::from(direct)));
+            }
+            Told::ContinuesDetour => agents.goes_around(self.now, over, flits, None),
+            Told::TakesBack => self.power.wanted_back.push(over as u32),
+        }
     }
 }
 

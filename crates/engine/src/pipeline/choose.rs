@@ -161,7 +161,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let queues = queues_at!(self, net, r);
         let hop = if segment.key == UNDECIDED {
-            let packet = self.packets.items.hot(segment.packet as usize);
+            let packet = self.packets.items.hot_mut(segment.packet as usize);
             let at = *net.coords.hot(self.routers.hot(r).id as usize);
             self.routing.each_step(at, &queues, packet, turn)
         } else {

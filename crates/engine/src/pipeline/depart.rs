@@ -164,7 +164,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let router = self.routers.hot(out.router as usize);
         let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
         let class = net.links.hot(out.class as usize).class_of(vc);
-        net.routing.taken(at, self.packets.items.hot_mut(packet as usize), Hop { port: port as u8, class });
+        let hop = Hop { port: port as u8, class };
+        if net.subnets.is_some() {
+            let (base, packet) = (router.base as usize, self.packets.items.hot(packet as usize));
+            let (told, flits) = (net.routing.tells(at, packet, hop), packet.len);
+            self.tell_of_hop(base, port, flits, told);
+        }
+        net.routing.taken(at, self.packets.items.hot_mut(packet as usize), hop);
     }
 
     /// A flit has left the queue of VC `v` of input `i`.

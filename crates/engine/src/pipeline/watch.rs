@@ -280,9 +280,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let queues = queues_at!(self, net, port.router as usize);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
-            let packet = &self.packets.items[segment.packet as usize];
+            let mut packet = self.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
-            self.routing.each_step_watched(at, &spy, packet, turn);
+            self.routing.each_step_watched(at, &spy, &mut packet, turn);
             net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);

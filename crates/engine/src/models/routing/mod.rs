@@ -66,6 +66,11 @@ impl RoutingConfig {
         (self.declares().fits)(graph)
     }
 
+    /// What does not depend on its parameters.
+    pub(crate) fn about(&self) -> About {
+        self.declares()
+    }
+
     /// What it can go by of links that are off.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links

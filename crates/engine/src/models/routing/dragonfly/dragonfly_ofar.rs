@@ -242,7 +242,7 @@ impl Routing for Runtime {
     }
 
     #[inline(always)]
-    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         self.decide(at, here, packet, turn)
     }
 

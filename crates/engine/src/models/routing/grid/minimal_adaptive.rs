@@ -148,7 +148,7 @@ impl Routing for Runtime {
     /// The open adaptive candidate with the most credits, else the escape. If the escape is closed, too, the head asks
     /// for it all the same, so that a sleeping link is woken.
     #[inline(always)]
-    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         let mut best = Best::default();
         if !self.must_stay(packet) {
             self.each_adaptive(at, packet.dest, |hop| best.offer(hop, here, turn));

@@ -64,6 +64,7 @@ impl RoutingModel for Pal {
     type Routing = Runtime;
     const ROUTES: &'static str = "lines or groups of routers that are all neighbours";
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks];
+    const TAKES_REPLACEMENTS: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         Subnets::of(graph).is_some()
