@@ -24,6 +24,7 @@ mod slac;
 mod speeds;
 mod stall;
 mod tcep;
+mod tcep_in_transit;
 mod theory;
 mod topologies;
 mod tree_faults;

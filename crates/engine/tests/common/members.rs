@@ -5,9 +5,10 @@ use super::manage_what_can_be;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
+use weft_engine::Spec;
 use weft_engine::examples::small_networks;
 use weft_engine::power::PolicyConfig;
-use weft_engine::{Spec, routing::RoutingConfig};
+use weft_engine::routing::{LinkKnowledge, RoutingConfig};
 use weft_topology::TopologyConfig;
 
 /// A routing in a network that it routes.
@@ -98,18 +99,22 @@ impl fmt::Display for PolicyExample {
     }
 }
 
-/// Every example of every policy, on one network of each kind of topology on which some routing goes with it.
+/// Every example of every policy, on one network of each kind of topology on which some routing goes with it; and where the
+/// policy tells routings of its links, with each routing that goes by this.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let mut examples = Vec::new();
     for policy in PolicyConfig::examples() {
-        let mut by_topology: BTreeMap<&str, Vec<PolicyExample>> = BTreeMap::new();
+        let tells = policy.knowledge_of_links();
+        let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
         for pair in PAIRS.iter() {
             if let Some(managed) = managed_by(pair, &policy) {
                 let example = PolicyExample { pair: pair.clone(), policy: policy.clone(), managed };
-                by_topology.entry(pair.topology.name()).or_default().push(example);
+                let hears = tells != LinkKnowledge::Nothing && pair.routing.knowledge_of_links().contains(&tells);
+                let routing = if hears { pair.routing.name() } else { "" };
+                by_kind.entry((pair.topology.name(), routing)).or_default().push(example);
             }
         }
-        for mut some in by_topology.into_values() {
+        for mut some in by_kind.into_values() {
             let turn = examples.len();
             examples.push(some.swap_remove(turn % some.len()));
         }

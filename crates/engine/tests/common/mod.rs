@@ -58,13 +58,18 @@ pub fn fitting_policy(spec: &mut Spec, switched: bool) {
     (spec.policy, spec.managed) = (PolicyConfig::default(), all);
 }
 
-/// The policy manages all classes of links between routers, or else all but one. Returns whether it can.
+/// The policy manages all classes of links between routers, or else all but one, or else one. Returns whether it can.
 pub fn manage_what_can_be(spec: &mut Spec) -> bool {
     let all: Vec<bool> = (0..spec.managed.len()).map(|class| class > 0).collect();
     // class 0 is left out of all
-    (0..all.len()).any(|left_out| {
-        spec.managed.clone_from(&all);
-        spec.managed[left_out] = false;
+    let without = (0..all.len()).map(|left_out| {
+        let mut managed = all.clone();
+        managed[left_out] = false;
+        managed
+    });
+    let alone = (1..all.len()).map(|class| (0..all.len()).map(|other| other == class).collect());
+    without.chain(alone).any(|managed| {
+        spec.managed = managed;
         (spec.managed.contains(&true) || all.len() == 1) && weft_engine::check(spec).is_ok()
     })
 }

@@ -4,7 +4,8 @@
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
 //! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V; the trigger `granted`, the rule of the
 //! ring (only where the minimal VC has no room, never from a source) and two directions are those of the authors' simulator
-//! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997.
+//! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997. Links of groups that a power policy switches off are gone
+//! round as Kim et al., "TCEP", ISCA 2018, Section IV-E, do it, without their order of VC classes.
 //! # Parameters
 //! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
 //! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `global_misrouting`, `ring`
@@ -15,23 +16,35 @@
 //! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
 //! often stays in it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All
 //! VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a bubble.
+//! Where a power policy tells which links of a group are on (`gated.rs`), a head whose direct link is not on goes over another
+//! router that has links to both ends: its local misroute in that group. If the second link has gone off meanwhile it goes on
+//! over the hub, once; then only the ring is left. So it crosses at most 11 links outside the ring (l l l g l l l g l l l). Local
+//! misroutes use links that are on. A ring needs all its links on: a policy that switches links of an embedded ring is refused.
 //! # Not modelled
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
 //! # Validation
 //! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
 //! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
 //! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
-//! of misroutes, adversarial load beyond minimal. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
+//! of misroutes, adversarial load beyond minimal, which way it takes round a link that is off, row by row.
+//! `engine/tests/tcep_in_transit.rs`: under TCEP. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
+mod gated;
 
+use crate::api::policy::Policy;
+use crate::api::subnetworks::Subnets;
 use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, RingConfig, Trigger};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups, index};
-use crate::models::routing::{Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View};
+use crate::models::routing::{
+    Accepts, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
+};
 use crate::state::{DETOUR, Packet};
 use decide::Kind;
+use gated::{BY_FORCE, FirstLinks, TWICE_DONE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_topology::{Graph, Peer, Ring};
 use weft_units::Refusal;
 
@@ -94,11 +107,16 @@ pub struct Runtime {
     global: (u8, u8),
     /// By direction of the rings, by router: whether the next hop leads to another group.
     leaves_group: Vec<Vec<bool>>,
+    nets: Subnets,
+    /// The power policy tells which links of the groups are on, and packets go round the others.
+    goes_by_links: bool,
+    first: Option<FirstLinks>,
 }
 
 impl RoutingModel for DragonflyOfar {
     type Routing = Runtime;
     const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
         // a head compares single links, not the members of trunks
@@ -122,7 +140,9 @@ impl RoutingModel for DragonflyOfar {
             Peer::Terminal(_) | Peer::Unused => false,
         };
         let leaves_group = in_transit.rings.ports().map(|ports| (0..).zip(ports).map(leaves).collect()).collect();
-        Ok(Runtime { config: self.clone(), local, global, leaves_group, in_transit, groups })
+        let nets = Subnets::of(graph).expect("the groups of a graph that fits");
+        let config = self.clone();
+        Ok(Runtime { config, local, global, leaves_group, in_transit, groups, nets, goes_by_links: false, first: None })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -172,6 +192,8 @@ const MUST_GLOBAL: u8 = 4;
 const FROM_LOCAL: u8 = 8;
 /// It has left its source group.
 const LEFT_GROUP: u8 = 16;
+/// All that it forgets when it leaves a group.
+const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
 
 impl Runtime {
     /// The number of a router.
@@ -202,16 +224,19 @@ impl Runtime {
         if self.groups.is_local(hop.port) {
             packet.phase |= FROM_LOCAL;
             if misroutes {
-                let first = Self::is_before_first_global(at, packet) && packet.phase & GLOBAL_DONE == 0;
-                packet.phase |= LOCAL_DONE | if first { MUST_GLOBAL } else { 0 };
+                let chosen = packet.phase & BY_FORCE == 0;
+                let first = chosen && Self::is_before_first_global(at, packet) && packet.phase & GLOBAL_DONE == 0;
+                let again = if packet.phase & LOCAL_DONE != 0 { TWICE_DONE } else { 0 };
+                packet.phase |= LOCAL_DONE | again | if first { MUST_GLOBAL } else { 0 };
             }
         } else {
-            packet.phase &= !(LOCAL_DONE | MUST_GLOBAL | FROM_LOCAL);
+            packet.phase &= !(IN_GROUP | FROM_LOCAL);
             packet.phase |= LEFT_GROUP | if misroutes { GLOBAL_DONE } else { 0 };
         }
+        packet.phase &= !BY_FORCE;
     }
 
-    /// Every output that a head may take for a detour of this kind.
+    /// Every output that a head may take for a detour of this kind, whether its link is on or not.
     fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
         let (first, count) = if kind.is_global() { self.global } else { self.local };
         let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
@@ -243,7 +268,11 @@ impl Routing for Runtime {
 
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        self.decide(at, here, packet, turn)
+        let hop = self.decide(at, here, packet, turn)?;
+        if self.goes_by_links {
+            self.mark(at, here, packet, hop);
+        }
+        Some(hop)
     }
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
@@ -253,9 +282,9 @@ impl Routing for Runtime {
         let router = self.router(at);
         match self.in_transit.taken(router, packet, hop) {
             Some(direction) => {
-                packet.phase &= !FROM_LOCAL;
+                packet.phase &= !(FROM_LOCAL | BY_FORCE);
                 if self.leaves_group[usize::from(direction)][router] {
-                    packet.phase &= !(LOCAL_DONE | MUST_GLOBAL);
+                    packet.phase &= !IN_GROUP;
                     packet.phase |= LEFT_GROUP;
                 }
             }
@@ -267,6 +296,9 @@ impl Routing for Runtime {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
         }
+        if self.goes_by_links {
+            return self.steps_by_links(at, packet);
+        }
         let hops = self.possible(at, packet);
         // the minimal hop is the first, and wins while it is open
         let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
@@ -276,8 +308,15 @@ impl Routing for Runtime {
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut steps = self.steps(at, packet, seed);
-        steps.truncate(1);
+        let hops = |step: &Step| step.cost.map(|cost| cost.hops);
+        let first = steps.first().and_then(hops);
+        let equal = steps.iter().take_while(|step| hops(step) == first).count();
+        steps.truncate(equal);
         steps
+    }
+
+    fn draws_ties(&self) -> bool {
+        self.goes_by_links // between the ways round a link that is off
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -285,9 +324,36 @@ impl Routing for Runtime {
     }
 
     fn most_hops(&self) -> Option<u32> {
-        // l l g l l g l l; without local misroutes l l g l g l
-        let outside = if self.config.local_misrouting { 8 } else { 6 };
+        // l l g l l g l l; without local misroutes l l g l g l; round links that are off l l l g l l l g l l l
+        let outside = match (self.goes_by_links, self.config.local_misrouting) {
+            (true, _) => 11,
+            (false, true) => 8,
+            (false, false) => 6,
+        };
         Some(self.in_transit.most_hops(outside))
+    }
+
+    // ---- links that are switched ----------------------------------------------------------------------------------------
+
+    fn go_by(&mut self, links: LinkKnowledge) {
+        self.goes_by_links = links == LinkKnowledge::Subnetworks;
+    }
+
+    fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
+        let rings: Vec<u8> = self.in_transit.classes().1.iter().map(|entry| entry.link).collect();
+        self.config.check_links(&rings, may_go_off)
+    }
+
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
+        self.told_of(at, packet, hop)
+    }
+
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        self.assume(policy, managed);
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.assume_all()
     }
 }
 

@@ -40,6 +40,9 @@ impl Runtime {
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
+        if self.goes_round(here, packet, minimal, is_global) {
+            return self.go_round(at, here, packet, turn, minimal);
+        }
         let mandatory = packet.phase & MUST_GLOBAL != 0;
         let looks = self.in_transit.looks(here, minimal);
         if !mandatory && !looks && here.has_room(minimal) {
@@ -69,7 +72,11 @@ impl Runtime {
         if let Some(most) = most
             && let Some(kind) = self.kind(at, packet, is_global, random)
         {
-            if let Some(hop) = pick(here, self.candidates(at, kind, minimal), most, random) {
+            let allowed = self.allowed(at, here, packet, kind, minimal);
+            let first = if kind.is_global() { self.global.0 } else { self.local.0 };
+            let is_allowed = |hop: &Hop| allowed == u64::MAX || allowed >> (hop.port - first) & 1 != 0;
+            let candidates = self.candidates(at, kind, minimal).filter(is_allowed);
+            if let Some(hop) = pick(here, candidates, most, random) {
                 return Some(hop);
             }
             is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));
@@ -102,7 +109,7 @@ impl Runtime {
     }
 
     /// The kinds of detours that a packet may take here: over a global link, and over a local one.
-    fn kinds(&self, at: u64, packet: &Packet, minimal_is_global: bool) -> [Option<Kind>; 2] {
+    pub(super) fn kinds(&self, at: u64, packet: &Packet, minimal_is_global: bool) -> [Option<Kind>; 2] {
         let has = |flag: u8| packet.phase & flag != 0;
         if Self::is_before_first_global(at, packet) && !has(GLOBAL_DONE) {
             if has(MUST_GLOBAL) {
@@ -113,6 +120,8 @@ impl Runtime {
             }
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
+                // its local hop was one round a link that is off
+                _ if local.is_none() => [global, None],
                 (GlobalMisrouting::Mixed, false) | (GlobalMisrouting::CurrentRouter, _) => [global, None],
                 (GlobalMisrouting::Mixed, true) | (GlobalMisrouting::NeighbourRouter, _) => [None, local],
                 (GlobalMisrouting::RandomRouter, _) => [global, local],

@@ -1,0 +1,334 @@
+//! TCEP inside the groups of a dragonfly under a routing that decides in every step and escapes into a ring: what it switches,
+//! what it costs and what is never lost. The dragonflies are palm trees with a ring of its own wires.
+
+use crate::common::*;
+use proptest::prelude::*;
+use weft_engine::power::LinkState;
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Outcome, Simulation, Spec, imply};
+
+/// Short epochs, for small networks: a deactivation epoch of 4 activation epochs.
+const QUICK: &str = r#""activation_epoch": "250cycles", "deactivation_epoch": "1000cycles", "wake": "120cycles""#;
+const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
+const UNIFORM: &str = r#"{"uniform": {}}"#;
+
+/// Groups of 2h routers with h terminals and h global links each.
+fn dragonfly(h: u32, wires: u32, ofar: &str) -> Spec {
+    let topology = format!(
+        r#"{{"dragonfly": {{"routers_per_group": {}, "terminals_per_router": {h}, "global_links_per_router": {h},
+            "escape_rings": {wires}}}}}"#,
+        2 * h
+    );
+    spec(&topology, &format!(r#"{{"dragonfly_ofar": {{{ofar}}}}}"#))
+}
+
+/// The policy manages the links of groups.
+fn tcep(spec: &mut Spec, keys: &str) {
+    policy(spec, &format!(r#"{{"tcep": {{{keys}}}}}"#));
+    spec.managed = spec.graph.class_names().iter().map(|name| name == "local").collect();
+}
+
+/// The class of the links in groups.
+fn local(spec: &Spec) -> usize {
+    spec.graph.class_names().iter().position(|name| name == "local").expect("links in groups")
+}
+
+/// Mean share of the channels in groups that are not off.
+fn share_on(spec: &Spec, out: &Outcome) -> f64 {
+    let local = local(spec);
+    let channels = || out.channels.iter().filter(|c| usize::from(c.class) == local);
+    let off: u64 = channels().map(|c| c.cycles[LinkState::Off as usize]).sum();
+    1.0 - off as f64 / (channels().count() as u64 * out.window) as f64
+}
+
+fn latency(out: &Outcome) -> f64 {
+    out.sums.latency as f64 / out.sums.packets as f64
+}
+
+/// A dark channel carries nothing, and residencies fill the window.
+fn check_channels(out: &Outcome) {
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
+        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        assert_eq!(dark, [0, 0], "{c:?}");
+    }
+}
+
+// ---- what it comes to -----------------------------------------------------------------------------------------------
+
+#[test]
+fn without_switching_it_is_always_on_to_the_last_bit() {
+    for (wires, pattern_json, load) in [(1, NEXT, 0.4), (1, UNIFORM, 0.9), (0, NEXT, 0.4)] {
+        let [none, always_on] = [true, false].map(|managed| {
+            let mut spec = dragonfly(2, wires, "");
+            if managed {
+                tcep(&mut spec, r#""initial": "all_on", "deactivate": false"#);
+            }
+            pattern(&mut spec, pattern_json);
+            spec.set_load(load);
+            phases(&mut spec, 500, 2500);
+            run(&spec)
+        });
+        assert_same(&none, &always_on, pattern_json);
+        assert_eq!(none.control.as_ref().expect("agents").packets.iter().sum::<u64>(), 0);
+    }
+}
+
+/// The stars: 3 of the 6 links of a group of 4 routers, 5 of the 15 links of one of 6.
+#[test]
+fn at_low_load_groups_keep_their_stars_and_packets_the_latency_of_theory() {
+    for (h, least) in [(2, 3.0 / 6.0), (3, 5.0 / 15.0)] {
+        let mut spec = dragonfly(h, 1, "");
+        tcep(&mut spec, "");
+        spec.set_load(0.01);
+        phases(&mut spec, 0, 25_000);
+        let theory = imply(&spec).expect("a network that can run");
+        let out = run(&spec);
+        check_channels(&out);
+        assert_drained(&out);
+        assert!((share_on(&spec, &out) - least).abs() < 1e-9, "{}", share_on(&spec, &out));
+        assert_eq!(out.control.as_ref().expect("agents").packets.iter().sum::<u64>(), 0);
+        let (mean, alone) = (latency(&out), theory.zero_load_latency.expect("all send"));
+        assert!(mean > alone - 0.3 && mean < alone + 1.0, "{mean} {alone}");
+        let hops = out.sums.hops as f64 / out.sums.packets as f64;
+        assert!((hops - theory.mean_hops.expect("all send")).abs() < 0.1, "{hops} {theory:?}");
+    }
+}
+
+#[test]
+fn from_all_on_groups_come_down_to_their_stars() {
+    let mut spec = dragonfly(2, 1, "");
+    tcep(&mut spec, &format!(r#"{QUICK}, "initial": "all_on""#));
+    spec.set_load(0.02);
+    phases(&mut spec, 12_000, 4000);
+    let out = run(&spec);
+    check_channels(&out);
+    assert_drained(&out);
+    assert_eq!(share_on(&spec, &out), 0.5);
+}
+
+#[test]
+fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
+    for pattern_json in [UNIFORM, NEXT] {
+        let mut before = 0.0;
+        for load in [0.02, 0.2, 0.3, 0.4] {
+            let [always_on, out] = [false, true].map(|managed| {
+                let mut spec = dragonfly(2, 1, "");
+                pattern(&mut spec, pattern_json);
+                spec.set_load(load);
+                phases(&mut spec, 15_000, 3000);
+                if managed {
+                    tcep(&mut spec, QUICK);
+                }
+                let out = run(&spec);
+                check_channels(&out);
+                (share_on(&spec, &out), out)
+            });
+            let what = format!("{pattern_json} at {load}: {} on", out.0);
+            assert_drained(&out.1);
+            assert!(out.0 >= before && (load > 0.02 || out.0 == 0.5), "{what}, before {before}");
+            before = out.0;
+            // one more hop in each of two groups at most, of 12 cycles; TCEP keeps its links below the mark
+            let (slower, bar) = (latency(&out.1), latency(&always_on.1));
+            assert!(slower < bar + 24.0, "{what}: {slower} {bar}");
+            let (carried, bar) = (accepted(&out.1), accepted(&always_on.1));
+            assert!((carried / bar - 1.0).abs() < 0.01, "{what}: {carried} {bar}");
+        }
+        assert!(before > 0.9, "{pattern_json}: {before} on under load");
+    }
+}
+
+/// Beyond saturation all links are on, and as much is carried as without the policy.
+#[test]
+fn at_saturation_all_links_are_on() {
+    for pattern_json in [UNIFORM, NEXT] {
+        let [always_on, out] = [false, true].map(|managed| {
+            let mut spec = dragonfly(2, 1, "");
+            pattern(&mut spec, pattern_json);
+            spec.set_load(1.0);
+            phases(&mut spec, 12_000, 2000);
+            spec.phases.drain_limit = 0;
+            if managed {
+                tcep(&mut spec, QUICK);
+            }
+            let out = run(&spec);
+            (share_on(&spec, &out), accepted(&out))
+        });
+        assert!(out.0 > 0.99 && out.1 > 0.97 * always_on.1, "{pattern_json}: {out:?} {always_on:?}");
+    }
+}
+
+/// Two terminals send 0.84 flits/cycle from router 1 to router 2, at first all over the hub: the link there is above the mark,
+/// and only the direct link would have carried these packets.
+#[test]
+fn a_link_wakes_for_which_packets_crowd_the_hub() {
+    let mut spec = dragonfly(2, 1, "");
+    tcep(&mut spec, QUICK);
+    pattern(&mut spec, r#"{"router_shift": {"shift": 1}}"#);
+    spec.set_load(0.0);
+    [2, 3].into_iter().for_each(|terminal| spec.set_load_of(terminal, 0.42));
+    phases(&mut spec, 0, 1 << 20);
+    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    // the links of the first group that are on and belong to no star
+    let woken = |sim: &Simulation<1, 8>| {
+        let class_of = |from: u32, port: u32| usize::from(spec.graph.ports(from)[port as usize].class);
+        let is_on = |&(from, port, to, state): &(u32, u32, u32, LinkState)| {
+            from.max(to) < 4 && from.min(to) > 0 && state == LinkState::On && class_of(from, port) == local(&spec)
+        };
+        sim.link_states().iter().filter(|link| is_on(link)).map(|&(from, _, to, _)| (from, to)).collect::<Vec<_>>()
+    };
+    // in the second epoch there is enough traffic, the request is judged in the next one, and the link wakes in 120 cycles
+    sim.advance(501);
+    assert_eq!(woken(&sim), []);
+    sim.advance(1001);
+    assert_eq!(woken(&sim), [(1, 2), (2, 1)]);
+    // over the hub a packet passes three routers; now only detours that OFAR chooses itself do
+    let per_packet = |sim: &mut Simulation<1, 8>| {
+        let before = sim.flit_hops();
+        sim.advance(sim.now() + 2000);
+        (sim.flit_hops() - before) as f64 / (2.0 * 0.42 * 2000.0)
+    };
+    let mut always_on =
+        Simulation::<1, 8>::new(&Spec { policy: Default::default(), ..spec.clone() }, ONE).expect("a network");
+    always_on.advance(1001);
+    let (routers, bar) = (per_packet(&mut sim), per_packet(&mut always_on));
+    assert!(routers < 2.6 && (routers - bar).abs() < 0.1, "{routers} {bar}");
+}
+
+/// As many flits on detours have come as were counted when they left.
+#[test]
+fn detours_are_counted_alike_at_both_ends() {
+    for (flits, load) in [(1, 0.5), (5, 0.3)] {
+        let mut spec = dragonfly(2, 1, "");
+        tcep(&mut spec, QUICK);
+        pattern(&mut spec, NEXT);
+        packets(&mut spec, flits, FlowControl::VirtualCutThrough, 16);
+        spec.set_load(load);
+        phases(&mut spec, 0, 1_000_000);
+        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        sim.advance(4000);
+        sim.stop_sources();
+        drain(&mut sim, 100_000, "detours");
+        // until no control packet is on its way
+        sim.advance((sim.now() / 250 + 1) * 250 + 220);
+        assert!(sim.assert_meters() > 1000);
+    }
+}
+
+// ---- whatever happens -----------------------------------------------------------------------------------------------
+
+#[test]
+fn the_same_on_any_number_of_blocks_and_threads() {
+    for (keys, load) in
+        [("", 0.6), (r#", "phase": "random", "initial": "all_on""#, 0.2), (r#", "tables": "delayed""#, 0.5)]
+    {
+        let mut spec = dragonfly(2, 1, "");
+        tcep(&mut spec, &format!("{QUICK}{keys}"));
+        pattern(&mut spec, NEXT);
+        spec.set_load(load);
+        phases(&mut spec, 1000, 5000);
+        record_control_packets(&mut spec, 100_000);
+        let alone = run(&spec);
+        assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
+        for (threads, blocks) in [(1, 2), (2, 4), (2, 36)] {
+            let other = run_as(&spec, Execution { threads, blocks });
+            assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
+            assert_eq!(control_packets(&alone), control_packets(&other));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: rounds(12) as u32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_over_load_steps(
+        h in 1u32..3,
+        adverse in any::<bool>(),
+        loads in prop::collection::vec(0.0..1.0f64, 4),
+        (epoch, ratio, wake) in (300u64..600, 1u64..6, 1u64..300),
+        (random, all_on, short_shadow, delayed, even) in any::<(bool, bool, bool, bool, bool)>(),
+        (flits, small) in (prop::sample::select(vec![1u32, 5]), any::<bool>()),
+        (rotate, exits, directions) in (0u32..4, 0u32..3, 1u32..3),
+        misrouting in prop::sample::select(vec!["mixed", "current_router", "neighbour_router", "random_router"]),
+        (unavailable, local) in any::<(bool, bool)>(),
+        seed in 1u64..1000,
+    ) {
+        let pick = |choice: bool, yes: &'static str, no: &'static str| if choice { yes } else { no };
+        let mut spec = dragonfly(h, 1, &format!(
+            r#""local_misrouting": {local}, "global_misrouting": "{misrouting}", "trigger": "{}",
+            "ring": {{"exits": {exits}, "directions": {directions}}}"#,
+            pick(unavailable, "unavailable", "granted"),
+        ));
+        spec.seed = seed;
+        tcep(&mut spec, &format!(
+            r#""activation_epoch": "{epoch}cycles", "deactivation_epoch": "{}cycles", "wake": "{wake}cycles", "phase": "{}",
+            "initial": "{}", "shadow": "{}", "tables": "{}", "spares": {}, "rotate_hub": {rotate}"#,
+            epoch * ratio,
+            pick(random, "random", "together"), pick(all_on, "all_on", "root"),
+            pick(short_shadow, "activation_epoch", "deactivation_epoch"), pick(delayed, "delayed", "broadcast"),
+            pick(even, r#"{"even": {"from": 0.01, "target": 0.5}}"#, r#"{"outer": {}}"#),
+        ));
+        pattern(&mut spec, pick(adverse, NEXT, UNIFORM));
+        packets(&mut spec, flits, FlowControl::VirtualCutThrough, if small { 1 } else { 16 });
+        if small {
+            let classes = imply(&spec).expect("a network that can run").vc_classes;
+            spec.links.iter_mut().zip(classes).for_each(|(link, needed)| link.vcs = needed);
+        }
+        let first = spec.traffic.jobs[0].phases[0].clone();
+        let phase = |(k, &load): (u64, &f64)| {
+            weft_engine::spec::LoadPhase { from: 1500 * k, load: vec![load; first.load.len()], ..first.clone() }
+        };
+        spec.traffic.jobs[0].phases = (0..).zip(&loads).map(phase).collect();
+        phases(&mut spec, 0, 1_000_000);
+        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        sim.advance(6000);
+        sim.stop_sources();
+        drain(&mut sim, 100_000, "tcep");
+        phases(&mut spec, 0, sim.now());
+        let out = sim.run(&spec, &());
+        prop_assert_eq!((out.missing_packets, out.dropped_packets), (0, 0));
+        check_channels(&out);
+        let outside = 11; // l l l g l l l g l l l
+        let stay = if directions == 2 { spec.graph.routers() / 2 } else { spec.graph.routers() - 1 };
+        prop_assert!(u64::from(out.longest_path) <= u64::from((exits + 1) * (outside + stay)));
+    }
+}
+
+// ---- refused --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
+    for (ring, kind) in [("", ""), (r#""ring": {"kind": "embedded"}"#, " and write kind: physical")] {
+        let mut embedded = dragonfly(2, 0, ring);
+        tcep(&mut embedded, "");
+        let refusal = weft_engine::check(&embedded).expect_err("the ring runs over links that go off");
+        assert_eq!(refusal.path, "routing.dragonfly_ofar.ring");
+        assert!(refusal.help.contains(&format!("give the topology escape_rings: 1{kind}, and")), "{refusal}");
+        // links that stay on carry a ring
+        tcep(&mut embedded, r#""initial": "all_on", "deactivate": false"#);
+        weft_engine::check(&embedded).expect("no link goes off");
+    }
+    let mut physical = dragonfly(2, 1, r#""ring": {"kind": "physical"}"#);
+    tcep(&mut physical, "");
+    weft_engine::check(&physical).expect("the ring has wires of its own");
+    policy(&mut physical, r#"{"static": {}}"#);
+    weft_engine::check(&physical).expect("the ring has wires of its own");
+}
+
+#[test]
+fn faults_are_refused_with_a_remedy_that_works() {
+    let mut spec = dragonfly(2, 1, "");
+    let fault = weft_engine::spec::Fault { what: weft_engine::spec::Part::Link([0, 1]), at: 100, until: None };
+    spec.faults = vec![fault];
+    for (keys, says) in [(r#"{"tcep": {}}"#, "in place of those that fail"), (r#"{"static": {}}"#, "does not replace")]
+    {
+        tcep(&mut spec, "");
+        policy(&mut spec, keys);
+        let refusal = weft_engine::check(&spec).expect_err(keys);
+        assert!(refusal.path == "faults" && refusal.what.contains(says), "{refusal}");
+        assert!(refusal.help.contains("always_on"), "{refusal}");
+        policy(&mut spec, r#"{"always_on": {}}"#);
+        weft_engine::check(&spec).expect("the remedy");
+    }
+}
