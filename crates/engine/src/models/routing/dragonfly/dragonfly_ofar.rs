@@ -340,8 +340,10 @@ impl Routing for Runtime {
     }
 
     fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
-        let rings: Vec<u8> = self.in_transit.classes().1.iter().map(|entry| entry.link).collect();
-        self.config.check_links(&rings, may_go_off)
+        let entries = self.in_transit.classes().1;
+        let rings: Vec<u8> = entries.iter().map(|entry| entry.link).collect();
+        // VCs of an embedded ring are some of the VCs of its links
+        self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
     }
 
     fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {

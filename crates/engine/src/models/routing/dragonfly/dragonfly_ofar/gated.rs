@@ -248,14 +248,19 @@ impl Runtime {
 
 impl DragonflyOfar {
     /// Refuses a policy that switches off links on which the rings are. `may_go_off`: by link class.
-    pub(super) fn check_links(&self, rings: &[u8], may_go_off: &[bool]) -> Result<(), Refusal> {
+    pub(super) fn check_links(&self, rings: &[u8], is_physical: bool, may_go_off: &[bool]) -> Result<(), Refusal> {
         if !rings.iter().any(|&link| may_go_off[usize::from(link)]) {
             return Ok(());
         }
+        let path = format!("routing.{}.ring", super::NAME);
+        if is_physical {
+            let what = "the power policy may switch its links off, but a ring needs all its links on";
+            return Err(Refusal::new(path, what, "let power.manages leave out ring_local and ring_global"));
+        }
         let kind = if self.ring.kind == Some(RingKind::Embedded) { " and write kind: physical" } else { "" };
         Err(Refusal::new(
-            format!("routing.{}.ring", super::NAME),
-            "embedded in links that the power policy switches off, but a ring needs all its links on",
+            path,
+            "embedded in links that the power policy may switch off, but a ring needs all its links on",
             format!(
                 "give the topology escape_rings: 1{kind}, and let power.manages leave out the links of that ring, \
                  ring_local and ring_global"
