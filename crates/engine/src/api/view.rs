@@ -32,6 +32,8 @@ pub trait View {
     /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
     /// mean over its members.
     fn read(&self, port: u8) -> i32;
+    /// Room of the buffers of all VCs behind output `port` of this router [flits].
+    fn capacity(&self, port: u8) -> u32;
     /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
     /// this router.
     fn read_of(&self, away: i32, port: u8) -> i32;
@@ -139,6 +141,12 @@ impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn read(&self, port: u8) -> i32 {
         self.read_trunk(self.base, port)
+    }
+
+    #[inline(always)]
+    fn capacity(&self, port: u8) -> u32 {
+        let out = self.outs.hot(self.base + port as usize);
+        self.common.links.hot(out.class as usize).capacity
     }
 
     #[inline(always)]

@@ -32,6 +32,10 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.read(port)
     }
 
+    fn capacity(&self, port: u8) -> u32 {
+        self.queues.capacity(port)
+    }
+
     fn read_of(&self, away: i32, port: u8) -> i32 {
         self.queues.read_of(away, port)
     }

@@ -10,9 +10,9 @@
 mod keys;
 mod rings;
 
-use crate::models::routing::{Classes, Hop, Proof, RingEntry, Told, View, below};
+use crate::models::routing::{Classes, Hop, Proof, RingEntry, Sensor, Told, View, below};
 use crate::state::Packet;
-pub use keys::{Injection, Keys, MostOccupancy, RingConfig, RingKind, Trigger};
+pub use keys::{Injection, Keys, MostOccupancy, Occupancy, RingConfig, RingKind, Trigger};
 pub use rings::Rings;
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
@@ -58,6 +58,14 @@ impl InTransit {
         self.rings.classes()
     }
 
+    /// What it reads as the congestion of an output, if it does.
+    pub fn sensor(&self) -> Option<Sensor> {
+        match self.keys.occupancy {
+            Occupancy::Credits => None,
+            Occupancy::Waiting => Some(Sensor::HistoryWindow),
+        }
+    }
+
     pub fn proof(&self) -> Proof<'_> {
         Proof::EscapeRings(self.rings.escapes())
     }
@@ -92,6 +100,15 @@ impl InTransit {
             here.told(Told::Stays);
         }
         minimal
+    }
+
+    /// How full the output of a hop is, 0 to 1.
+    #[inline(always)]
+    pub fn occupancy<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> f64 {
+        match self.keys.occupancy {
+            Occupancy::Credits => here.occupancy(hop).0,
+            Occupancy::Waiting => f64::from(here.read(hop.port)) / f64::from(here.capacity(hop.port)),
+        }
     }
 
     /// How full the first output of a detour may be, if the minimal output is so full; `None`: too empty for detours.
@@ -166,18 +183,25 @@ impl InTransit {
         packet.dim = direction.map_or(OUTSIDE, |direction| IN_RING + direction);
         direction
     }
-}
 
-/// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random.
-pub fn pick<Q: View + ?Sized>(here: &Q, hops: impl Iterator<Item = Hop>, most: f64, random: u64) -> Option<Hop> {
-    let (mut open, mut count) = ([Hop::default(); MOST], 0);
-    for hop in hops {
-        if here.is_open(hop) && !here.was_granted(hop.port) && here.occupancy(hop).0 <= most && count < MOST {
-            open[count] = hop;
-            count += 1;
+    /// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random.
+    pub fn pick<Q: View + ?Sized>(
+        &self,
+        here: &Q,
+        hops: impl Iterator<Item = Hop>,
+        most: f64,
+        random: u64,
+    ) -> Option<Hop> {
+        let (mut open, mut count) = ([Hop::default(); MOST], 0);
+        for hop in hops {
+            let is_open = here.is_open(hop) && !here.was_granted(hop.port);
+            if is_open && self.occupancy(here, hop) <= most && count < MOST {
+                open[count] = hop;
+                count += 1;
+            }
         }
+        (count > 0).then(|| open[below(random, count as u32) as usize])
     }
-    (count > 0).then(|| open[below(random, count as u32) as usize])
 }
 
 /// Most outputs among which a head draws.

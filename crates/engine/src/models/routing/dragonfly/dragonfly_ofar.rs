@@ -34,7 +34,7 @@ mod gated;
 
 use crate::api::policy::Policy;
 use crate::api::subnetworks::Subnets;
-use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, RingConfig, Trigger};
+use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups, index};
 use crate::models::routing::{
     Accepts, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
@@ -64,6 +64,9 @@ pub struct DragonflyOfar {
     /// Th_non-min: how full the first output of a detour may be.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
+    /// What both thresholds are about: what counts as the occupancy of an output.
+    #[serde(default)]
+    pub occupancy: Occupancy,
     /// Which global link a detour takes.
     #[serde(default)]
     pub global_misrouting: GlobalMisrouting,
@@ -128,6 +131,7 @@ impl RoutingModel for DragonflyOfar {
             trigger: self.trigger,
             least_occupancy: self.least_occupancy,
             most_occupancy: self.most_occupancy,
+            occupancy: self.occupancy,
             ring: self.ring.clone(),
             injection: self.injection,
         };
@@ -170,6 +174,11 @@ impl RoutingModel for DragonflyOfar {
                 &[SMALL],
             ),
             example(r#"{"injection": {"escape_occupancy": {"most": 0.5}}}"#, &[SMALL, PHYSICAL]),
+            example(r#"{"occupancy": "waiting"}"#, &[EMBEDDED, PHYSICAL]).bound(
+                EMBEDDED,
+                NEXT,
+                Accepts::WithDetours(4.5 / 8.0),
+            ),
         ]
     }
 }
@@ -253,6 +262,7 @@ impl Routing for Runtime {
             decides: Decides::EachStep,
             remembers: true,
             sees_grants: true,
+            sensor: self.in_transit.sensor(),
             ..Needs::default()
         }
     }

@@ -8,8 +8,9 @@
 //! paper has put them together: what follows is our choice.
 //! # Parameters
 //! `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min (`relative`: \[share of the occupancy of
-//! the minimal output\], `fixed`: \[share of a buffer\]), `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`),
-//! `injection` (`bubble` \[packets\], `escape_occupancy` \[share of a buffer\]).
+//! the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both compare: `credits` that are used, or flits that
+//! are `waiting`), `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]).
 //! # Guarantees
 //! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or has no
 //! room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as Th_min, a hop to
@@ -29,7 +30,7 @@
 //! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours). Here: hops of all states, limits of
 //! detours, load beyond minimal under bit complement, uniform load of minimal routing. No rows of a peer.
 
-use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, RingConfig, Trigger, pick};
+use crate::models::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
 use crate::models::routing::on_grid::Grid;
 use crate::models::routing::{
     Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, below, hash,
@@ -53,6 +54,9 @@ pub struct HyperXOfar {
     /// Th_non-min: how full the first output of a detour may be.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
+    /// What both thresholds are about: what counts as the occupancy of an output.
+    #[serde(default)]
+    pub occupancy: Occupancy,
     /// The escape ring.
     #[serde(default)]
     pub ring: RingConfig,
@@ -97,6 +101,7 @@ impl RoutingModel for HyperXOfar {
             trigger: self.trigger,
             least_occupancy: self.least_occupancy,
             most_occupancy: self.most_occupancy,
+            occupancy: self.occupancy,
             ring: self.ring.clone(),
             injection: self.injection,
         };
@@ -122,7 +127,9 @@ impl RoutingModel for HyperXOfar {
         vec![
             Example::of("{}").bound_with_detours_around_one_neighbor().bound(SQUARE, COMPLEMENT, detours),
             Example::of(r#"{"ring": {"rings": 2, "directions": 1}}"#).only_on(&[SQUARE]),
-            example(r#"{"most_occupancy": {"fixed": 0.5}, "ring": {"exits": 0, "from_sources": true}}"#),
+            example(
+                r#"{"most_occupancy": {"fixed": 0.5}, "occupancy": "waiting", "ring": {"exits": 0, "from_sources": true}}"#,
+            ),
             example(r#"{"ring": {"vcs": 2}, "injection": {"bubble": {"packets": 1}}}"#),
             example(r#"{"trigger": "granted", "injection": {"free": {}}}"#),
         ]
@@ -201,12 +208,12 @@ impl Runtime {
     ) -> Hop {
         let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
         let others = self.minimal(at, packet).filter(|&hop| hop != preferred);
-        if let Some(hop) = pick(here, others, 1.0, random) {
+        if let Some(hop) = self.in_transit.pick(here, others, 1.0, random) {
             return hop;
         }
         if looks
-            && let Some(most) = self.in_transit.most_occupancy(here.occupancy(preferred).0)
-            && let Some(hop) = pick(here, self.detours(at, packet), most, random)
+            && let Some(most) = self.in_transit.most_occupancy(self.in_transit.occupancy(here, preferred))
+            && let Some(hop) = self.in_transit.pick(here, self.detours(at, packet), most, random)
         {
             return hop;
         }
@@ -237,6 +244,7 @@ impl Routing for Runtime {
             decides: Decides::EachStep,
             remembers: true,
             sees_grants: true,
+            sensor: self.in_transit.sensor(),
             ..Needs::default()
         }
     }

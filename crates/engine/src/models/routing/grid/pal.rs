@@ -332,6 +332,9 @@ mod tests {
         fn read(&self, port: u8) -> i32 {
             self.queues[usize::from(port) - 1]
         }
+        fn capacity(&self, _: u8) -> u32 {
+            unreachable!("PAL compares queues and credits")
+        }
         fn read_of(&self, _: i32, _: u8) -> i32 {
             unreachable!("PAL reads its own router")
         }

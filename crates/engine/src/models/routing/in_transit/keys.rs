@@ -34,6 +34,19 @@ pub enum Trigger {
     Unavailable,
 }
 
+/// What counts as the occupancy of an output, where that of the minimal output and those of detours are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Occupancy {
+    /// Used credits of the VC that has the most credits, as a share of its buffer (the paper). Flits on the link and credits on
+    /// their way back count, too: a long link that nobody waits for looks full.
+    #[default]
+    Credits,
+    /// Flits that wait, as a share of the buffers of all VCs of the link: used credits less the flits that the link has taken
+    /// during the last credit round trip (ours).
+    Waiting,
+}
+
 /// How full the first output of a detour may be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -114,6 +127,7 @@ pub struct Keys {
     pub least_occupancy: f64,
     /// Th_non-min.
     pub most_occupancy: MostOccupancy,
+    pub occupancy: Occupancy,
     pub ring: RingConfig,
     pub injection: Injection,
 }

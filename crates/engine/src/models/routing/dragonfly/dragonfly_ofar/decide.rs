@@ -1,7 +1,7 @@
 //! What a head asks for in an allocation step, and all that it may ask for.
 
 use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
-use crate::models::routing::in_transit::{is_in_ring, pick};
+use crate::models::routing::in_transit::is_in_ring;
 use crate::models::routing::{Hop, View, below, hash};
 use crate::state::Packet;
 
@@ -66,7 +66,7 @@ impl Runtime {
         let mut is_stuck = !here.has_room(minimal);
         let most = match (mandatory, looks) {
             (true, _) => Some(1.0),
-            (false, true) => self.in_transit.most_occupancy(here.occupancy(minimal).0),
+            (false, true) => self.in_transit.most_occupancy(self.in_transit.occupancy(here, minimal)),
             (false, false) => None,
         };
         if let Some(most) = most
@@ -76,7 +76,7 @@ impl Runtime {
             let first = if kind.is_global() { self.global.0 } else { self.local.0 };
             let is_allowed = |hop: &Hop| allowed == u64::MAX || allowed >> (hop.port - first) & 1 != 0;
             let candidates = self.candidates(at, kind, minimal).filter(is_allowed);
-            if let Some(hop) = pick(here, candidates, most, random) {
+            if let Some(hop) = self.in_transit.pick(here, candidates, most, random) {
                 return Some(hop);
             }
             is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));

@@ -8,7 +8,7 @@
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::api::policy::Policy;
-use crate::models::routing::in_transit::{RingKind, has_left_source, pick};
+use crate::models::routing::in_transit::{RingKind, has_left_source};
 use crate::models::routing::on_dragonfly::{group, index};
 use crate::models::routing::{Cost, Hop, Step, Told, View, hash};
 use crate::state::{AROUND, LinkState, Packet};
@@ -88,7 +88,7 @@ impl Runtime {
         }
         let ways = self.ways(here, packet, direct);
         let hops = self.over(direct.own, ways);
-        if let Some(hop) = pick(here, hops.clone(), 1.0, random) {
+        if let Some(hop) = self.in_transit.pick(here, hops.clone(), 1.0, random) {
             return Some(hop);
         }
         if let Some(hop) = self.global_in_place_of(at, here, packet, hops.clone(), (direct.hop, random)) {
@@ -117,9 +117,9 @@ impl Runtime {
         let [global, _] = self.kinds(at, packet, false);
         let looks = ways.clone().any(|hop| self.in_transit.looks(here, hop));
         let kind = global.filter(|_| looks)?;
-        let full = ways.map(|hop| here.occupancy(hop).0).fold(1.0, f64::min);
+        let full = ways.map(|hop| self.in_transit.occupancy(here, hop)).fold(1.0, f64::min);
         let most = self.in_transit.most_occupancy(full)?;
-        pick(here, self.candidates(at, kind, direct), most, random)
+        self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
     /// The local outputs, by their place among these, that a head may take for a detour by OFAR's own rule: both hops of a detour

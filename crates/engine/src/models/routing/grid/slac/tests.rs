@@ -29,6 +29,9 @@ impl View for NoQueues {
     fn read(&self, _: u8) -> i32 {
         unreachable!("it reads no queue")
     }
+    fn capacity(&self, _: u8) -> u32 {
+        unreachable!("it reads no queue")
+    }
     fn read_of(&self, _: i32, _: u8) -> i32 {
         unreachable!("it reads no queue")
     }
