@@ -5,10 +5,14 @@
 //! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V; the trigger `granted`, the rule of the
 //! ring (only where the minimal VC has no room, never from a source) and two directions are those of the authors' simulator
 //! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997. Links of groups that a power policy switches off are gone
-//! round as Kim et al., "TCEP", ISCA 2018, Section IV-E, do it, without their order of VC classes.
+//! round as Kim et al., "TCEP", ISCA 2018, Section IV-E, do it, without their order of VC classes. `occupancy: waiting` is ours.
+//! Packets on a long global link count as used credits, so it looks fuller than a short minimal link, and sources do not misroute
+//! while global links idle ("phantom congestion"; the window against it is that of J. Won et al., HPCA 2015). Ours, too: a broken
+//! minimal link is one that is taken.
 //! # Parameters
 //! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
-//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `global_misrouting`, `ring`
+//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both
+//! compare: `credits` that are used, as in the paper, or flits that are `waiting`), `global_misrouting`, `ring`
 //! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
 //! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
 //! # Guarantees
@@ -26,8 +30,9 @@
 //! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
 //! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
 //! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
-//! of misroutes, adversarial load beyond minimal, which way it takes round a link that is off, row by row.
-//! `engine/tests/tcep_in_transit.rs`: under TCEP. FOGSim: the OFAR rows of `tests/data/golden/fogsim.csv`.
+//! of misroutes, adversarial load beyond minimal, more of it with `occupancy: waiting`, which way it takes round a link that is
+//! off, row by row. `engine/tests/tcep_in_transit.rs`: under TCEP. `engine/tests/broken.rs`: round broken links. FOGSim: the OFAR
+//! rows of `tests/data/golden/fogsim.csv`.
 
 mod decide;
 mod gated;
