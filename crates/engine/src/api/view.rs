@@ -54,6 +54,8 @@ pub trait View {
     fn is_on(&self, port: u8) -> bool {
         self.state(port) == LinkState::On
     }
+    /// Whether the channel behind output `port` has failed, and the policy leaves that to the routing.
+    fn is_broken(&self, port: u8) -> bool;
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
     /// Whether a head may take a VC of `hop` now, and the link takes another flit.
@@ -176,6 +178,11 @@ impl<const V: usize> View for Queues<'_, V> {
     fn is_on(&self, port: u8) -> bool {
         let out = self.outs.hot(self.base + port as usize);
         out.state == LinkState::On as u8 || out.gate == Gate::Broken
+    }
+
+    #[inline(always)]
+    fn is_broken(&self, port: u8) -> bool {
+        self.outs.hot(self.base + port as usize).gate == Gate::Broken
     }
 
     #[inline(always)]

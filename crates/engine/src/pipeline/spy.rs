@@ -62,6 +62,10 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.state(port)
     }
 
+    fn is_broken(&self, port: u8) -> bool {
+        self.queues.is_broken(port)
+    }
+
     fn credits(&self, hop: Hop) -> u32 {
         self.queues.credits(hop)
     }

@@ -82,11 +82,11 @@ impl InTransit {
         is_in_ring(packet) && u32::from(packet.lane) >= self.keys.ring.exits
     }
 
-    /// Whether a head whose minimal hop this is looks for a detour now.
+    /// Whether a head whose minimal hop this is looks for a detour now. A broken output counts as taken.
     #[inline(always)]
     pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
         match self.keys.trigger {
-            Trigger::Granted => here.was_granted(minimal.port),
+            Trigger::Granted => here.was_granted(minimal.port) || here.is_broken(minimal.port),
             Trigger::Unavailable => !here.is_open(minimal),
         }
     }
@@ -102,10 +102,17 @@ impl InTransit {
         minimal
     }
 
-    /// How full the output of a hop is, 0 to 1.
+    /// Whether the output of a hop has room for the packet of a head; a broken one has none.
+    #[inline(always)]
+    pub fn has_room<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> bool {
+        here.has_room(hop) && !here.is_broken(hop.port)
+    }
+
+    /// How full the output of a hop is, 0 to 1; a broken one is full.
     #[inline(always)]
     pub fn occupancy<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> f64 {
         match self.keys.occupancy {
+            _ if here.is_broken(hop.port) => 1.0,
             Occupancy::Credits => here.occupancy(hop).0,
             Occupancy::Waiting => f64::from(here.read(hop.port)) / f64::from(here.capacity(hop.port)),
         }
@@ -139,8 +146,8 @@ impl InTransit {
         }
     }
 
-    /// The escape of a packet that is stuck: on in its ring, or into one that is open, or else into any; `None` at a source
-    /// from which packets enter no ring.
+    /// The escape of a packet that is stuck: on in its ring, or into one that is open, or else into any, the longer way round
+    /// where the shorter one begins with a broken link; `None` at a source from which packets enter no ring.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),
@@ -155,7 +162,10 @@ impl InTransit {
             return None;
         }
         let (count, first) = (self.rings.count(), below(random, self.rings.count()));
-        let into = |k: u32| self.rings.enter((first + k) % count, router, to, random & 1 != 0);
+        let into = |k: u32| {
+            let [shorter, longer] = self.rings.ways((first + k) % count, router, to, random & 1 != 0);
+            if here.is_broken(shorter.port) { longer } else { shorter }
+        };
         Some((0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0)))
     }
 
@@ -168,7 +178,7 @@ impl InTransit {
             return Vec::new();
         }
         let into = |ring: u32| {
-            let ways = [false, true].map(|tie| self.rings.enter(ring, router, to, tie));
+            let ways = self.rings.ways(ring, router, to, false);
             [Some(ways[0]), (ways[1] != ways[0]).then_some(ways[1])]
         };
         (0..self.rings.count()).flat_map(into).flatten().collect()

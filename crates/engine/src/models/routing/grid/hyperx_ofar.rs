@@ -217,7 +217,7 @@ impl Runtime {
         {
             return hop;
         }
-        let is_stuck = !self.minimal(at, packet).any(|hop| here.has_room(hop));
+        let is_stuck = !self.minimal(at, packet).any(|hop| self.in_transit.has_room(here, hop));
         let routers = || (self.router(at), self.router(packet.dest));
         let escape = is_stuck.then(|| self.in_transit.escape(routers(), here, packet, random)).flatten();
         escape.unwrap_or(preferred)
@@ -255,7 +255,7 @@ impl Routing for Runtime {
     }
 
     #[inline(always)]
-    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         if self.in_transit.stays_in_ring(packet) {
             return Some(self.in_transit.rings.onward(self.router(at), packet));
         }

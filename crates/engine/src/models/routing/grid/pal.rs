@@ -347,6 +347,9 @@ mod tests {
         fn fallback(&self, hop: Hop) -> Hop {
             hop
         }
+        fn is_broken(&self, _: u8) -> bool {
+            false
+        }
         fn state(&self, port: u8) -> LinkState {
             self.states[usize::from(port) - 1]
         }

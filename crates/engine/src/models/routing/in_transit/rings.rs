@@ -117,20 +117,27 @@ impl Rings {
         self.places.len() as u32
     }
 
-    /// Most hops of a packet in a ring: it leaves at its destination router.
+    /// Most hops of a packet in a ring: it leaves at its destination router. (With two directions half as many, unless a link
+    /// is broken.)
     pub fn longest_stay(&self) -> u32 {
-        let routers = self.places[0].len() as u32;
-        if self.per_ring == 2 { routers / 2 } else { routers - 1 }
+        self.places[0].len() as u32 - 1
     }
 
     /// The hop into a ring, the shorter way round to router `to`. `tie` decides where both ways are equally long.
     pub fn enter(&self, ring: u32, router: usize, to: usize, tie: bool) -> Hop {
+        self.ways(ring, router, to, tie)[0]
+    }
+
+    /// The hops into a ring, the shorter way round to router `to` first. With one direction both are the same.
+    pub fn ways(&self, ring: u32, router: usize, to: usize, tie: bool) -> [Hop; 2] {
         let places = &self.places[ring as usize];
         let (routers, own, to) = (places.len() as u32, places[router], places[to]);
         let ahead = (to + routers - own) % routers;
         let back = self.per_ring == 2 && (2 * ahead > routers || 2 * ahead == routers && tie);
-        let direction = ring as usize * usize::from(self.per_ring) + usize::from(back);
-        Hop { port: self.directions[direction].ports[router], class: self.entering }
+        let first = ring as usize * usize::from(self.per_ring);
+        let hop = |direction: usize| Hop { port: self.directions[direction].ports[router], class: self.entering };
+        let (shorter, longer) = (first + usize::from(back), first + usize::from(self.per_ring == 2 && !back));
+        [hop(shorter), hop(longer)]
     }
 
     pub fn escapes(&self) -> Vec<EscapeRing> {

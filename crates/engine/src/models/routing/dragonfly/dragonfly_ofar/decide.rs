@@ -63,7 +63,7 @@ impl Runtime {
     ) -> Option<Hop> {
         let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
         let mandatory = packet.phase & MUST_GLOBAL != 0;
-        let mut is_stuck = !here.has_room(minimal);
+        let mut is_stuck = !self.in_transit.has_room(here, minimal);
         let most = match (mandatory, looks) {
             (true, _) => Some(1.0),
             (false, true) => self.in_transit.most_occupancy(self.in_transit.occupancy(here, minimal)),
@@ -79,7 +79,7 @@ impl Runtime {
             if let Some(hop) = self.in_transit.pick(here, candidates, most, random) {
                 return Some(hop);
             }
-            is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| here.has_room(hop));
+            is_stuck |= mandatory && !self.candidates(at, kind, minimal).any(|hop| self.in_transit.has_room(here, hop));
         }
         if is_stuck
             && let Some(hop) = self.in_transit.escape((self.router(at), self.router(packet.dest)), here, packet, random)

@@ -44,6 +44,10 @@ impl View for NoQueues {
     fn fallback(&self, _: Hop) -> Hop {
         unreachable!("it knows no trunk")
     }
+    fn is_broken(&self, _: u8) -> bool {
+        false
+    }
+
     fn state(&self, _: u8) -> LinkState {
         unreachable!("it looks at no link")
     }

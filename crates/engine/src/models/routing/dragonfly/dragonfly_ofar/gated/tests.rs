@@ -52,6 +52,14 @@ impl View for Router {
     fn fallback(&self, hop: Hop) -> Hop {
         hop
     }
+    fn capacity(&self, _: u8) -> u32 {
+        unreachable!("it compares credits")
+    }
+
+    fn is_broken(&self, _: u8) -> bool {
+        false
+    }
+
     fn state(&self, port: u8) -> LinkState {
         self.local(port).map_or(LinkState::On, |k| self.states[k])
     }
