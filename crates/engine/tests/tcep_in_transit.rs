@@ -316,6 +316,22 @@ fn a_ring_in_links_that_go_off_is_refused_and_its_remedy_works() {
     weft_engine::check(&physical).expect("the ring has wires of its own");
 }
 
+/// A routing that is blind to links is told of those that go with the policy in this network as they are.
+#[test]
+fn it_is_a_remedy_only_where_its_ring_has_wires_of_its_own() {
+    for wires in [0, 1] {
+        let mut spec = dragonfly(2, wires, "");
+        tcep(&mut spec, "");
+        spec.routing = routing(r#"{"dragonfly_ugal": {}}"#);
+        let refusal = weft_engine::check(&spec).expect_err("blind to links");
+        assert!(refusal.help.contains("set routing: "), "{refusal}");
+        for name in ["pal", "dragonfly_ofar"] {
+            spec.routing = routing(&format!(r#"{{"{name}": {{}}}}"#));
+            assert_eq!(refusal.help.contains(name), weft_engine::check(&spec).is_ok(), "{wires} {name}: {refusal}");
+        }
+    }
+}
+
 #[test]
 fn faults_are_refused_with_a_remedy_that_works() {
     let mut spec = dragonfly(2, 1, "");

@@ -10,7 +10,6 @@ use crate::network::policy::with_site;
 use crate::network::spec::Spec;
 use crate::pipeline::net::Repair;
 use crate::state::LinkState;
-use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// What the policy tells the routing of links that are off; `None` if it tells nothing that the routing can go by.
@@ -35,11 +34,16 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings of this graph that go by this knowledge of links.
-fn routings_that_know(known: LinkKnowledge, graph: &Graph) -> Vec<String> {
+/// The names of the routings of this network that go by this knowledge of links, without parameters.
+fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
-    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links));
-    able.filter(|(_, about)| (about.fits)(graph)).map(|&(name, _)| name.to_owned()).collect()
+    let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links) && (about.fits)(&spec.graph));
+    let spared = |name: &&str| {
+        let config = serde_json::from_str::<RoutingConfig>(&format!("{{\"{name}\": {{}}}}")).ok();
+        let routing = config.and_then(|config| config.build(&spec.graph).ok());
+        routing.is_some_and(|routing| routing.check_links(&spec.managed).is_ok())
+    };
+    able.map(|&(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
 
 /// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
@@ -100,7 +104,7 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     let goes_by: Vec<&str> =
         known.iter().filter(|&&known| known != LinkKnowledge::Nothing).map(|known| known.words()).collect();
     if goes_by.is_empty() {
-        let able = match routings_that_know(offers.links, &spec.graph).as_slice() {
+        let able = match routings_that_know(offers.links, spec).as_slice() {
             [] => String::new(),
             able => format!("set routing: {}, or ", one_of(able)),
         };
