@@ -49,6 +49,27 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
              600cycles, transition: 15cycles}}",
         )]],
     ),
+    // a ring in links that go off
+    (
+        &[DRAGONFLY, OFAR, ("power.policy", "tcep"), ("power.manages", "[local]")],
+        "give the topology escape_rings: 1, and let power.manages leave out the links of that ring, ring_local and ring_global",
+        &[&[WIRES]],
+    ),
+    (
+        &[
+            DRAGONFLY,
+            ("routing", "{dragonfly_ofar: {ring: {kind: embedded}}}"),
+            ("power.policy", "tcep"),
+            ("power.manages", "[local]"),
+        ],
+        "give the topology escape_rings: 1 and write kind: physical, and let",
+        &[&[WIRES, ("routing", "{dragonfly_ofar: {ring: {kind: physical}}}")]],
+    ),
+    (
+        &[DRAGONFLY, WIRES, OFAR, ("power.policy", "tcep"), ("power.manages", "[local, ring_local]")],
+        "let power.manages leave out ring_local and ring_global",
+        &[&[("power.manages", "[local]")]],
+    ),
     (
         &[("routing", "slac"), IDLE],
         "set power.policy: slac or always_on",
