@@ -48,7 +48,7 @@ class Response:
 
     @property
     def adapted(self) -> float:
-        """Time until latency stays within a tenth of what it is in the end; 0 if it never leaves that [cycles]."""
+        """Middle of the last bin that is off; 0 if none is [cycles]."""
         off = [time for time, latency in self._after() if abs(latency / self.final - 1) > OFF]
         return off[-1] if off else 0.0
 

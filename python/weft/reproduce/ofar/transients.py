@@ -118,8 +118,8 @@ def _all_fast(before: str) -> Callable[[Measured], list[Part]]:
 
 
 _FIRST = (
-    f"OFAR's latency stays within {100 * OFF:g} % of what it is in the end after {_AT_ONCE} cycles or less, PB's later, "
-    f"and after {_PERIOD:g} times as long as OFAR's or more"
+    f"OFAR's latency stays within {100 * OFF:g} % of what it is in the end after {_AT_ONCE} cycles or less, PB's "
+    f"later, and after {_PERIOD:g} times as long as OFAR's or more"
 )
 _ALL = f"latencies stay within {100 * OFF:g} % of what they are in the end after {_FAST} cycles or less"
 _NO_PERIOD = (
