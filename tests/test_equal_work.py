@@ -34,12 +34,19 @@ def test_only_what_flits_take_grows_with_the_work() -> None:
 
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
     """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, and is no saving."""
-    done = BASE | {"completion_cycles": 5000}
+    done = BASE | {"completion_cycles": 5990}
     longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
     assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)
     pair = Pair("", longer, done)
     assert pair.share == pytest.approx(95 * 1.1 / 100 * -1 + 1)
     assert pair.shown.startswith("-")
+
+
+def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
+    """Else all of its power would be that of its flits, and chance would explain a saving of 1 %."""
+    timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
+    assert equal_work.static_w(timed) == pytest.approx(60.0)
+    assert Pair("", timed | {"power_mean_w": 99.0}, timed).saved == pytest.approx(1.0)
 
 
 def test_flits_that_are_missing_by_chance_save_nothing() -> None:
@@ -72,6 +79,8 @@ def test_seeds_are_told_as_their_mean() -> None:
     mean = equal_work.mean(runs)
     assert mean["power_mean_w"] == pytest.approx(100.0)
     assert mean["jobs"] == [{"load": pytest.approx(0.2)}]
+    phases = [BASE | {"power_mean_w": power, "phases": [{"phase": 1, "load": 0.1}]} for power in (98.0, 102.0)]
+    assert repr(equal_work.mean(phases)["phases"]) == "[{'phase': 1, 'load': 0.1}]", "the number of a phase is whole"
     bad = BASE | {"saturated": True}
     assert equal_work.mean([BASE, bad]) is bad
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _STATIC = "static_power_w"
 # How many runs a mean is over.
 _RUNS = "runs"
+# A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that
+# after some cycles only.
+_ENDED = 0.97
 # Chance: so many standard deviations, and that of the energy of a packet as a share of its mean (packets of the network
 # take between none and twice the mean number of hops).
 _DEVIATIONS, _OF_A_PACKET = 3.0, 0.5
@@ -37,13 +40,20 @@ def phases(run: Summary) -> list[dict[str, Any]]:
 
 def static_w(measured: Summary) -> float:
     """Mean power that does not grow with the work [W]; 0 of a run that ends when its work is done."""
-    if measured.get("completion_cycles") is not None:
+    if _ends_with_its_work(measured):
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
         return min(float(known), float(measured["power_mean_w"]))
     seconds = measured.get("window_seconds") or 0.0
     of_flits = sum(measured.get(f"energy_{part}dynamic_j") or 0.0 for part in ("", "routers_"))
     return float(measured["power_mean_w"]) - (of_flits / seconds if seconds else 0.0)
+
+
+def _ends_with_its_work(measured: Summary) -> bool:
+    """Whether a run ends when its batches are complete, and not after a set time in which they happen to be."""
+    completed = measured.get("completion_cycles")
+    cycles = (measured.get("warmup_cycles") or 0) + (measured.get("window_cycles") or 0)
+    return completed is not None and completed >= _ENDED * cycles
 
 
 def power_w(reference: Summary, accepted: float) -> float:
@@ -91,6 +101,8 @@ def _means(runs: Sequence[Summary]) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[Any]) -> Any:
+    if all(value == values[0] for value in values):  # the number of a phase stays whole
+        return values[0]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return fmean(values)
     if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
