@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import weft
 from weft.results import equal_work, soundness
 from weft.results.savings import Pair
 
-# 100 W, of which 40 W are for flits: 40 J in a second.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# 100 W, of which 40 W are for flits, 10 W of them in routers: 40 J in a second.
 BASE: dict[str, Any] = {
     "power_mean_w": 100.0,
-    "energy_dynamic_j": 30.0,
+    "energy_dynamic_j": 40.0,
     "energy_routers_dynamic_j": 10.0,
     "window_seconds": 1.0,
     "accepted_load": 0.5,
@@ -25,11 +29,30 @@ BASE: dict[str, Any] = {
     "window_cycles": 5000,
 }
 
+PRICED = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
+routing: minimal
+traffic: {pattern: uniform}
+power: {prices: {on: {static: 1W, per_bit: 1pJ/bit}}, router_price: {static: 20W, per_bit: 2pJ/bit}}
+measure: {warmup: 1us, window: 2us}
+sweep: {traffic.load: [0.1, 0.4]}
+"""
+
 
 def test_only_what_flits_take_grows_with_the_work() -> None:
     assert equal_work.static_w(BASE) == pytest.approx(60.0)
     assert equal_work.power_w(BASE, 0.25) == pytest.approx(60 + 20)
     assert equal_work.power_w(BASE, BASE["accepted_load"]) == pytest.approx(100.0)
+
+
+def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
+    """Links that are always on draw the same at every load, but for flits."""
+    results = weft.load(PRICED).run(tmp_path / "priced")
+    low, high = results.summaries
+    assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
+    # 4 routers of 20 W; 12 channels between them and 32 of terminals, of 1 W each
+    assert [equal_work.static_w(each) for each in (low, high)] == pytest.approx([124.0, 124.0], rel=1e-9)
 
 
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:

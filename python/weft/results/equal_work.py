@@ -44,8 +44,7 @@ def static_w(measured: Summary) -> float:
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
         return min(float(known), float(measured["power_mean_w"]))
-    seconds = measured.get("window_seconds") or 0.0
-    of_flits = sum(measured.get(f"energy_{part}dynamic_j") or 0.0 for part in ("", "routers_"))
+    seconds, of_flits = measured.get("window_seconds") or 0.0, measured.get("energy_dynamic_j") or 0.0
     return float(measured["power_mean_w"]) - (of_flits / seconds if seconds else 0.0)
 
 
