@@ -214,7 +214,8 @@ class YearlyBill:
 
         Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
         part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
-        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW] and
+        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
+        that the series delivers (that of the series itself, if only chance tells them apart), and
         ``baseline_latency_mean_cycles`` [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
