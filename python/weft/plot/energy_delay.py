@@ -128,7 +128,13 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
         over_load.cross_out(axes, frame, _X, _Y)
         sound = frame.filter(frame["flaw"] == "")
-        numbers_of = (over_load.loads(sound), sound[_X], sound[_Y], _known(sound, q.ACCEPTED.column), _known(sound, "packets"))
+        numbers_of = (
+            over_load.loads(sound),
+            sound[_X],
+            sound[_Y],
+            _known(sound, q.ACCEPTED.column),
+            _known(sound, "packets"),
+        )
         points += map(_Sound, *numbers_of)
         loads = list(zip(over_load.loads(frame), frame[_X], frame[_Y], strict=True))
         ends += loads[:: max(1, len(loads) - 1)]

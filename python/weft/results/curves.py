@@ -37,7 +37,7 @@ class Curve:
         and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
         ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and
         ``partial`` (of a period of the policy; true if any seed was), ``closed_loop`` (the load follows the network),
-        ``phase_loads`` (those of the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
+        ``phase_loads`` (of the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
         `weft.results.soundness`; empty for a sound point), the numbers of the summary as means over seeds (null where
         nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of
         each run with the ending ``_runs``.
