@@ -266,6 +266,9 @@ def left_out(pairs: Sequence[Pair]) -> str:
     for pair in pairs:
         for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
             remedies.setdefault(told, pair)
+    for pair in pairs:
+        if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
+            remedies.setdefault(soundness.remedy(pair.policy), pair)
     if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
         remedies[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
     ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]

@@ -54,6 +54,7 @@ class Flaw:
 
 _NEAR = "near the capacity queues hardly ever drain"
 _LIGHTER = "take a load that the network carries, or another network or routing"
+_OR_POLICY = "take a load that the network carries, or another network, routing or power policy"
 STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
 INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
 SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
@@ -219,6 +220,8 @@ def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
     told: list[str] = []
     if worst_of_it in _UNSETTLED:
         told = remedies(summary)
+    elif worst_of_it in OVERLOADED:
+        told = [_for_overload(summary)]
     elif worst_of_it in (UNJUDGED, PART_OF_PERIOD):
         told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
     elif worst_of_it is FEW:
@@ -255,8 +258,14 @@ def risk(summary: Mapping[str, Any]) -> str | None:
 
     Such a network may collapse at a load that this run carries: it depends on how the run began.
     """
-    paths = (warning["path"] for warning in summary.get("warnings") or [])
-    return next((path for path in paths if path.startswith(_OF_POLICY)), None)
+    warning = _of_policy(summary)
+    return warning["path"] if warning else None
+
+
+def _of_policy(summary: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """What the engine warned of a parameter of the power policy."""
+    known: Sequence[Mapping[str, str]] = summary.get("warnings") or []
+    return next((warning for warning in known if warning["path"].startswith(_OF_POLICY)), None)
 
 
 def is_warned(summary: Mapping[str, Any]) -> bool:
@@ -446,7 +455,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             key: summary.get(key)
             for key in (
                 *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
-                *("hash", "packet_flits"),
+                *("hash", "packet_flits", "links_stay_on"),
             )
         }
         | dict(phase)
@@ -523,6 +532,13 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
+
+
+def _for_overload(summary: Mapping[str, Any]) -> str:
+    """What to do about too much load: a policy that switches links may be why, above all one that was warned of."""
+    other = _OR_POLICY if summary.get("links_stay_on") is False else _LIGHTER
+    warning = _of_policy(summary)
+    return f"{warning['path']} may be why: {warning['help']}; else {other}" if warning else other
 
 
 def _longer_limit(summary: Mapping[str, Any]) -> int:
