@@ -263,8 +263,10 @@ def left_out(pairs: Sequence[Pair]) -> str:
         )
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     remedies: dict[str, Pair] = {}
-    for pair in pairs:
-        for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
+    sides = [(pair, side) for pair in pairs for side in (pair.policy, pair.reference)]
+    limit = max(side.get("warmup_limit_cycles") or 0 for _, side in sides)
+    for pair, side in sides:
+        for told in soundness.remedies(side, limit):
             remedies.setdefault(told, pair)
     for pair in pairs:
         if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
