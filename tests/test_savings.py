@@ -109,8 +109,8 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
     stale = told(tmp_path / "by itself", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **by_itself})
     assert "write `measure.warmup: 500000cycles`" in stale, "its limit did not end the warm-up"
-    unsettled = {"warmup_settled": False, "warmup_cycles": 5000, "warmup_limit_cycles": 5000, "load": 0.5}
-    other = told(tmp_path / "other limit", {}, unsettled, on={"warmup_limit_cycles": 800_000})
+    ended = {"warmup_settled": False, "warmup_cycles": 5000, "warmup_limit_cycles": 5000, "load": 0.5}
+    other = told(tmp_path / "other limit", {}, ended, on={"warmup_limit_cycles": 800_000})
     assert "`measure.warmup_limit: 800000cycles`" in other, "nor less than links that are always on had"
     at_limit = by_itself | {"power_settled": False, "warmup_limit_cycles": 700_000}
     stale = told(tmp_path / "at its limit", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **at_limit})
