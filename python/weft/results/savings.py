@@ -242,12 +242,12 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
     by_share = "" if most.saved >= least.saved else ", as a share"
     if most.shown == least.shown:
         if not most.shown:
-            return [most.sentence("It saves nothing at any of these points, and costs nothing, as here")]
-        costs = "It saves nothing at any of these points, and costs the same share everywhere, as here"
+            return [most.sentence("It saves no power at any of these points, and takes no more, as here")]
+        costs = "It saves no power at any of these points, and takes the same share more everywhere, as here"
         return [most.sentence("It saves the same share everywhere, as here" if most.saved > 0 else costs)]
     if most.share >= _NOTHING:
         return [most.sentence(f"Where it saves most{by_share}"), least.sentence(f"Where it saves least{by_share}")]
-    nowhere = "It saves nothing at any of these points. "
+    nowhere = "It saves no power at any of these points. "
     return [
         nowhere + most.sentence(f"Where it costs least{by_share}"),
         least.sentence(f"Where it costs most{by_share}"),
@@ -327,7 +327,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 
 
 def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
-    """The policy whose links were on in every cycle; ``None`` if there is none, or more than one."""
+    """The policy whose links were on in every cycle; ``None`` if there is none, or several without the usual one."""
     found = [
         policy
         for policy, of_policy in points.items()
@@ -342,8 +342,8 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
     # where links fail, none draws what links draw that are on in every cycle
-    usual = [policy for policy in points if policy == _USUAL and not found]
-    found = never or found or usual
+    is_usual = _USUAL in points and (_USUAL in found or not found)
+    found = [_USUAL] if is_usual else never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 
