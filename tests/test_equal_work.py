@@ -97,6 +97,24 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
     assert "`3000cycles`" in equal_work.common_warmup([failing, later])
 
 
+def test_windows_of_seeds_are_compared_one_by_one() -> None:
+    """Warm-ups that end by themselves differ by seed: their mean is the warm-up of none of them."""
+    failing = BASE | {"fault_parts": [{"part": "before"}]}
+    seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
+    same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
+    assert equal_work.faults_differ([seeds], [same])
+    assert "other faults" in Pair("", seeds, same).obstacle
+    assert "`5000cycles`" in equal_work.common_warmup([seeds, same])
+
+
+def test_chance_is_smaller_for_the_phases_of_several_seeds() -> None:
+    phase = {"phase": 1, "from_cycle": 0, "to_cycle": 5000, "load": 0.5, "offered_load": 0.5, "accepted_load": 0.5}
+    phase |= {"packets": 10_000, "saturated": False, "power_mean_w": 100.0}
+    run = BASE | {"phases": [phase]}
+    (alone,), (both,) = equal_work.phases(run), equal_work.phases(equal_work.mean([run, run]))
+    assert equal_work.chance_w(both, both) == pytest.approx(equal_work.chance_w(alone, alone) / 2**0.5)
+
+
 def test_seeds_are_told_as_their_mean() -> None:
     runs = [BASE | {"power_mean_w": power, "jobs": [{"load": load}]} for power, load in ((98.0, 0.1), (102.0, 0.3))]
     mean = equal_work.mean(runs)

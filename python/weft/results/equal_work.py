@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of a phase: the static power of its run [W], which phases do not measure.
 _STATIC = "static_power_w"
-# How many runs a mean is over.
+# The runs that a mean is over.
 _RUNS = "runs"
 # A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that
 # after some cycles only.
@@ -34,7 +34,7 @@ _DEVIATIONS, _OF_A_PACKET = 3.0, 0.5
 
 def phases(run: Summary) -> list[dict[str, Any]]:
     """The phases of a run (`soundness.in_phases`), with its static power."""
-    kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts")}
+    kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts", _RUNS)}
     return [kept | phase | {_STATIC: static_w(run)} for phase in soundness.in_phases(run)]
 
 
@@ -64,7 +64,7 @@ def power_w(reference: Summary, accepted: float) -> float:
 def chance_w(measured: Summary, reference: Summary) -> float:
     """How much more or less power the same flits may take by chance [W]: three standard deviations."""
     sides = (measured, reference)
-    counts = [(side.get("packets") or 0) * side.get(_RUNS, 1) for side in sides]
+    counts = [(side.get("packets") or 0) * len(_runs([side])) for side in sides]
     if not all(counts):
         return 0.0
     of_flits = max(side["power_mean_w"] - static_w(side) for side in sides)
@@ -73,16 +73,16 @@ def chance_w(measured: Summary, reference: Summary) -> float:
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
     """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
-    both = (measured, reference)
+    both = (_runs(measured), _runs(reference))
     windows = [sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs) for runs in both]
     return windows[0] != windows[1] and any(soundness.is_failing(run) for runs in both for run in runs)
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
     """What to write so that the windows of runs in which something fails lie in the same cycles."""
-    longest = max(run.get("warmup_cycles") or 0 for run in runs)
+    longest = max(run.get("warmup_cycles") or 0 for run in _runs(runs))
     return (
-        f"write a fixed `measure.warmup` for all, such as `{round(longest)}cycles`, and faults that begin after it:"
+        f"write a fixed `measure.warmup` for all, such as `{longest}cycles`, and faults that begin after it:"
         " then all windows have the same faults"
     )
 
@@ -92,7 +92,12 @@ def mean(runs: Sequence[Summary]) -> Summary:
     if len(runs) == 1:
         return runs[0]
     bad = next((run for run in runs if soundness.obstacles(run)), None)
-    return bad if bad is not None else _means(runs) | {_RUNS: len(runs)}
+    return bad if bad is not None else _means(runs) | {_RUNS: runs}
+
+
+def _runs(sides: Iterable[Summary]) -> list[Summary]:
+    """The runs of which some of these are means, and the others."""
+    return [run for side in sides for run in side.get(_RUNS) or [side]]
 
 
 def _means(runs: Sequence[Summary]) -> dict[str, Any]:
