@@ -20,7 +20,7 @@ from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H, beyond
 from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
-from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, VAL
 from weft.reproduce.ofar.transients import response
 from weft.reproduce.registry import paper
 from weft.results import quantities as q
@@ -295,7 +295,14 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     drawing = beyond.patterns_figure(ideal())
     assert drawing.numbers is not None
     assert {"OFAR-E", "OFAR-E, 3 rings"} <= {*drawing.numbers["series"]}
-    assert beyond.patterns_remark(ideal()) == "Run at h = 6. OFAR accepts most under all of 2 patterns but UN (PAR)."
+    assert beyond.patterns_remark(ideal()).endswith("than the most under all of 2 patterns but UN (PAR).")
+    nearly = changed("patterns", scaled("accepted_load", 0.82, PAR, "UN"))  # 0.41 beside 0.4
+    assert beyond.patterns_remark(nearly).endswith("under all 2 patterns."), "2.4 % are no difference"
+    stuck = stalled("patterns", OFAR_E)
+    assert beyond.patterns_remark(stuck).endswith("under all of 2 patterns but UN (PAR), hot_spot (PAR).")
+    numbers = beyond.patterns_figure(stuck).numbers
+    assert numbers is not None
+    assert {*numbers["series"]} == {"UGAL", "PAR"}
     lost = beyond.broken_figure(ideal()).numbers
     assert lost is not None
     worst = lost.filter((pl.col("series") == "UGAL") & (pl.col("Links broken at a time [%]") == 2))
