@@ -439,3 +439,12 @@ def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed
     rows = [re.split(r"  +", line.strip()) for line in lines(yearly)]
     assert ["tcep", "1.5 kW", "-"] in rows, "1 kW times the PUE at night"
     assert yearly.frame["power_kw"].to_list()[1] is None, "and no bill of the year"
+
+
+def test_a_remedy_of_several_parts_is_told_once(tmp_path: Path) -> None:
+    short = {"path": "measure.window", "what": "4.5 periods", "help": "write `measure.window: 5000cycles`"}
+    late = [_point(ASLEEP, load, 1800.0, whole_periods=False, warnings=[short]) for load in (0.1, 0.3)]
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    told = "\n".join(lines(_results(tmp_path / "periods", *on, *late).bill(KEYS)))
+    assert told.count("is measured over a part of a period") == 2, "each part says why"
+    assert told.count("write `measure.window: 5000cycles`") == 1

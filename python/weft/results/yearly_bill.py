@@ -117,7 +117,7 @@ class YearlyBill:
         for series, name, group in zip(all_series, labels, groups, strict=True):
             measured, reasons = self._readings(series)
             readings = () if reasons else tuple(each for each in measured if each)
-            refused, remedies = "; ".join(reasons), tuple(reasons.values())
+            refused, remedies = "; ".join(reasons), tuple(dict.fromkeys(reasons.values()))
             row = Billed(series.coordinates, name, group, readings, refused, remedies=remedies, faults=series.faults)
             row = replace(row, measured=measured)
             rows.append(row if row.refused else self._against(row, series, baseline))
