@@ -54,7 +54,6 @@ class Flaw:
 
 _NEAR = "near the capacity queues hardly ever drain"
 _LIGHTER = "take a load that the network carries, or another network or routing"
-_OR_POLICY = "take a load that the network carries, or another network, routing or power policy"
 STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
 INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
 SATURATED = Flaw(2, q.SATURATED, _LIGHTER)
@@ -220,8 +219,8 @@ def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
     told: list[str] = []
     if worst_of_it in _UNSETTLED:
         told = remedies(summary)
-    elif worst_of_it in OVERLOADED:
-        told = [_for_overload(summary)]
+    elif worst_of_it in OVERLOADED and (warning := _of_policy(summary)):
+        told = [f"{warning['path']} may be why: {warning['help']}; else {worst_of_it.help}"]
     elif worst_of_it in (UNJUDGED, PART_OF_PERIOD):
         told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
     elif worst_of_it is FEW:
@@ -455,7 +454,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             key: summary.get(key)
             for key in (
                 *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
-                *("hash", "packet_flits", "links_stay_on"),
+                *("hash", "packet_flits"),
             )
         }
         | dict(phase)
@@ -532,13 +531,6 @@ def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if BACKLOG in found:
         told.append(BACKLOG.help)
     return told
-
-
-def _for_overload(summary: Mapping[str, Any]) -> str:
-    """What to do about too much load: a policy that switches links may be why, above all one that was warned of."""
-    other = _OR_POLICY if summary.get("links_stay_on") is False else _LIGHTER
-    warning = _of_policy(summary)
-    return f"{warning['path']} may be why: {warning['help']}; else {other}" if warning else other
 
 
 def _longer_limit(summary: Mapping[str, Any]) -> int:
