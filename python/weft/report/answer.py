@@ -190,7 +190,7 @@ def _endings(sources: Sources) -> list[str]:
             *notes.unjudged(results),
             *notes.unmeasured(results),
             *notes.too_early(results),
-            *notes.remedies(results),
+            *notes.to_settle(results),
         ]
         told += notes.warnings(results, told)
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]

@@ -27,9 +27,9 @@ _RUNS = "runs"
 # A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that
 # after some cycles only.
 _ENDED = 0.97
-# Chance: so many standard deviations, and that of the energy of a packet as a share of its mean (packets of the network
-# take between none and twice the mean number of hops).
-_DEVIATIONS, _OF_A_PACKET = 3.0, 0.5
+# The standard deviation of the energy of a packet as a share of its mean (packets of the network take between none and
+# twice the mean number of hops).
+_OF_A_PACKET = 0.5
 
 
 def phases(run: Summary) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def chance_w(measured: Summary, reference: Summary) -> float:
     if not all(counts):
         return 0.0
     of_flits = max(side["power_mean_w"] - static_w(side) for side in sides)
-    return float(_DEVIATIONS * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
+    return float(soundness.CHANCE * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:

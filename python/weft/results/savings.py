@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, soundness
+from weft.results import equal_work, remedies, soundness
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -262,18 +262,18 @@ def left_out(pairs: Sequence[Pair]) -> str:
             "No two points have the same traffic and differ only in the policy and what the sweep sets along with it."
         )
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    remedies: dict[str, Pair] = {}
+    found: dict[str, Pair] = {}
     sides = [(pair, side) for pair in pairs for side in (pair.policy, pair.reference)]
     limit = max(side.get("warmup_limit_cycles") or 0 for _, side in sides)
     for pair, side in sides:
-        for told in soundness.remedies(side, limit):
-            remedies.setdefault(told, pair)
+        for told in remedies.to_settle(side, limit):
+            found.setdefault(told, pair)
     for pair in pairs:
         if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
-            remedies.setdefault(soundness.remedy(pair.policy), pair)
+            found.setdefault(remedies.of_flaw(pair.policy), pair)
     if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
-        remedies[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
-    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
+        found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
+    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in found.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
     remedy = f" What to do: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
     what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
