@@ -62,8 +62,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     told = _told(results)
     left = summary["backlog_before_packets"]
     assert f"phase 2 of the load began with a backlog of {left} packets left by the phase before" in told
-    assert "9181" in tables.loads(results)
-    assert "~" in tables.loads(results)
+    assert f"{summary['packet_latency_mean_cycles']:.1f}~" in tables.loads(results)
     assert "Lowest" not in " ".join(answer.sentences(Sources([results])))
     with pytest.raises(weft.ResultsError, match="began with a backlog"):
         results.bill({"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]})
