@@ -316,6 +316,9 @@ measure: {warmup: 1000cycles, window: 5000cycles, series: {every: 500cycles, of:
     results = weft.load(text).run(tmp_path / "day")
     with pytest.raises(ResultsError, match="changes in 2 phases") as refused:
         results.rate_scaled()
-    assert "--over-time" in str(refused.value)
+    assert refused.value.help.endswith("with `--over-time` (`over_time=True`)"), "the series is there"
+    without = weft.load(text, set={"measure.series": None}).run(tmp_path / "without")
+    with pytest.raises(ResultsError, match="and a series of the channels: "):
+        without.rate_scaled()
     (row,) = results.rate_scaled(over_time=True).to_dicts()
     assert 0.5 < row["normalised_energy"] < 1

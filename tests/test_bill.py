@@ -420,6 +420,18 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert not [each for each in answer if "less power" in each and "mean latency" not in each]
 
 
+def test_a_saving_that_chance_explains_is_told_as_none(tmp_path: Path) -> None:
+    """1 kW of 2 kW is for flits: so many packets take 1.5 * 1 kW * sqrt(2 / 100,000), 6.7 W, more or less by chance."""
+    drawn = {"energy_dynamic_j": 1000.0, "window_seconds": 1.0}
+    on = [_point("always_on", load, 2000.0, **drawn) for load in (0.1, 0.3)]
+    asleep = [_point(ASLEEP, load, 1995.0, **drawn) for load in (0.1, 0.3)]
+    yearly = _results(tmp_path / "chance", *on, *asleep).bill(KEYS)
+    assert yearly.frame["saved_kwh_per_year"].to_list() == [None, 0.0]
+    assert "tcep saves nothing beyond chance; mean latency" in "\n".join(lines(yearly))
+    asleep = [_point(ASLEEP, load, 1993.0, **drawn) for load in (0.1, 0.3)]
+    assert _results(tmp_path / "more", *on, *asleep).bill(KEYS).frame["saved_kwh_per_year"][1] > 0
+
+
 def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed(tmp_path: Path) -> None:
     full = _point(ASLEEP, 0.3, 1800.0, saturated=True, ending="saturated")
     on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
@@ -427,3 +439,12 @@ def test_parts_that_were_measured_well_are_shown_where_another_can_not_be_billed
     rows = [re.split(r"  +", line.strip()) for line in lines(yearly)]
     assert ["tcep", "1.5 kW", "-"] in rows, "1 kW times the PUE at night"
     assert yearly.frame["power_kw"].to_list()[1] is None, "and no bill of the year"
+
+
+def test_a_remedy_of_several_parts_is_told_once(tmp_path: Path) -> None:
+    short = {"path": "measure.window", "what": "4.5 periods", "help": "write `measure.window: 5000cycles`"}
+    late = [_point(ASLEEP, load, 1800.0, whole_periods=False, warnings=[short]) for load in (0.1, 0.3)]
+    on = [_point("always_on", load, 2000.0) for load in (0.1, 0.3)]
+    told = "\n".join(lines(_results(tmp_path / "periods", *on, *late).bill(KEYS)))
+    assert told.count("is measured over a part of a period") == 2, "each part says why"
+    assert told.count("write `measure.window: 5000cycles`") == 1

@@ -129,7 +129,9 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
             assert shares[:2] == pytest.approx([0.5, 1 - 950 / 1950])
             # a network that loses a tenth of its packets saves nothing by that
             assert shares[2] is None
-            assert "of its packets 10 % are dropped, and 10 % of the baseline's" in again.frame["note"][2]
+            assert (
+                "10 % of the baseline's: a load of which more than 3 % is lost is not carried" in again.frame["note"][2]
+            )
             assert [note is None for note in again.frame["note"]] == [True, True, False, True, True, True]
     # where nothing that stays on was measured, there is none to name
     alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])

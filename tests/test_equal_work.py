@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft.results import equal_work, soundness
+import weft
+from weft.results import equal_work, remedies, soundness
 from weft.results.savings import Pair
 
-# 100 W, of which 40 W are for flits: 40 J in a second.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# 100 W, of which 40 W are for flits, 10 W of them in routers: 40 J in a second.
 BASE: dict[str, Any] = {
     "power_mean_w": 100.0,
-    "energy_dynamic_j": 30.0,
+    "energy_dynamic_j": 40.0,
     "energy_routers_dynamic_j": 10.0,
     "window_seconds": 1.0,
     "accepted_load": 0.5,
@@ -25,6 +29,16 @@ BASE: dict[str, Any] = {
     "window_cycles": 5000,
 }
 
+PRICED = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 4}}
+links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
+routing: minimal
+traffic: {pattern: uniform}
+power: {prices: {on: {static: 1W, per_bit: 1pJ/bit}}, router_price: {static: 20W, per_bit: 2pJ/bit}}
+measure: {warmup: 1us, window: 2us}
+sweep: {traffic.load: [0.1, 0.4]}
+"""
+
 
 def test_only_what_flits_take_grows_with_the_work() -> None:
     assert equal_work.static_w(BASE) == pytest.approx(60.0)
@@ -32,14 +46,30 @@ def test_only_what_flits_take_grows_with_the_work() -> None:
     assert equal_work.power_w(BASE, BASE["accepted_load"]) == pytest.approx(100.0)
 
 
+def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
+    """Links that are always on draw the same at every load, but for flits."""
+    results = weft.load(PRICED).run(tmp_path / "priced")
+    low, high = results.summaries
+    assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
+    # 4 routers of 20 W; 12 channels between them and 32 of terminals, of 1 W each
+    assert [equal_work.static_w(each) for each in (low, high)] == pytest.approx([124.0, 124.0], rel=1e-9)
+
+
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
     """The same work in a tenth more time at 5 % less power takes 4.5 % more energy, and is no saving."""
-    done = BASE | {"completion_cycles": 5000}
+    done = BASE | {"completion_cycles": 5990}
     longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
     assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)
     pair = Pair("", longer, done)
     assert pair.share == pytest.approx(95 * 1.1 / 100 * -1 + 1)
     assert pair.shown.startswith("-")
+
+
+def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
+    """Else all of its power would be that of its flits, and chance would explain a saving of 1 %."""
+    timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
+    assert equal_work.static_w(timed) == pytest.approx(60.0)
+    assert Pair("", timed | {"power_mean_w": 99.0}, timed).saved == pytest.approx(1.0)
 
 
 def test_flits_that_are_missing_by_chance_save_nothing() -> None:
@@ -67,11 +97,31 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
     assert "`3000cycles`" in equal_work.common_warmup([failing, later])
 
 
+def test_windows_of_seeds_are_compared_one_by_one() -> None:
+    """Warm-ups that end by themselves differ by seed: their mean is the warm-up of none of them."""
+    failing = BASE | {"fault_parts": [{"part": "before"}]}
+    seeds = equal_work.mean([failing, failing | {"warmup_cycles": 5000}])
+    same = equal_work.mean([failing | {"warmup_cycles": 3000}] * 2)
+    assert equal_work.faults_differ([seeds], [same])
+    assert "other faults" in Pair("", seeds, same).obstacle
+    assert "`5000cycles`" in equal_work.common_warmup([seeds, same])
+
+
+def test_chance_is_smaller_for_the_phases_of_several_seeds() -> None:
+    phase = {"phase": 1, "from_cycle": 0, "to_cycle": 5000, "load": 0.5, "offered_load": 0.5, "accepted_load": 0.5}
+    phase |= {"packets": 10_000, "saturated": False, "power_mean_w": 100.0}
+    run = BASE | {"phases": [phase]}
+    (alone,), (both,) = equal_work.phases(run), equal_work.phases(equal_work.mean([run, run]))
+    assert equal_work.chance_w(both, both) == pytest.approx(equal_work.chance_w(alone, alone) / 2**0.5)
+
+
 def test_seeds_are_told_as_their_mean() -> None:
     runs = [BASE | {"power_mean_w": power, "jobs": [{"load": load}]} for power, load in ((98.0, 0.1), (102.0, 0.3))]
     mean = equal_work.mean(runs)
     assert mean["power_mean_w"] == pytest.approx(100.0)
     assert mean["jobs"] == [{"load": pytest.approx(0.2)}]
+    phases = [BASE | {"power_mean_w": power, "phases": [{"phase": 1, "load": 0.1}]} for power in (98.0, 102.0)]
+    assert repr(equal_work.mean(phases)["phases"]) == "[{'phase': 1, 'load': 0.1}]", "the number of a phase is whole"
     bad = BASE | {"saturated": True}
     assert equal_work.mean([BASE, bad]) is bad
 
@@ -91,7 +141,7 @@ def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_set
     draining = settled | {"accepted_load": 0.559}
     assert soundness.is_sound(settled)
     assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
-    assert soundness.remedy(draining)
+    assert remedies.of_flaw(draining)
     # as few packets, or as long latencies, do not tell
     assert soundness.is_sound(draining | {"packets": 20_000})
     assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

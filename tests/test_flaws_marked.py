@@ -127,13 +127,20 @@ def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Pa
     def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:
         unseen = {"phase": 1, "start_cycle": 0, "from_cycle": None, "to_cycle": None, "load": 0.01, "packets": 0}
         phases = [unseen | {"saturated": None}, PHASES[0] | {"phase": 2, "load": load}]
-        policy, numbers = steady_point(f"p{energy}", load, phases=phases, energy_per_bit_pj=energy)
+        shares = dict.fromkeys((f"links_{state}_share" for state in style.STATES), 0.0)
+        shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
+        policy, numbers = steady_point(f"p{energy}", load, phases=phases, energy_per_bit_pj=energy, **shares)
         return {"power.policy": policy["power.policy"], "traffic.phases.0.load": load}, numbers | {"load": 0.01}
 
-    drawing = draw.figure("energy_delay", Choice.of([made(tmp_path / "made", [point(0.2, 10.0), point(0.4, 30.0)])]))
+    results = made(tmp_path / "made", [point(0.2, 10.0), point(0.4, 30.0)])
+    drawing = draw.figure("energy_delay", Choice.of([results]))
     assert drawing.numbers is not None
     assert drawing.numbers["phase_loads"].to_list() == ["0.2", "0.4"]
     (axes,) = drawing.axes
     assert sorted(text.get_text() for text in axes.texts) == ["0.2", "0.4"]
     (best,) = [line for line in axes.lines if line.get_label() == "_best"]
     assert np.asarray(best.get_xdata()).tolist() == [], "no two points have the same loads"
+    residency = draw.figure("residency", Choice.of([results]))
+    assert [text.get_text() for axes in residency.axes for text in axes.get_xticklabels()] == ["0.2", "0.4"]
+    assert all("or those of the measured phases" in axes.get_xlabel() for axes in residency.axes)
+    assert "over load as set at the begin of the run: it changes in phases [" in tables.loads(results)

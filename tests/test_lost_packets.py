@@ -105,7 +105,7 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
     # where both deliver the same, the bill tells what is lost beside what is saved; where not, no remedy is made up
     told = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
-        assert "no other load and no longer window makes both equal" in told
+        assert "no other load and no longer window changes that" in told
     else:
         assert re.search(r"a year; mean latency .* % of its packets are dropped", told)
 

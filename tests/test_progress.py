@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.console import Console
 import weft
 from weft.runs import progress
 from weft.runs.estimate import Estimate
-from weft.runs.execute import Flight, Status
+from weft.runs.execute import Flight, Status, _Board
 from weft.runs.progress import Bar, flight_words, words
 from weft.text.columns import clock
 
@@ -33,6 +33,19 @@ def status(**changes: object) -> Status:
         "total": 12, "done": 5, "reused": 2, "running": 0.63, "flying": flying, "left_seconds": 90.0
     }  # fmt: skip
     return Status(**(shown | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("points", "most"), [(1, 5988.0), (2, None)])
+def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(points: int, most: float | None) -> None:
+    """60,000 of 30,000,000 cycles in 12 s: the rest up to the limit takes 5,988 s, and what waits is not known."""
+    resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
+    slow = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(points)]
+    board = _Board(slow, reused=0, workers=1)
+    board.controls[0] = cast("Any", SimpleNamespace(cycle=60_000, cycles=30_000_000))
+    board.begin(0, cast("Any", SimpleNamespace(seconds=12.0)))
+    told = board.status()
+    assert told.flying[0].most_left_seconds == pytest.approx(5988)
+    assert told.most_left_seconds == (None if most is None else pytest.approx(most))
 
 
 def test_points_are_weighed_by_their_load() -> None:

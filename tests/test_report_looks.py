@@ -73,6 +73,27 @@ def scheme(driver: webdriver.Chrome, name: str) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
 
 
+BILLED = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: dimension_order
+traffic: {pattern: uniform, load: 0.2, packet: 2flits}
+measure: {warmup: 1000cycles, window: 2000cycles}
+bill: {price_per_kwh: 0.2EUR, profile: [{share: 1, load: 0.2}]}
+sweep:
+  power.policy:
+    - {idle_timeout: {idle: 200cycles, transition: 10cycles}}
+    - {idle_timeout: {idle: 300cycles, transition: 10cycles}}
+"""
+
+
+def test_names_of_policies_are_whole_in_the_tables_of_a_bill(driver: webdriver.Chrome, tmp_path: Path) -> None:
+    page = Page(driver, weft.load(BILLED).run(out=tmp_path / "billed").report())
+    cells = "Array.from(document.querySelectorAll('#bill td'))"
+    names = page.ask(f"{cells}.map(each => each.textContent).filter(each => each.includes('idle 200cycles'))")
+    assert len(names) == 3, "a row in each table"
+    assert page.ask(f"{cells}.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent)") == []
+
+
 def without_legend(page: Page) -> list[str]:
     drawn = "Array.from(document.querySelectorAll('.chart')).filter(each => each.offsetParent)"
     return list(page.ask(f"{drawn}.filter(each => !each.querySelector('.legendtext')).map(each => each.id)"))

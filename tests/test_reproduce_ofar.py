@@ -20,7 +20,7 @@ from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H, beyond
 from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
-from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PB, VAL
+from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, OFAR_L, PAR, PB, VAL
 from weft.reproduce.ofar.transients import response
 from weft.reproduce.registry import paper
 from weft.results import quantities as q
@@ -237,6 +237,51 @@ def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
             line_figures.drawn(figure, NOTHING)
 
 
+def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measured:
+    """What the paper prints, but for runs of a mechanism that are stuck."""
+    it = pl.col("mechanism") == mechanism
+    it = it & (pl.col("load") == load) if load is not None else it
+    return changed(experiment, lambda rows: rows.with_columns(stalled=pl.col("stalled") | it))
+
+
+@pytest.mark.parametrize(
+    ("claim", "experiment", "mechanism", "load"),
+    [
+        ("O-009", "offsets", VAL, None),
+        ("O-012", "uniform", OFAR, 1.0),
+        ("O-036", "embedded", OFAR_E, 0.8),
+        ("O-036", "advh", OFAR, 0.8),
+        ("O-037", "scarce", OFAR_E, 1.0),
+        ("O-038", "embedded", OFAR_E, 1.0),
+        ("O-038", "adv2", OFAR, 1.0),
+    ],
+)
+def test_a_stuck_network_meets_no_claim(claim: str, experiment: str, mechanism: str, load: float | None) -> None:
+    """Not even the claim that throughput falls: what it accepted before it was stuck says nothing."""
+    assert as_printed()[claim].finding.answer == "met"
+    row = judged(stalled(experiment, mechanism, load))[claim]
+    assert row.finding.answer == "not run"
+    assert "stalled" in row.verdict
+
+
+def test_a_load_that_is_not_judged_is_not_called_one_that_is_carried() -> None:
+    open_ = changed("edge", lambda rows: rows.with_columns(saturated=pl.lit(None, pl.Boolean)))
+    finding = judged(open_)["O-024"].finding
+    assert finding.answer == "missed"
+    assert "not judged at 0.14" in finding.measured
+    unknown = changed("edge", lambda rows: rows.with_columns(pl.lit(None, pl.Float64).alias(q.LATENCY.column)))
+    assert "latency 0" not in judged(unknown)["O-024"].finding.measured
+
+
+@pytest.mark.parametrize("claim", ["O-026", "O-027", "O-029", "O-030"])
+def test_a_burst_that_ofar_does_not_deliver_is_not_passed_over(claim: str) -> None:
+    lost = pl.when((pl.col("mechanism") == OFAR) & (pl.col("pattern") == "MIX2")).then(None)
+    changes = lost.otherwise(pl.col("completion_cycles")).alias("completion_cycles")
+    row = judged(changed("bursts", lambda rows: rows.with_columns(changes)))[claim]
+    assert row.finding.answer == ("not run" if claim in ("O-026", "O-027") else "missed")
+    assert "MIX2" in f"{row.finding.measured}{row.verdict}"
+
+
 def test_captions_say_where_the_network_is_not_that_of_the_paper() -> None:
     (figure,) = PAPER.chosen(["5b"])
     assert figure.remark
@@ -250,7 +295,14 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     drawing = beyond.patterns_figure(ideal())
     assert drawing.numbers is not None
     assert {"OFAR-E", "OFAR-E, 3 rings"} <= {*drawing.numbers["series"]}
-    assert beyond.patterns_remark(ideal()) == "Run at h = 6. OFAR accepts most under all of 2 patterns but UN (PAR)."
+    assert beyond.patterns_remark(ideal()).endswith("than the most under all of 2 patterns but UN (PAR).")
+    nearly = changed("patterns", scaled("accepted_load", 0.82, PAR, "UN"))  # 0.41 beside 0.4
+    assert beyond.patterns_remark(nearly).endswith("under all 2 patterns."), "2.4 % are no difference"
+    stuck = stalled("patterns", OFAR_E)
+    assert beyond.patterns_remark(stuck).endswith("under all of 2 patterns but UN (PAR), hot_spot (PAR).")
+    numbers = beyond.patterns_figure(stuck).numbers
+    assert numbers is not None
+    assert {*numbers["series"]} == {"UGAL", "PAR"}
     lost = beyond.broken_figure(ideal()).numbers
     assert lost is not None
     worst = lost.filter((pl.col("series") == "UGAL") & (pl.col("Links broken at a time [%]") == 2))

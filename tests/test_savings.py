@@ -13,6 +13,8 @@ import weft
 from conftest import made
 from small import NEAR_CAPACITY
 from weft.cli import main
+from weft.report import answer
+from weft.report.sources import Sources
 from weft.results import notes, savings
 
 ON: dict[str, Any] = {
@@ -109,6 +111,9 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
     stale = told(tmp_path / "by itself", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **by_itself})
     assert "write `measure.warmup: 500000cycles`" in stale, "its limit did not end the warm-up"
+    ended = {"warmup_settled": False, "warmup_cycles": 5000, "warmup_limit_cycles": 5000, "load": 0.5}
+    other = told(tmp_path / "other limit", {}, ended, on={"warmup_limit_cycles": 800_000})
+    assert "`measure.warmup_limit: 800000cycles`" in other, "nor less than links that are always on had"
     at_limit = by_itself | {"power_settled": False, "warmup_limit_cycles": 700_000}
     stale = told(tmp_path / "at its limit", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **at_limit})
     assert "`measure.warmup_limit: 1400000cycles`" in stale, "never less than the limit that it had"
@@ -177,7 +182,7 @@ def test_the_way_out_of_a_short_warm_up_works(tmp_path: Path, capsys: pytest.Cap
 
 def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
     text = told(tmp_path, {"power_mean_w": 2000.0}, {"power_mean_w": 2100.0})
-    assert "It saves nothing at any of these points. Where it costs least (load 0.1)" in text
+    assert "It saves no power at any of these points. Where it costs least (load 0.1)" in text
     assert "Where it costs most (load 0.2)" in text
     assert "saves most" not in text
 
@@ -204,8 +209,11 @@ def test_what_is_equal_as_shown_is_told_once(tmp_path: Path) -> None:
     assert "It saves the same share everywhere, as here (load 0.2): " in text
     assert "Where it saves" not in text
     text = told(tmp_path / "costs", {"power_mean_w": 2100.0}, {"power_mean_w": 2100.0})
-    assert "costs the same share everywhere, as here (load 0.1): " in text
+    assert "takes the same share more everywhere, as here (load 0.1): " in text
     assert "(100 W more, 5 %)" in text
+    text = told(tmp_path / "equal", {"power_mean_w": 2000.0}, {"power_mean_w": 2000.0})
+    assert "It saves no power at any of these points, and takes no more, as here (load 0.1): " in text
+    assert "10.0 cycles more, 50 %" in text, "power alone is no cost"
 
 
 def test_two_numbers_that_differ_are_written_so_that_one_sees_it(tmp_path: Path) -> None:
@@ -254,6 +262,21 @@ def test_without_links_that_are_always_on_there_is_nothing_to_compare_with(tmp_p
     assert savings.lines(made(tmp_path / "loads", [({"traffic.load": 0.1}, ON)])) == []
     runs = [({"power.policy": policy}, GATED | {"hash": place}) for place, policy in enumerate(("gated", "other"))]
     assert savings.lines(made(tmp_path / "gated", runs)) == []
+
+
+def test_of_several_policies_without_sleep_the_usual_one_is_the_reference(tmp_path: Path) -> None:
+    stay = ON | {"links_stay_on": True}
+    runs = [({"power.policy": name}, stay | {"hash": n}) for n, name in enumerate(("timid", "always_on"))]
+    runs.append(({"power.policy": "gated"}, GATED | {"links_stay_on": False, "hash": 2}))
+    results = made(tmp_path / "three", runs)
+    text = "\n".join(savings.lines(results, width=1000))
+    assert "timid beside always_on" in text
+    assert "It saves no power" not in text.partition("gated beside always_on")[2]
+    assert "Against links that are always on, 25.0 % less power at best" in "\n".join(
+        answer.sentences(Sources([results]))
+    )
+    two = made(tmp_path / "two", runs[:2])
+    assert "on, no less power at any point, at the same traffic" in "\n".join(answer.sentences(Sources([two])))
 
 
 def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

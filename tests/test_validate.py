@@ -115,7 +115,7 @@ def test_every_row_is_a_sound_scenario_or_says_what_is_missing(name: str) -> Non
         else:
             weft.Scenario.from_dict(case.scenario).points()
     kinds = {"allocator for max_size", "allocator for wavefront", "like par", "like graphshort"}
-    kinds |= {"a transient", "PAR misroutes as OFAR does", "trigger of OFAR", "restriction of OFAR"}
+    kinds |= {"PAR misroutes as OFAR does", "trigger of OFAR", "restriction of OFAR"}
     assert all(any(kind in words for kind in kinds) for words in missing), missing
 
 

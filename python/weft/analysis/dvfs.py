@@ -173,8 +173,11 @@ def _refuse_phases(results: ResultSet, point: int) -> None:
     """Refuse one rate for a load that changes: that of the mean would not carry the busiest phase."""
     if count := len(results.summaries[point].get("phases") or []):
         what = f"the load of {results.describe(point)} changes in {count} phases: one rate for all can't follow it"
-        remedy = "choose rates in each sample, with `--over-time` (`over_time=True`) and a series of the channels: "
-        raise ResultsError.saying(what, remedy + results.recording("measure.series={every: 1000cycles, of: channel}"))
+        remedy = "choose rates in each sample, with `--over-time` (`over_time=True`)"
+        if (results.scenario(point)["measure"].get("series") or {}).get("of") != "channel":
+            again = results.recording("measure.series={every: 1000cycles, of: channel}")
+            remedy += f" and a series of the channels: {again}"
+        raise ResultsError.saying(what, remedy)
 
 
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:

@@ -135,7 +135,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     told = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
     told += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     told += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
-    told += [*notes.remedies(results)] if _is_late(frame) else []
+    told += [*notes.to_settle(results)] if _is_late(frame) else []
     told += [of_sweep.WIDER] if frame["wider_than_tolerance"].any() else []
     told += _above(frame.filter(frame["verdict"] == Verdict.ABOVE))
     told += _warned(frame)

@@ -31,7 +31,12 @@ def add(commands: Commands) -> None:
         default=5,
         help="runs of each row, each with another seed; 5 or more (default: 5)",
     )
-    parser.add_argument("--filter", metavar="REGEX", default="", help="only rows whose 'peer case load' matches")
+    parser.add_argument(
+        "--filter",
+        metavar="REGEX",
+        default="",
+        help="only rows whose 'peer case load' matches, and those with which they are compared",
+    )
     parser.add_argument(
         "--jobs", metavar="N", type=arguments.positive, help="runs at the same time (default: as many as cores)"
     )
@@ -41,7 +46,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run, compare, print; returns the exit status."""
     from weft.peers.validate import verdict_table
-    from weft.peers.validate.golden import read
+    from weft.peers.validate.golden import chosen, read
     from weft.peers.validate.run_cases import validate
     from weft.runs.progress import Bar
 
@@ -49,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
         wanted = re.compile(options.filter)
     except re.error as problem:
         raise PeerError.saying(f"--filter {options.filter}: {problem}", "write a regular expression") from problem
-    cases = [case for file in options.files for case in read(file) if wanted.search(case.title)]
+    cases = chosen([case for file in options.files for case in read(file)], wanted)
     if not cases:
         raise PeerError.saying("there is no row to compare", "name files with rows, or a --filter that some match")
     with Bar("validate") as bar:

@@ -43,8 +43,6 @@ _RING: dict[str, Any] = {
 _ROOM = (0.15, 0.05)
 # A number that does not stand beside its point has a line to it.
 _LEADER: dict[str, Any] = {"arrowstyle": "-", "color": "#777777", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
-# Loads of phases that are written beside a point.
-_NAMED = 2
 # Height of a line of such numbers [points].
 _LINE = 7
 _X, _Y = q.LATENCY.column, q.ENERGY.column
@@ -91,11 +89,8 @@ def figure(choice: Choice) -> Figure:
         markeredgewidth=0,
         label=q.SET_LOAD.axis,
     )
-    changing = any(
-        curve.frame["phase_loads"].null_count() < curve.frame.height for panel in rows for curve in panel.curves
-    )
-    if changing:
-        number.set_label(f"{q.SET_LOAD.axis}, or those of the measured phases")
+    if any(curve.changes for panel in rows for curve in panel.curves):
+        number.set_label(over_load.LOADS_OF_PHASES)
     left_out = sum(over_load.saturated(curve).height for panel in choice.panels() for curve in panel.curves)
     crosses = over_load.cross_entries(over_load.steady(curve) for panel in rows for curve in panel.curves)
     width, columns = choice.appearance.layout(min(2, len(rows)))
@@ -133,9 +128,15 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         axes.plot(frame[_X], frame[_Y], label=curve.label, **(look.full | look.line))
         over_load.cross_out(axes, frame, _X, _Y)
         sound = frame.filter(frame["flaw"] == "")
-        numbers_of = (_loads(sound), sound[_X], sound[_Y], _known(sound, q.ACCEPTED.column), _known(sound, "packets"))
+        numbers_of = (
+            over_load.loads(sound),
+            sound[_X],
+            sound[_Y],
+            _known(sound, q.ACCEPTED.column),
+            _known(sound, "packets"),
+        )
         points += map(_Sound, *numbers_of)
-        loads = list(zip(_loads(frame), frame[_X], frame[_Y], strict=True))
+        loads = list(zip(over_load.loads(frame), frame[_X], frame[_Y], strict=True))
         ends += loads[:: max(1, len(loads) - 1)]
         between += loads[1:-1]
     style.plain_log(axes.yaxis)
@@ -144,17 +145,6 @@ def _panel(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
     _write_loads(axes, [*ends, *once.values()])
     best = [point for point in points if point.is_best(points)]
     axes.plot([each.latency for each in best], [each.energy for each in best], label="_best", zorder=4, **_RING)
-
-
-def _loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point, or as words the loads of the phases that it measured."""
-    return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
-
-
-def _short(loads: str) -> str:
-    """The loads of phases beside a point: the first ones where there are many."""
-    each = loads.split(", ")
-    return ", ".join([*each[:_NAMED], "..."]) if len(each) > _NAMED + 1 else loads
 
 
 def _known(frame: pl.DataFrame, column: str) -> list[float | None]:
@@ -168,7 +158,7 @@ def _write_loads(axes: Axes, ends: list[tuple[str | float, float, float]]) -> No
     taken: list[tuple[float, float, str]] = []
     for load, x, y in ends:
         left, low = (axes.transScale + axes.transLimits).transform((x, y))
-        words, lines = _short(load) if isinstance(load, str) else f"{load:.3g}", 0
+        words, lines = over_load.short(load), 0
         near = [(height, told) for other, height, told in taken if abs(left - other) <= across]
         if any(told == words and abs(low - height) <= up for height, told in near):
             continue

@@ -34,8 +34,7 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
     frames = []
     for panel in panels:
         for curve in panel.curves:
-            changing = curve.frame["phase_loads"].null_count() < curve.frame.height
-            names = ("load", *(("phase_loads",) if changing else ()), "saturated", "stalled")
+            names = ("load", *(("phase_loads",) if curve.changes else ()), "saturated", "stalled")
             columns = [curve.frame[name] for name in names]
             for quantity in dict.fromkeys(shown):
                 if quantity.column not in curve.frame.columns:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
 # Height of a panel [inches].
 _HEIGHT = 2.3
+# The axis or the legend where loads change while a point runs.
+LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or those of the measured phases [")
+# Loads of phases that are named at a point.
+_NAMED = 2
 # What has a cross: columns of curves, and words of the legend.
 _CROSSED = {
     "unsettled": "not settled",
@@ -117,6 +121,19 @@ def steady(curve: Curve) -> pl.DataFrame:
 def calm(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of a curve that are neither saturated nor stuck."""
     return frame.filter(~_over(frame))
+
+
+def loads(frame: pl.DataFrame) -> list[str | float]:
+    """The load of each point as set, or as words those of the phases that it measured."""
+    return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
+
+
+def short(load: str | float, digits: int = 3) -> str:
+    """One of `loads` in figures: of many phases the first ones."""
+    if not isinstance(load, str):
+        return f"{load:.{digits}g}"
+    each = load.split(", ")
+    return ", ".join([*each[:_NAMED], "..."]) if len(each) > _NAMED + 1 else load
 
 
 def saturated(curve: Curve) -> pl.DataFrame:

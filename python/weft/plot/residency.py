@@ -48,7 +48,8 @@ def figure(choice: Choice) -> Figure:
     for axes, (panel, curve) in zip(style.grid(drawing, len(shown), columns), shown, strict=True):
         words = [word for word in (panel.title, curve.label) if word]
         axes.set_title("\n".join(style.folded(word, width / columns) for word in words), loc="left")
-        axes.set_xlabel(q.SET_LOAD.axis.replace(" [", "\n["))
+        x = over_load.LOADS_OF_PHASES if curve.changes else q.SET_LOAD.axis
+        axes.set_xlabel(x.replace(" [", "\n["))
         axes.set_ylabel("Share of time [%]")
         _stack(axes, curve, states, width / columns)
     shares = [q.Quantity(_share(state), state, "", state, 3) for state in states]
@@ -69,7 +70,7 @@ def _stack(axes: Axes, curve: Curve, states: list[str], width: float) -> None:
         shares = [100 * share for share in frame[_share(state)]]
         axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(state))
         floor = [below + share for below, share in zip(floor, shares, strict=True)]
-    loads = [f"{load:.4g}" for load in frame["load"]]
+    loads = [over_load.short(load, digits=4) for load in over_load.loads(frame)]
     room = max(0.5, width - _BESIDE)
     upright = sum(map(len, loads)) * _LETTER + len(loads) * _LETTER > room
     every = max(1, -(-len(loads) * _UPRIGHT // room)) if upright else 1

@@ -190,7 +190,7 @@ def _endings(sources: Sources) -> list[str]:
             *notes.unjudged(results),
             *notes.unmeasured(results),
             *notes.too_early(results),
-            *notes.remedies(results),
+            *notes.to_settle(results),
         ]
         told += notes.warnings(results, told)
         lines += [*collapse.sentences(results), *(f"{line[:1].upper()}{line[1:]}." for line in told)]
@@ -253,7 +253,8 @@ def _saving(sources: Sources) -> list[str]:
                 lines.append(f"No saving of {beside.policy} against {beside.reference} can be told. {beside.left_out}")
     if compared:
         pair, policy = max(compared, key=lambda each: each[0].share)
-        amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share >= 0 else 'more'} power at best"
+        amount = f"{100 * abs(pair.share):.1f} % {'less' if pair.share > 0 else 'more'} power at best"
+        amount = amount if pair.shown else "no less power at any point"
         where = ", ".join(filter(None, [policy, pair.place]))
         lines.insert(
             0,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.results.bill_points import Reading
-    from weft.results.yearly_bill import YearlyBill
+    from weft.results.yearly_bill import Billed, YearlyBill
 
 # Significant digits of power, energy and money.
 _DIGITS = 4
@@ -132,9 +132,7 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             for part, reading, base in zip(yearly.bill.parts, row.readings, row.baseline_latencies_cycles, strict=False)
             if reading.latency_cycles is not None and base
         ]
-        money = f"{'saves' if saved >= 0 else 'costs'} {amount(abs(saved))} {yearly.bill.currency} a year"
-        if saved < 0:
-            money += " more"
+        money = _money(row, saved, yearly.bill.currency)
         if pairs:
             _, where, own, base = max(pairs)
             lost = yearly.mean([each.dropped_share for each in row.readings])
@@ -147,6 +145,13 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
                 f" {setting(USUAL)} alone"
             )
     return told
+
+
+def _money(row: Billed, saved: float, currency: str) -> str:
+    """What a policy saves in a year, in words."""
+    if not saved:
+        return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
+    return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weft.results import equal_work, soundness
+from weft.results import equal_work, remedies, soundness
 from weft.results import quantities as q
 from weft.results.choose import LOAD, NAMED, SEED
 from weft.results.set_times import faults
@@ -57,8 +57,6 @@ class Reading:
         Mean power of links and routers [W].
     always_on_w : float
         The same with links that never sleep, for the same flits [W].
-    static_w : float
-        The part of `power_w` that does not grow with the work [W].
     delivered : float
         Accepted load [flits/terminal/cycle].
     packets : int
@@ -73,7 +71,6 @@ class Reading:
 
     power_w: float
     always_on_w: float
-    static_w: float
     delivered: float
     packets: int
     runs: tuple[Summary, ...]
@@ -82,7 +79,7 @@ class Reading:
 
     def power_at_w(self, delivered: float) -> float:
         """Mean power if it delivered so much [flits/terminal/cycle], in W."""
-        return self.static_w + (self.power_w - self.static_w) * delivered / self.delivered
+        return fmean(equal_work.power_w(run, delivered) for run in self.runs)
 
     def chance_w(self, other: Reading) -> float:
         """How much more or less power than another one the same flits may take by chance, in W."""
@@ -217,7 +214,7 @@ class Series:
         """Refuse a run, or a phase of one, that must not be billed."""
         if flaws := _refused(judged):
             words = {"{root}": self.root, "{again}": self.again or "weft run"}
-            remedy = soundness.remedy_in_profile(judged, flaws[0])
+            remedy = remedies.in_profile(judged, flaws[0])
             for name, meant in words.items():
                 remedy = remedy.replace(name, meant)
             raise UnbillableError(f"{place} is {flaws[0].words}", remedy)
@@ -342,7 +339,6 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
     return Reading(
         fmean(run["power_mean_w"] for run in runs),
         fmean(map(_always_on_w, runs)),
-        fmean(map(equal_work.static_w, runs)),
         fmean(run[q.ACCEPTED.column] for run in runs),
         min(run["packets"] for run in runs),
         tuple(runs),

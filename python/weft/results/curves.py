@@ -35,8 +35,9 @@ class Curve:
     frame : polars.DataFrame
         Rows in the order of load. Columns: ``load`` (as set) [flits/terminal/cycle], ``part`` (name of the results)
         and ``points`` (rows there, one of each distinct run), ``saturated`` (all the time or in a phase), ``stalled``,
-        ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged`` and ``few`` (packets;
-        true if any seed was), ``closed_loop`` (the load follows the network), ``flaw`` (the worst of
+        ``failing`` (links or routers fail), ``dropping`` (packets), ``unsettled``, ``unjudged``, ``few`` (packets) and
+        ``partial`` (of a period of the policy; true if any seed was), ``closed_loop`` (the load follows the network),
+        ``phase_loads`` (of the measured phases, as words; null if the load does not change), ``flaw`` (the worst of
         `weft.results.soundness`; empty for a sound point), the numbers of the summary as means over seeds (null where
         nothing was measured; what links cost that are always on is null where links fail, too), and the numbers of
         each run with the ending ``_runs``.
@@ -44,6 +45,11 @@ class Curve:
 
     label: str
     frame: pl.DataFrame
+
+    @property
+    def changes(self) -> bool:
+        """Whether the load of any of its points changes in phases."""
+        return self.frame["phase_loads"].null_count() < self.frame.height
 
     def means(self, quantity: Quantity) -> list[Mean | None]:
         """Means over the runs of each load, of those that measured the quantity; ``None`` where none did."""

@@ -22,28 +22,37 @@ if TYPE_CHECKING:
 
 # Of a phase: the static power of its run [W], which phases do not measure.
 _STATIC = "static_power_w"
-# How many runs a mean is over.
+# The runs that a mean is over.
 _RUNS = "runs"
-# Chance: so many standard deviations, and that of the energy of a packet as a share of its mean (packets of the network
-# take between none and twice the mean number of hops).
-_DEVIATIONS, _OF_A_PACKET = 3.0, 0.5
+# A run whose batches are complete after this share of its cycles ended because they were: the engine looks for that
+# after some cycles only.
+_ENDED = 0.97
+# The standard deviation of the energy of a packet as a share of its mean (packets of the network take between none and
+# twice the mean number of hops).
+_OF_A_PACKET = 0.5
 
 
 def phases(run: Summary) -> list[dict[str, Any]]:
     """The phases of a run (`soundness.in_phases`), with its static power."""
-    kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts")}
+    kept = {key: run.get(key) for key in ("warmup_cycles", "window_cycles", "fault_parts", _RUNS)}
     return [kept | phase | {_STATIC: static_w(run)} for phase in soundness.in_phases(run)]
 
 
 def static_w(measured: Summary) -> float:
     """Mean power that does not grow with the work [W]; 0 of a run that ends when its work is done."""
-    if measured.get("completion_cycles") is not None:
+    if _ends_with_its_work(measured):
         return 0.0
     if (known := measured.get(_STATIC)) is not None:
         return min(float(known), float(measured["power_mean_w"]))
-    seconds = measured.get("window_seconds") or 0.0
-    of_flits = sum(measured.get(f"energy_{part}dynamic_j") or 0.0 for part in ("", "routers_"))
+    seconds, of_flits = measured.get("window_seconds") or 0.0, measured.get("energy_dynamic_j") or 0.0
     return float(measured["power_mean_w"]) - (of_flits / seconds if seconds else 0.0)
+
+
+def _ends_with_its_work(measured: Summary) -> bool:
+    """Whether a run ends when its batches are complete, and not after a set time in which they happen to be."""
+    completed = measured.get("completion_cycles")
+    cycles = (measured.get("warmup_cycles") or 0) + (measured.get("window_cycles") or 0)
+    return completed is not None and completed >= _ENDED * cycles
 
 
 def power_w(reference: Summary, accepted: float) -> float:
@@ -55,25 +64,25 @@ def power_w(reference: Summary, accepted: float) -> float:
 def chance_w(measured: Summary, reference: Summary) -> float:
     """How much more or less power the same flits may take by chance [W]: three standard deviations."""
     sides = (measured, reference)
-    counts = [(side.get("packets") or 0) * side.get(_RUNS, 1) for side in sides]
+    counts = [(side.get("packets") or 0) * len(_runs([side])) for side in sides]
     if not all(counts):
         return 0.0
     of_flits = max(side["power_mean_w"] - static_w(side) for side in sides)
-    return float(_DEVIATIONS * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
+    return float(soundness.CHANCE * _OF_A_PACKET * of_flits * math.sqrt(sum(1 / count for count in counts)))
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
     """Whether something fails in runs whose windows lie in other cycles than those of the reference."""
-    both = (measured, reference)
+    both = (_runs(measured), _runs(reference))
     windows = [sorted((run.get("warmup_cycles") or 0, run.get("window_cycles") or 0) for run in runs) for runs in both]
     return windows[0] != windows[1] and any(soundness.is_failing(run) for runs in both for run in runs)
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
     """What to write so that the windows of runs in which something fails lie in the same cycles."""
-    longest = max(run.get("warmup_cycles") or 0 for run in runs)
+    longest = max(run.get("warmup_cycles") or 0 for run in _runs(runs))
     return (
-        f"write a fixed `measure.warmup` for all, such as `{round(longest)}cycles`, and faults that begin after it:"
+        f"write a fixed `measure.warmup` for all, such as `{longest}cycles`, and faults that begin after it:"
         " then all windows have the same faults"
     )
 
@@ -83,7 +92,12 @@ def mean(runs: Sequence[Summary]) -> Summary:
     if len(runs) == 1:
         return runs[0]
     bad = next((run for run in runs if soundness.obstacles(run)), None)
-    return bad if bad is not None else _means(runs) | {_RUNS: len(runs)}
+    return bad if bad is not None else _means(runs) | {_RUNS: runs}
+
+
+def _runs(sides: Iterable[Summary]) -> list[Summary]:
+    """The runs of which some of these are means, and the others."""
+    return [run for side in sides for run in side.get(_RUNS) or [side]]
 
 
 def _means(runs: Sequence[Summary]) -> dict[str, Any]:
@@ -91,6 +105,8 @@ def _means(runs: Sequence[Summary]) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[Any]) -> Any:
+    if all(value == values[0] for value in values):  # the number of a phase stays whole
+        return values[0]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return fmean(values)
     if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import backlog, collapse, soundness
+from weft.results import backlog, collapse, remedies, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -47,7 +47,7 @@ def lines(results: ResultSet) -> list[str]:
     ]
     return [
         *told,
-        *remedies(results),
+        *to_settle(results),
         *lost,
         *_fairness(results),
         *unlisted(results),
@@ -95,14 +95,14 @@ def too_early(results: ResultSet) -> list[str]:
     ]
 
 
-def remedies(results: ResultSet) -> list[str]:
+def to_settle(results: ResultSet) -> list[str]:
     """What to write so that points settle that have not; the engine tells that of a fixed warm-up before the run."""
     limit = longest_limit(results)
 
     def told(summary: Mapping[str, Any]) -> list[str]:
         if soundness.short_warmup(summary) is not None:
             return []
-        return [f"to settle: {remedy}" for remedy in soundness.remedies(summary, limit)]
+        return [f"to settle: {remedy}" for remedy in remedies.to_settle(summary, limit)]
 
     return _each_once(results, told)
 
@@ -183,7 +183,7 @@ def behind(results: ResultSet) -> list[str]:
             return []
         loads = f"{summary[q.ACCEPTED.column]:.4g} of {summary[q.OFFERED.column]:.4g} {q.ACCEPTED.unit}"
         what = f"{loads} were accepted, and the point is {soundness.reason(summary)}"
-        return [f"not judged: {what}; {soundness.long_enough(summary)}"]
+        return [f"not judged: {what}; {remedies.to_judge(summary)}"]
 
     return _each_once(results, told)
 
@@ -425,7 +425,7 @@ def _late_phases(summary: Mapping[str, Any]) -> list[str]:
             loads = f"{phase[q.ACCEPTED.column]:.4g} of {phase[q.OFFERED.column]:.4g} {q.ACCEPTED.unit} are accepted"
             told.append(
                 f"{name} falls behind at first: {loads}, though it carries its load from the second half on; what is"
-                f" left waits for later phases; {soundness.longer_phase(phase, late)}"
+                f" left waits for later phases; {remedies.longer_phase(phase, late)}"
             )
         elif late := soundness.began_behind(phase):
             share = f"{100 * late.before / late.offered:.3g} % of what it is offered"
@@ -434,6 +434,6 @@ def _late_phases(summary: Mapping[str, Any]) -> list[str]:
             )
             told.append(
                 f"{name} began with {left}, {share}: its latencies are not those of its load alone;"
-                f" {soundness.after_backlog(phase, late)}"
+                f" {remedies.after_backlog(phase, late)}"
             )
     return told

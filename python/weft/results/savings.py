@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, soundness
+from weft.results import equal_work, remedies, soundness
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -242,12 +242,12 @@ def _extremes(good: Sequence[Pair]) -> list[str]:
     by_share = "" if most.saved >= least.saved else ", as a share"
     if most.shown == least.shown:
         if not most.shown:
-            return [most.sentence("It saves nothing at any of these points, and costs nothing, as here")]
-        costs = "It saves nothing at any of these points, and costs the same share everywhere, as here"
+            return [most.sentence("It saves no power at any of these points, and takes no more, as here")]
+        costs = "It saves no power at any of these points, and takes the same share more everywhere, as here"
         return [most.sentence("It saves the same share everywhere, as here" if most.saved > 0 else costs)]
     if most.share >= _NOTHING:
         return [most.sentence(f"Where it saves most{by_share}"), least.sentence(f"Where it saves least{by_share}")]
-    nowhere = "It saves nothing at any of these points. "
+    nowhere = "It saves no power at any of these points. "
     return [
         nowhere + most.sentence(f"Where it costs least{by_share}"),
         least.sentence(f"Where it costs most{by_share}"),
@@ -262,13 +262,18 @@ def left_out(pairs: Sequence[Pair]) -> str:
             "No two points have the same traffic and differ only in the policy and what the sweep sets along with it."
         )
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    remedies: dict[str, Pair] = {}
+    found: dict[str, Pair] = {}
+    sides = [(pair, side) for pair in pairs for side in (pair.policy, pair.reference)]
+    limit = max(side.get("warmup_limit_cycles") or 0 for _, side in sides)
+    for pair, side in sides:
+        for told in remedies.to_settle(side, limit):
+            found.setdefault(told, pair)
     for pair in pairs:
-        for told in (each for side in (pair.policy, pair.reference) for each in soundness.remedies(side)):
-            remedies.setdefault(told, pair)
+        if soundness.is_over(pair.policy) and soundness.is_warned(pair.policy) and not _flaw(pair.reference):
+            found.setdefault(remedies.of_flaw(pair.policy), pair)
     if other := [pair for pair in pairs if pair.obstacle == _OTHER_FAULTS]:
-        remedies[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
-    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in remedies.items()]
+        found[equal_work.common_warmup(side for pair in other for side in (pair.policy, pair.reference))] = other[0]
+    ways = [f"{f'for {pair.place}: ' if pair.place else ''}{told}" for told, pair in found.items()]
     more = f"; and {len(ways) - _REMEDIES} more" if len(ways) > _REMEDIES else ""
     remedy = f" What to do: {'; '.join(ways[:_REMEDIES])}{more}." if ways else ""
     what = "points or phases" if any("phase" in pair.policy for pair in pairs) else "points"
@@ -322,7 +327,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 
 
 def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
-    """The policy whose links were on in every cycle; ``None`` if there is none, or more than one."""
+    """The policy whose links were on in every cycle; ``None`` if there is none, or several without the usual one."""
     found = [
         policy
         for policy, of_policy in points.items()
@@ -337,8 +342,8 @@ def _always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | Non
         if all(each.get("links_stay_on", each.get("power_settled") is None) for _, each in points[policy])
     ]
     # where links fail, none draws what links draw that are on in every cycle
-    usual = [policy for policy in points if policy == _USUAL and not found]
-    found = never or found or usual
+    is_usual = _USUAL in points and (_USUAL in found or not found)
+    found = [_USUAL] if is_usual else never or found
     return found[0] if len(found) == 1 and len(points) > 1 else None
 
 

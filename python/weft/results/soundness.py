@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +16,12 @@ if TYPE_CHECKING:
 _SAME_WORK = 0.03
 # A network carries a load of which it accepts at least this share, as the engine judges it.
 _CARRIED = 0.97
-# A warm-up of so many times the run so far, and so many times the window, show whether what is accepted falls behind,
-# and whether queues settle.
-_LONGER = 4
-# No run is proposed that is so many times as long: queues that seem to need it may be those of a run that began badly.
-_PATIENCE = 50
 # Standard deviations that are taken for chance.
-_CHANCE = 3
+CHANCE = 3
 # A share of the bandwidth that is 1 up to rounding.
 _ROUNDING = 1e-9
-# A load below the bound of its paths by this share settles in a run of usual length.
-_BELOW_BOUND = 0.95
 # Fewer packets than this tell nothing about a mean or a percentile; the engine warns of windows with fewer.
-_FEWEST_PACKETS = 30
+FEWEST_PACKETS = 30
 
 
 @dataclass(frozen=True, order=True)
@@ -43,8 +35,8 @@ class Flaw:
     words : str
         What the point is, as in "2 points are saturated".
     help : str
-        What to do about it where no numbers of the point say more (`remedy`); ``{root}`` is the folder of the results,
-        ``{again}`` the command that runs them.
+        What to do about it where no numbers of the point say more (`weft.results.remedies`); ``{root}`` is the folder
+        of the results, ``{again}`` the command that runs them.
     """
 
     rank: int
@@ -52,7 +44,6 @@ class Flaw:
     help: str
 
 
-_NEAR = "near the capacity queues hardly ever drain"
 _LIGHTER = "take a load that the network carries, or another network or routing"
 STALLED = Flaw(0, q.STALLED, "`weft explain stall {root}` shows what waits for what; write more VCs or another routing")
 INTERRUPTED = Flaw(1, "interrupted", "run it to its end: {again} --force")
@@ -65,7 +56,7 @@ DROPPING = Flaw(
 )
 EMPTY = Flaw(5, "without a measured packet", "write a longer `measure.window`, in which packets are delivered")
 UNJUDGED = Flaw(6, "not judged (too short to tell whether it is saturated)", "write a longer `measure.window`")
-FEW = Flaw(7, f"with fewer than {_FEWEST_PACKETS} packets", "write a longer `measure.window`")
+FEW = Flaw(7, f"with fewer than {FEWEST_PACKETS} packets", "write a longer `measure.window`")
 FULL = Flaw(8, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
 POWER_UNSETTLED = Flaw(9, "not settled (power states)", "write `measure.warmup: auto`")
 LATENCY_UNSETTLED = Flaw(10, "not settled (latencies)", "write a longer `measure.warmup_limit`")
@@ -85,9 +76,9 @@ PART_OF_PERIOD = Flaw(
 
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
 # bursts, or no whole number of periods of the policy.
-_WARMUP = "measure.warmup"
-_LIMIT = "measure.warmup_limit"
-_TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
+WARMUP = "measure.warmup"
+LIMIT = "measure.warmup_limit"
+TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What may go wrong with the parameters of a power policy is told of a key below this one.
 _OF_POLICY = "power.policy."
 # What accepts all that it can.
@@ -95,7 +86,7 @@ OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 # What accepts less than it is offered, so that only accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 _OVER = {STALLED, *OVERLOADED}
-_UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
+UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
@@ -104,7 +95,7 @@ MARKS = {
     DROPPING_MARK: "packets were dropped, and the number is of the others",
     UNSETTLED_MARK: "measured before it had settled",
     UNJUDGED_MARK: "too short to tell whether it is saturated",
-    FEW_MARK: f"fewer than {_FEWEST_PACKETS} packets",
+    FEW_MARK: f"fewer than {FEWEST_PACKETS} packets",
     PERIOD_MARK: PART_OF_PERIOD.words,
 }
 # Stands behind the energy of points and phases that accept less than they are offered.
@@ -129,7 +120,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         DROPPING: is_dropping(summary),
         EMPTY: summary.get("packets") == 0,
         UNJUDGED: summary["saturated"] is None,
-        FEW: 0 < (summary.get("packets") or 0) < _FEWEST_PACKETS,
+        FEW: 0 < (summary.get("packets") or 0) < FEWEST_PACKETS,
         FULL: summary.get("below_path_bound") is False,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
@@ -191,51 +182,19 @@ def _of_window(summary: Mapping[str, Any]) -> backlog.Backlog | None:
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
     """What the engine said of a fixed warm-up in which the power states can't settle; ``None`` if it said nothing."""
-    return next((warning["what"] for warning in _warnings(summary, _WARMUP)), None)
+    return next((warning["what"] for warning in warnings_of(summary, WARMUP)), None)
 
 
 def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
     """Why the latencies had not settled at the limit of a warm-up; ``None`` if they had. `remedies` says what to do."""
-    return next((warning["what"] for warning in _warnings(summary, _LIMIT)), None)
+    return next((warning["what"] for warning in warnings_of(summary, LIMIT)), None)
 
 
 def unjudged(summary: Mapping[str, Any]) -> str | None:
     """Why it is not known whether the network carries the load, and what to do; ``None`` if it is known."""
     if UNJUDGED not in flaws(summary):
         return None
-    return next(map(_told, _warnings(summary, *_TOO_SHORT)), UNJUDGED.words)
-
-
-def remedy(summary: Mapping[str, Any], of: Flaw | None = None) -> str:
-    """What to do about a flaw of a point (by default the worst), with its numbers where they are known.
-
-    It is empty for a sound point.
-
-    A point has one remedy for each flaw: what the engine said of it, what its numbers say, or else that of the flaw.
-    """
-    worst_of_it = of or next(iter(flaws(summary)), None)
-    if worst_of_it is None:
-        return ""
-    told: list[str] = []
-    if worst_of_it in _UNSETTLED:
-        told = remedies(summary)
-    elif worst_of_it in (UNJUDGED, PART_OF_PERIOD):
-        told = [warning["help"] for warning in _warnings(summary, *_TOO_SHORT)]
-    elif worst_of_it is FEW:
-        told = [_more_packets(summary)]
-    elif worst_of_it is EMPTY and is_silent(summary):
-        told = [_any_packet(summary)]
-    return next(iter(told), worst_of_it.help)
-
-
-def remedy_in_profile(summary: Mapping[str, Any], of: Flaw) -> str:
-    """What to do about a flaw of a point whose load a profile names: another load alone would be one that it lacks.
-
-    Profiles name phases by their number, which keeps the profile as it is.
-    """
-    told = remedy(summary, of)
-    names_load = "load" in told and "phase" not in summary
-    return f"{told}; another load must be named in the profile, too" if names_load else told
+    return next(map(_told, warnings_of(summary, *TOO_SHORT)), UNJUDGED.words)
 
 
 def part_of_period(summary: Mapping[str, Any]) -> str | None:
@@ -243,10 +202,11 @@ def part_of_period(summary: Mapping[str, Any]) -> str | None:
     spans = [summary, *(summary.get("phases") or [])]
     if all(span.get("whole_periods") is not False for span in spans):
         return None
-    return next(map(_told, _warnings(summary, *_TOO_SHORT)), PART_OF_PERIOD.words)
+    return next(map(_told, warnings_of(summary, *TOO_SHORT)), PART_OF_PERIOD.words)
 
 
-def _warnings(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
+def warnings_of(summary: Mapping[str, Any], *paths: str) -> list[Mapping[str, str]]:
+    """What the engine warned of at these keys: ``path``, ``what`` and ``help`` of each warning."""
     return [warning for warning in summary.get("warnings") or [] if warning["path"] in paths]
 
 
@@ -255,8 +215,14 @@ def risk(summary: Mapping[str, Any]) -> str | None:
 
     Such a network may collapse at a load that this run carries: it depends on how the run began.
     """
-    paths = (warning["path"] for warning in summary.get("warnings") or [])
-    return next((path for path in paths if path.startswith(_OF_POLICY)), None)
+    warning = policy_warning(summary)
+    return warning["path"] if warning else None
+
+
+def policy_warning(summary: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """What the engine warned of a parameter of the power policy."""
+    known: Sequence[Mapping[str, str]] = summary.get("warnings") or []
+    return next((warning for warning in known if warning["path"].startswith(_OF_POLICY)), None)
 
 
 def is_warned(summary: Mapping[str, Any]) -> bool:
@@ -293,7 +259,7 @@ def is_over(summary: Mapping[str, Any]) -> bool:
 
 def is_unsettled(summary: Mapping[str, Any]) -> bool:
     """Whether a point that is not overloaded was measured before it had settled."""
-    return not is_over(summary) and bool(_UNSETTLED & set(flaws(summary)))
+    return not is_over(summary) and bool(UNSETTLED & set(flaws(summary)))
 
 
 def is_unjudged(summary: Mapping[str, Any]) -> bool:
@@ -321,22 +287,8 @@ def is_behind(summary: Mapping[str, Any]) -> bool:
     if offered is None or accepted is None or not is_unsettled(summary):
         return False
     packets = summary.get("packets")
-    chance = _CHANCE / math.sqrt(packets) if packets else 0.0
+    chance = CHANCE / math.sqrt(packets) if packets else 0.0
     return bool(accepted < (_CARRIED - chance) * offered)
-
-
-def long_enough(summary: Mapping[str, Any]) -> str:
-    """What to write so that a point that `is_behind` tells whether the network carries its load.
-
-    After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
-    """
-    if FULL in flaws(summary):  # no time is long enough
-        return f"write {_below_bound(summary)}"
-    warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
-    longer = max(_rounded_up(_LONGER * (warmup + window)), summary.get("warmup_limit_cycles") or 0)
-    by_limit = False in (summary.get("warmup_settled"), summary.get("power_settled"))
-    key = "measure.warmup_limit" if by_limit and summary.get("warmup_settled") is not None else "measure.warmup"
-    return f"write `{key}: {longer}cycles` and `measure.window: {_rounded_up(_LONGER * window)}cycles`, or more"
 
 
 def is_dropping(summary: Mapping[str, Any]) -> bool:
@@ -426,7 +378,7 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
     known = [load for load in loads if load is not None]
     if not known or len(known) < len(loads):
         return False
-    chance = _CHANCE * math.sqrt(sum(1 / count for count in counts if count)) if all(counts) else 0.0
+    chance = CHANCE * math.sqrt(sum(1 / count for count in counts if count)) if all(counts) else 0.0
     return max(known) - min(known) <= (_SAME_WORK + chance) * max(known)
 
 
@@ -486,202 +438,3 @@ def _in_phase(point: bool | None, phase: bool | None) -> bool | None:
     if point or phase:
         return True
     return None if point is None and phase is None else False
-
-
-def remedies(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
-    """What to write so that a point that has not settled does, with numbers; empty for one that has.
-
-    Parameters
-    ----------
-    summary : mapping
-        Of a point, or of a phase of `in_phases`.
-    least_limit : int
-        The longest `measure.warmup_limit` of all points of the sweep [cycles]: where one is written for all of them, no
-        point gets less than it had.
-    """
-    found = set(flaws(summary)) & _UNSETTLED
-    if not found or is_over(summary):
-        return []
-    if FULL in found:  # no time is long enough
-        return [f"write {_below_bound(summary)}"]
-    if is_silent(summary):
-        return [_any_packet(summary)]
-    told = []
-    if short_warmup(summary) is not None:
-        told.append(next(each["help"] for each in summary["warnings"] if each["path"] == _WARMUP))
-    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
-    if QUEUES_UNSETTLED in found:
-        told.append(_for_queues(summary, least_limit))
-    elif summary.get("warmup_settled") is not None and False in settled:
-        limit = max(_longer_limit(summary), least_limit)
-        # power states settle no sooner under a lower load
-        lighter = f"; {_else_lighter(summary)}" if summary["warmup_settled"] is False else ""
-        longer = f"write `measure.warmup_limit: {limit}cycles` or more{lighter}"
-        told.append(f"`measure.warmup: auto` reached its limit: {longer}")
-    if late := fell_behind(summary) or began_behind(summary):
-        told.append(after_backlog(summary, late))
-    if BACKLOG in found:
-        told.append(BACKLOG.help)
-    return told
-
-
-def _longer_limit(summary: Mapping[str, Any]) -> int:
-    """A limit of a warm-up that came to its own: the one that the engine names [cycles], or else twice as much."""
-    named = (re.search(r"`measure\.warmup_limit: (\d+)cycles`", each["help"]) for each in _warnings(summary, _LIMIT))
-    reached = max(summary.get("warmup_cycles") or 0, summary.get("warmup_limit_cycles") or 0)
-    return max([_rounded_up(2 * reached), *(int(found[1]) for found in named if found)])
-
-
-def _for_queues(summary: Mapping[str, Any], least_limit: int) -> str:
-    """A run that is long enough for queues of this length; a lower load first where that is near the capacity."""
-    if "phase" in summary or summary.get("phases"):
-        phases = [each for each in in_phases(summary) or [dict(summary)] if QUEUES_UNSETTLED in flaws(each)]
-        return "; ".join(map(_for_phase, phases))
-    return _lighter(summary, least_limit) if _is_near_capacity(summary) else _longer_run(summary, least_limit)
-
-
-def _for_phase(phase: Mapping[str, Any]) -> str:
-    """The same for a phase of `in_phases`."""
-    number = phase["phase"]
-    lower = f"the load of phase {number} by 5 % or more"
-    if _is_near_capacity(phase):
-        return f"lower {lower}: {_NEAR}"
-    longer = _enough_for(phase, phase["to_cycle"] - phase["start_cycle"])
-    end = "before the next one begins or the window ends"
-    near = "if that is not enough, it may be near the capacity: lower"
-    return f"let phase {number} last for {_rounded_up(longer)} cycles or more {end}; {near} {lower}"
-
-
-def _enough_for(span: Mapping[str, Any], lasted: int) -> int:
-    """How long a run or a phase must last that was too short for its queues [cycles]."""
-    return _LONGER * math.ceil(max(_memory(span, lasted), lasted))
-
-
-def _memory(span: Mapping[str, Any], lasted: int) -> float:
-    """How long queues remember how they began, or 0 if no run could be proposed that is as long [cycles]."""
-    memory = span.get("queue_memory_cycles") or 0
-    return memory if memory <= _PATIENCE * lasted else 0
-
-
-def _is_near_capacity(summary: Mapping[str, Any]) -> bool:
-    """Whether a point says that its load is near what the network carries, so that no time may be long enough.
-
-    Its paths carry hardly more, it accepts less than it is offered, or packets wait in the source queues that it does
-    not deliver. Queues that are long for another reason (a routing that fills queues before it leaves the shortest
-    paths, links that sleep) are as long at a load 5 % lower.
-    """
-    if (summary.get("path_bound_share") or 0) > _BELOW_BOUND or is_behind(summary):
-        return True
-    begin, end = ((summary.get(key) or 0) for key in ("backlog_before_packets", "backlog_packets"))
-    chance = _CHANCE * math.sqrt(summary.get("packets") or 0)
-    return bool(end > chance and begin - end <= chance)
-
-
-def _by_limit(summary: Mapping[str, Any]) -> bool:
-    """Whether a warm-up that may end by itself came to its limit."""
-    settled = (summary.get("warmup_settled"), summary.get("power_settled"))
-    return settled[0] is not None and False in settled
-
-
-def _after_a_backlog(summary: Mapping[str, Any]) -> float:
-    """Cycles after which what waits is gone [cycles].
-
-    At a load that leaves 5 % of the capacity a backlog is gone after 20 times the wait in it, and a warm-up that ends
-    by itself has to see twice that time and more.
-    """
-    return 100 * float(summary["queueing_mean_cycles"])
-
-
-def _longer_run(summary: Mapping[str, Any], least_limit: int) -> str:
-    """A warm-up and a window that are longer than queues of this length need to forget how they began."""
-    warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
-    cycles = _rounded_up(max(_enough_for(summary, warmup + window), _after_a_backlog(summary)))
-    fixed = ""
-    if _by_limit(summary):
-        limit = max(cycles, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
-        begin = f"`measure.warmup_limit: {limit}cycles`"
-    else:
-        begin = f"`measure.warmup: {cycles}cycles`"
-        if summary.get("warmup_settled") is not None:  # a longer limit changes nothing, and is refused beside this
-            fixed = " (in place of `auto` and of any `measure.warmup_limit`)"
-    # a multiple, so that it still holds whole periods of the policy; and longer than queues take to swing, as one that
-    # begins or ends in the middle of a swing accepts more or less than it is offered
-    times = _LONGER * max(1, math.ceil(_memory(summary, warmup + window) / window)) if window else 0
-    longer = f" and `measure.window: {times * window}cycles`" if window else ""
-    return f"write {begin}{longer}, or more{fixed}; {_else_lighter(summary)}"
-
-
-def _lighter(summary: Mapping[str, Any], least_limit: int) -> str:
-    """A lower load, and a warm-up that is long enough for it.
-
-    A limit changes nothing where it was not what ended the warm-up.
-    """
-    enough = _rounded_up(max(2 * (summary.get("warmup_cycles") or 0), _after_a_backlog(summary)))
-    cycles = max(enough, 2 * (summary.get("warmup_limit_cycles") or 0), least_limit)
-    if summary.get("warmup_settled") is None:
-        warmup = f" and `measure.warmup: {cycles}cycles`"
-    else:
-        warmup = f" and `measure.warmup_limit: {cycles}cycles`" if _by_limit(summary) else ""
-    return f"write {_lower_load(summary)}{warmup}: {_NEAR}, however long the warm-up is"
-
-
-def _below_bound(summary: Mapping[str, Any]) -> str:
-    """A load that the paths can carry, in the terms of `traffic.load` where that is known."""
-    share, load = summary["path_bound_share"], summary.get("load")
-    if load is None:
-        return f"loads that are {100 * (1 - _BELOW_BOUND / share):.2g} % lower"
-    lower, bound = f"{_BELOW_BOUND * load / share:.3g}", f"{load / share:.4g}"
-    return f"a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain"
-
-
-def after_backlog(summary: Mapping[str, Any], late: backlog.Backlog) -> str:
-    """What to write so that a backlog is gone before the window, or is small against what a phase is offered."""
-    begin = summary.get("warmup_cycles") or 0
-    if not late.at_begin:
-        return longer_phase(summary, late)
-    in_phase = bool(summary.get("phases")) or "phase" in summary
-    if late.drained_in is None:
-        return f"lower the load{' of the phase before' if in_phase else ''}: the network hardly delivers what was left"
-    later = _rounded_up(begin + 2 * late.drained_in)
-    shifted = f", and let all phases that begin later begin {later - begin} cycles later" if in_phase else ""
-    return f"write `measure.warmup: {later}cycles` or more{shifted}"
-
-
-def longer_phase(phase: Mapping[str, Any], late: backlog.Backlog) -> str:
-    """How long a phase must last so that what waits at its begin or end is less than 3 % of what it is offered."""
-    return f"let phase {phase['phase']} last for {_rounded_up(late.long_enough)} cycles or more in the window"
-
-
-def _more_packets(summary: Mapping[str, Any]) -> str:
-    """How long to measure for twice the packets that a mean needs, so that chance does not leave too few again."""
-    times = math.ceil(2 * _FEWEST_PACKETS / summary["packets"])
-    if (window := summary.get("window_cycles")) and "phase" not in summary:
-        return f"write `measure.window: {times * window}cycles` or more"
-    return f"let {'this phase' if 'phase' in summary else 'the window'} be measured for {times} times as long or more"
-
-
-def _else_lighter(summary: Mapping[str, Any]) -> str:
-    """What to do where a longer run does not settle."""
-    return f"if that is not enough, the load may be near the capacity: write {_lower_load(summary)}"
-
-
-def _any_packet(summary: Mapping[str, Any]) -> str:
-    """A window in which twice the packets are created that a mean needs, or a load at which they are."""
-    load, terminals, flits = (summary.get(key) for key in ("load", "terminals", "packet_flits"))
-    window = summary.get("window_cycles")
-    if not (load and terminals and flits and window) or "phase" in summary or summary.get("phases"):
-        return "write a longer `measure.window` or a higher load, so that packets are created in the window"
-    needed = 2 * _FEWEST_PACKETS * flits / terminals
-    longer, higher = _rounded_up(needed / load), needed / window
-    return f"write `measure.window: {longer}cycles` or more, or a load of {higher:.2g} or more: no packet was created"
-
-
-def _lower_load(summary: Mapping[str, Any]) -> str:
-    load = summary.get("load")
-    return "lower loads" if load is None else f"a load 5 % lower ({0.95 * load:.3g} in place of {load:g})"
-
-
-def _rounded_up(cycles: float) -> int:
-    """A number of cycles with two digits."""
-    unit = int("1".ljust(len(str(math.ceil(cycles))) - 1, "0"))
-    return math.ceil(cycles / unit) * unit

@@ -43,7 +43,8 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
     limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{marks}{overloaded}"
-    lines = [f"{shown} over load as set [{q.OFFERED.unit}]; {limit}"]
+    begun = " at the begin of the run: it changes in phases" if any(curve.changes for curve in curves) else ""
+    lines = [f"{shown} over load as set{begun} [{q.OFFERED.unit}]; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
@@ -228,7 +229,7 @@ def _mark(row: Mapping[str, float | bool | str | None]) -> str:
         return soundness.UNSETTLED_MARK
     if row["few"]:
         return soundness.FEW_MARK
-    return soundness.PERIOD_MARK if row["flaw"] == soundness.PART_OF_PERIOD.words else " "
+    return soundness.PERIOD_MARK if row["partial"] else " "
 
 
 def _has_overloaded(curve: Curve) -> bool:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 _OF_FAULTS = (
-    "faults take a share of every load, so no other load and no longer window makes both equal; to bill the whole"
-    " network leave `faults` and `fault_model.random` out"
+    "faults take a share of every load, so no other load and no longer window changes that; to bill the whole network"
+    " leave `faults` and `fault_model.random` out"
 )
 
 
@@ -117,7 +117,7 @@ class YearlyBill:
         for series, name, group in zip(all_series, labels, groups, strict=True):
             measured, reasons = self._readings(series)
             readings = () if reasons else tuple(each for each in measured if each)
-            refused, remedies = "; ".join(reasons), tuple(reasons.values())
+            refused, remedies = "; ".join(reasons), tuple(dict.fromkeys(reasons.values()))
             row = Billed(series.coordinates, name, group, readings, refused, remedies=remedies, faults=series.faults)
             row = replace(row, measured=measured)
             rows.append(row if row.refused else self._against(row, series, baseline))
@@ -171,9 +171,10 @@ class YearlyBill:
         if equal_work.faults_differ(own.runs, base.runs):
             what = f"at {part.name} its window lies in other cycles than that of the baseline, and so has other faults"
             raise UnbillableError(what, equal_work.common_warmup((*own.runs, *base.runs)))
+        shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
+        lost = f"of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
         if not soundness.same_work((1.0, 1.0 - max(own.dropped_share, base.dropped_share)), (None, None)):
-            shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
-            what = f"at {part.name} of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
+            what = f"at {part.name} {lost}: a load of which more than 3 % is lost is not carried"
             raise UnbillableError(what, _OF_FAULTS)
         if not own.same_work(base):
             much = f"{100 * abs(own.delivered / base.delivered - 1):.3g} %"
@@ -181,8 +182,7 @@ class YearlyBill:
             what = f"at {part.name} it delivers {own.delivered:.4g} flits/terminal/cycle, {than} ({base.delivered:.4g})"
             remedy = "name loads that both deliver, or, where chance is the reason, write a longer `measure.window`"
             if own.dropped_share or base.dropped_share:
-                shares = [f"{100 * each.dropped_share:.3g} %" for each in (own, base)]
-                what += f": of its packets {shares[0]} are dropped, and {shares[1]} of the baseline's"
+                what += f": {lost}"
                 remedy = _OF_FAULTS
             raise UnbillableError(what, remedy)
         return base
@@ -214,7 +214,8 @@ class YearlyBill:
 
         Columns: coordinates; ``part``, ``share``, ``load`` or ``phase``; ``power_kw``, ``site_power_kw`` [kW] in this
         part; ``site_energy_kwh_per_year``, ``cost_<currency>_per_year`` of this part of the time; ``delivered_load``
-        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW] and
+        [flits/terminal/cycle]; ``packet_latency_mean_cycles`` [cycles]; ``baseline_site_power_kw`` [kW], at the work
+        that the series delivers (that of the series itself, if only chance tells them apart), and
         ``baseline_latency_mean_cycles`` [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])

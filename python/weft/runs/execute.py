@@ -129,7 +129,10 @@ class _Board:
             left = self._estimate.all_left(running, self._workers)
             # while a warm-up goes on, others wait for its worker
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
-            slow = max((left or 0.0) + sum(most) / self._workers, *most) if most else None
+            # of those nothing may be known
+            waits = self._done + len(running) < len(self._points)
+            known = most and not (left is None and waits)
+            slow = max((left or 0.0) + sum(most) / self._workers, *most) if known else None
             return Status(
                 total=len(self._points) + self._reused,
                 done=self._done + self._reused,

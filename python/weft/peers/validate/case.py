@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from weft.results.response import Response
 
 MustMatch = Literal["latency", "accepted", "order", "info"]
 
@@ -28,6 +31,29 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of the pattern of traffic, and what the peer measured around it.
+
+    Attributes
+    ----------
+    of : str
+        Network and traffic in words: rows in which they are the same differ in the routing only, and are compared with
+        each other.
+    cycle : int
+        When the pattern changes, counted from the beginning of the run.
+    bin : int
+        Width of the bins of the time of sending [cycles].
+    theirs : Response
+        The peer's latency by the time of sending, merged over its seeds.
+    """
+
+    of: str
+    cycle: int
+    bin: int
+    theirs: Response
+
+
+@dataclass(frozen=True)
 class Case:
     """One row.
 
@@ -47,6 +73,8 @@ class Case:
         The same network for Weft; ``None`` if it can't be expressed, and `refusal` says why.
     oblivious : bool
         Whether accepted load can't exceed the channel-load bound (it may where an adaptive routing takes detours).
+    change : Change or None
+        What is compared where the pattern changes, in place of `theirs`.
     """
 
     line: int
@@ -60,6 +88,7 @@ class Case:
     scenario: dict[str, Any] | None
     refusal: str = ""
     oblivious: bool = True
+    change: Change | None = None
 
     @property
     def title(self) -> str:

@@ -14,10 +14,13 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from weft.peers.expressible import NotExpressible, amount
+from weft.peers.validate import fogsim_changes
 from weft.peers.validate.case import Case, MustMatch, Numbers, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from weft.peers.validate.case import Change
 
 Params = dict[str, str]
 # A routing, and the VCs of each link class between routers.
@@ -32,10 +35,11 @@ _MOST_EXITS = 254
 def case(row: Mapping[str, str], line: int) -> Case:
     """Read one row."""
     params = _params(row["params"])
+    change = fogsim_changes.change(row, params)
     theirs = Numbers(latency=_latency(row), hops=_hops(row["hops"]), accepted=_accepted(row["accepted"], params))
     scenario, refusal = None, ""
     try:
-        scenario = _scenario(row, params)
+        scenario = _scenario(row, params, change)
     except NotExpressible as missing:
         refusal = str(missing)
     return Case(
@@ -50,6 +54,7 @@ def case(row: Mapping[str, str], line: int) -> Case:
         scenario=scenario,
         refusal=refusal,
         oblivious=row["routing"] in ("MIN", "VAL"),
+        change=change,
     )
 
 
@@ -86,13 +91,9 @@ def _band(row: Mapping[str, str]) -> float:
     return 3 * float(noise[1]) if noise else 0.0
 
 
-def _scenario(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    if row["pattern"].startswith("transient"):
-        raise NotExpressible(
-            "a transient: its row has latencies by the time of sending, which validate does not compare"
-        )
+def _scenario(row: Mapping[str, str], params: Params, change: Change | None) -> dict[str, Any]:
     routing, vcs = _routing(row, params)
-    pattern = _pattern(row, params)
+    patterns = [_pattern(text, params) for text in fogsim_changes.patterns(row)]
     topology: dict[str, Any] = {
         "terminals_per_router": int(params["p"]),
         "routers_per_group": int(params["a"]),
@@ -102,12 +103,15 @@ def _scenario(row: Mapping[str, str], params: Params) -> dict[str, Any]:
     if params.get("ring", "").startswith("physical"):
         topology["escape_rings"] = 1
     traffic, measure = _run(row, params)
+    if change:
+        traffic |= fogsim_changes.phases(change, patterns[-1])
+        measure |= fogsim_changes.recording(change)
     return {
         "topology": {"dragonfly": topology},
-        "links": _links(params, vcs, _injection_vcs(params, pattern)),
+        "links": _links(params, vcs, _injection_vcs(params, patterns)),
         "router": _router(params),
         "routing": routing,
-        "traffic": {"pattern": pattern, "packet": "1flit"} | traffic,
+        "traffic": {"pattern": patterns[0], "packet": "1flit"} | traffic,
         "measure": measure,
     }
 
@@ -163,10 +167,13 @@ def _is_one_at_a_time(params: Params) -> bool:
     return params["input_port_limit"].startswith("one packet at a time")
 
 
-def _injection_vcs(params: Params, pattern: dict[str, Any]) -> int:
-    """With ``floor(dest*3/nodes)`` the packets of a node that all go to one group are in one queue, or nearly all."""
+def _injection_vcs(params: Params, patterns: Sequence[dict[str, Any]]) -> int:
+    """With ``floor(dest*3/nodes)`` the packets of a node that all go to one group are in one queue, or nearly all.
+
+    The number can't change during a run: where only some of the patterns are of that kind it is that of the others.
+    """
     by_destination = params["vc_inj_policy"].startswith("floor(dest")
-    one_group = "group_shift" in pattern or "router_shift" in pattern
+    one_group = all("group_shift" in pattern or "router_shift" in pattern for pattern in patterns)
     return 1 if by_destination and one_group else int(params["vc_inj"])
 
 
@@ -252,8 +259,7 @@ def _ofar(params: Params, vcs: dict[str, int]) -> Routed:
 _UNIFORM = {"uniform": {"include_self": False}}
 
 
-def _pattern(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    text = row["pattern"]
+def _pattern(text: str, params: Params) -> dict[str, Any]:
     if params.get("burst") == "1":
         return _mix(params)
     if text == "UN":

@@ -10,6 +10,9 @@ from weft.errors import PeerError
 from weft.peers.validate import booksim_rows, caminos_rows, fogsim_rows
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
     from weft.peers.validate.case import Case
 
 _READERS = {"case_id": booksim_rows.case, "simulator": caminos_rows.case, "case": fogsim_rows.case}
@@ -43,3 +46,13 @@ def read(path: str | Path) -> list[Case]:
     except (OSError, UnicodeDecodeError) as problem:
         raise PeerError.saying(f"{path} can't be read: {problem}", "name a CSV file of peer results") from problem
     return cases
+
+
+def chosen(cases: Sequence[Case], wanted: re.Pattern[str]) -> list[Case]:
+    """Cases whose title matches, and those of the same changes of traffic, with which they are compared."""
+    changes = {(case.peer, case.change.of) for case in cases if case.change and wanted.search(case.title)}
+
+    def is_beside(case: Case) -> bool:
+        return case.change is not None and (case.peer, case.change.of) in changes
+
+    return [case for case in cases if wanted.search(case.title) or is_beside(case)]

@@ -5,6 +5,9 @@ accepted  accepted load within the band
 order     accepted load no higher than the bound, and not below the peer's by more than the band
 info      nothing; printed only
 
+Where the pattern changes, latency by the time of sending is compared in place of these: its levels before and after the
+change, if the row has a band, and with `weft.peers.validate.settling_order` the order in which rows settle.
+
 The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so its error
 is s; ours, of the mean over the seeds, is s / sqrt(n). Hence 3 sigma of the difference is 3 s sqrt(1 + 1/n).
 """
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft.peers.validate.case import Case, Numbers
+    from weft.results.response import Response
 
 Answer = Literal["agrees", "fails", "info"]
 
@@ -37,11 +41,14 @@ class Ours:
         sample of the paths; ``None`` if no terminal sends.
     stalled : int
         Runs that got stuck.
+    response : Response or None
+        Latency by the time of sending, merged over the seeds, where the pattern changes and all packets came.
     """
 
     runs: Sequence[Numbers]
     bound: float | None
     stalled: int = 0
+    response: Response | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one case, with its reasons where it fails."""
+    """The answer for one case, with its reasons where it fails; `response` is ours, where the pattern changes."""
 
     case: Case
     answer: Answer
@@ -86,6 +93,7 @@ class Verdict:
     hops: Comparison
     accepted: Comparison
     reasons: tuple[str, ...]
+    response: Response | None = None
 
 
 def judge(case: Case, ours: Ours | None) -> Verdict:
@@ -99,6 +107,8 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
         reasons = [f"not expressible: {case.refusal}"]
     elif ours.stalled:
         reasons = [f"{ours.stalled} of {len(runs)} runs got stuck"]
+    elif case.change:
+        reasons = _levels(case, case.change.theirs, ours.response)
     elif case.must_match == "latency":
         reasons = [
             _apart(name, compared)
@@ -112,8 +122,13 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
         reasons = _order(case, accepted, ours, len(runs))
     else:
         reasons = []
-    answer: Answer = "info" if case.must_match == "info" else "fails" if reasons else "agrees"
-    return Verdict(case, answer, latency, hops, accepted, tuple(reasons))
+    response = ours.response if ours else None
+    return Verdict(case, answer(case, reasons), latency, hops, accepted, tuple(reasons), response)
+
+
+def answer(case: Case, reasons: Sequence[str]) -> Answer:
+    """The answer for a case for whose failure there are these reasons."""
+    return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
 
 
 def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> Comparison:
@@ -136,6 +151,16 @@ def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]
     if accepted.ours < (1 - case.band) * accepted.peer:
         reasons.append(f"accepted load {accepted.ours:.4f} is more than {case.band:.0%} below {accepted.peer:.4f}")
     return reasons
+
+
+def _levels(case: Case, theirs: Response, ours: Response | None) -> list[str]:
+    if ours is None:
+        return ["no latency by the time of sending to compare: packets are missing"]
+    if not case.band:
+        return []
+    pairs = (("before the change", theirs.before, ours.before), ("after the change", theirs.final, ours.final))
+    levels = [(f"latency {when}", Comparison(peer, weft, 0.0, case.band * peer)) for when, peer, weft in pairs]
+    return [_apart(name, compared) for name, compared in levels if not compared.agrees]
 
 
 def _apart(name: str, compared: Comparison) -> str:

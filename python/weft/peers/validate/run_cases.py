@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from weft.errors import ScenarioError
 from weft.peers.validate.case import Numbers
 from weft.peers.validate.judge import Ours, Verdict, judge
+from weft.peers.validate.settling_order import in_order
 from weft.results import quantities as q
+from weft.results.response import merged
 from weft.runs import memory
 from weft.runs.execute import execute
 from weft.scenario.scenario import Scenario
@@ -19,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weft._engine import Finished, Point
-    from weft.peers.validate.case import Case
+    from weft.peers.validate.case import Case, Change
+    from weft.results.response import Response
     from weft.runs.execute import Status
 
 
@@ -66,15 +73,22 @@ def validate(
     if not force_memory:
         memory.refuse_too_much(points, jobs=jobs, threads=1, blocks=0)
     summaries: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    sent: dict[int, pl.DataFrame] = {}
 
     def collect(place: int, finished: Finished, _: dict[str, Any]) -> None:
         summaries[owners[place]].append(finished.summary)
+        if cases[owners[place]].change:
+            sent[place] = _sent(finished)
 
     execute(points, collect, jobs=jobs, watch=watch)
-    return [
-        judge(case, _ours(summaries[place], bounds[place]) if place in bounds else None)
-        for place, case in enumerate(cases)
-    ]
+    verdicts = []
+    for place, case in enumerate(cases):
+        ours = _ours(summaries[place], bounds[place]) if place in bounds else None
+        if ours and case.change:
+            of_case = [sent[point] for point in sorted(sent) if owners[point] == place]
+            ours = replace(ours, response=_response(case.change, of_case, summaries[place]))
+        verdicts.append(judge(case, ours))
+    return in_order(verdicts)
 
 
 def _expand(case: Case, seeds: int) -> tuple[list[Point], float | None]:
@@ -95,3 +109,19 @@ def _ours(summaries: Sequence[dict[str, Any]], bound: float | None) -> Ours:
     ]
     stalled = sum(at(summary, q.ENDING.column) == q.STALLED for summary in summaries)
     return Ours(runs, bound, stalled)
+
+
+def _sent(finished: Finished) -> pl.DataFrame:
+    """Latency by the time of sending of one run."""
+    with tempfile.TemporaryDirectory() as folder:
+        finished.save(Path(folder) / "point")
+        return pl.read_parquet(Path(folder) / "point" / "transient.parquet")
+
+
+def _response(change: Change, sent: Sequence[pl.DataFrame], summaries: Sequence[dict[str, Any]]) -> Response | None:
+    """The mean over the seeds in the peer's bins; ``None`` if packets are missing from it."""
+    middle = pl.col("from_cycle") + pl.col("bin_cycles") / 2
+    bins = pl.concat(sent).select("packets", time=middle - change.cycle, latency=q.LATENCY.column)
+    found = merged(bins, change.theirs.times[0], change.theirs.times[-1])
+    drained = all(at(summary, q.ENDING.column) == q.DRAINED for summary in summaries)
+    return found if drained and found.is_complete else None

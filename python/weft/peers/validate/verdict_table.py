@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from weft.peers.validate import change_table
 from weft.text.columns import columns
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ def text(verdicts: Sequence[Verdict]) -> str:
     ]
     peers = dict.fromkeys(verdict.case.peer for verdict in verdicts)
     for peer in peers:
-        rows = [_row(verdict) for verdict in verdicts if verdict.case.peer == peer]
-        lines += ["", peer, *columns(_HEAD, rows)]
+        of_peer = [verdict for verdict in verdicts if verdict.case.peer == peer]
+        if rows := [_row(verdict) for verdict in of_peer if not verdict.case.change]:
+            lines += ["", peer, *columns(_HEAD, rows)]
+        if changes := [verdict for verdict in of_peer if verdict.case.change]:
+            lines += ["", *change_table.lines(changes)]
     failures = [verdict for verdict in verdicts if verdict.answer == "fails"]
     if failures:
         lines += ["", "Failures:"]
@@ -37,14 +41,18 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer."""
+    """The verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer.
+
+    ``change`` of a row is null unless its pattern changes: then it has what is compared in place of the other numbers.
+    """
     rows = []
     for verdict in verdicts:
         case = asdict(verdict.case)
-        for mapped in ("theirs", "scenario", "refusal", "oblivious"):
+        for mapped in ("theirs", "scenario", "refusal", "oblivious", "change"):
             del case[mapped]
         numbers = {name: _numbers(getattr(verdict, name)) for name in ("latency", "hops", "accepted")}
-        rows.append(case | numbers | {"answer": verdict.answer, "reasons": list(verdict.reasons)})
+        told = {"change": change_table.numbers(verdict), "answer": verdict.answer, "reasons": list(verdict.reasons)}
+        rows.append(case | numbers | told)
     count = Counter(verdict.answer for verdict in verdicts)
     return {"failed": count["fails"] > 0, "count": dict(count), "rows": rows}
 

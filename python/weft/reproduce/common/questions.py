@@ -30,10 +30,15 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     found = frame.filter(pl.col("mechanism") == mechanism)
     if found.is_empty():
         raise LackingError(f"{mechanism} was not run")
-    found = found.filter(~pl.col("stalled").fill_null(value=False)).sort("load", "seed", nulls_last=True)
+    found = unstalled(found).sort("load", "seed", nulls_last=True)
     if found.is_empty():
         raise LackingError(f"every run of {mechanism} stalled")
     return found
+
+
+def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points that did not stall: what a stuck network accepted before says nothing about it."""
+    return frame.filter(~pl.col("stalled").fill_null(value=False))
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:

@@ -223,7 +223,7 @@ FIGURES = (
         (beyond.BROKEN,),
         wide=True,
         reading=f"Not in the paper. {_GRANTED} 0.1 phits are offered. Each link breaks at random, again and again, and "
-        "is mended after 1,000 cycles on average.",
+        "is mended after 1,000 cycles on average. Where a network is saturated, packets wait that are not dropped.",
         remark=steady.remark(beyond.BROKEN),
     ),
     Figure(
@@ -248,6 +248,6 @@ PAPER = Paper(
     judging="Loads are in phits per node and cycle, as in the paper; those of the scenarios are in flits, an eighth. "
     "Saturation is what is accepted far beyond it, of 0.6 phits per node and cycle, at the scale of the paper. Every "
     "row says which size was run.",
-    quick=f"Curves over load and bursts are those of h = {QUICK_H} (342 terminals); saturation, offsets and transients "
-    "are those of the paper's network (5,256 terminals).",
+    quick=f"Curves over load, bursts, all patterns and broken links are those of h = {QUICK_H} (342 terminals); "
+    "saturation, offsets and transients are those of the paper's network (5,256 terminals).",
 )

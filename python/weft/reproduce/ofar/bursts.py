@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,8 @@ def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
     return drawing
 
 
-def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, str]:
-    """The bursts by which numbers are judged: of the paper's network and of 2,000 packets, if both were run."""
+def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
+    """The bursts by which numbers are judged, and their size: the paper's network and 2,000 packets, if run."""
     wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
     frame = measured[BURSTS]
     for h, size in wanted:
@@ -81,16 +82,19 @@ def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, str]:
         except LackingError:
             continue
         largest = max(found["h"].to_list())
-        return found.filter(pl.col("h") == largest), f"bursts of {size:,}, h = {largest}"
+        return found.filter(pl.col("h") == largest), size
     raise LackingError("no burst was delivered")
 
 
 def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
-    found, told = _printed_sizes(measured)
+    """OFAR's times by pattern, of all patterns that were run; and which bursts these are."""
+    found, size = _printed_sizes(measured)
+    h = found["h"][0]
     of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
-    if not of_ofar:
-        raise LackingError(f"{OFAR} delivered no burst")
-    return of_ofar, told
+    run = measured[BURSTS].filter((pl.col("h") == h) & (pl.col("per_terminal") == size))
+    if lost := [name for name in run["pattern"].unique(maintain_order=True) if name not in of_ofar]:
+        raise LackingError(f"{OFAR} or {PB} did not deliver the burst of {', '.join(lost)}")
+    return of_ofar, f"bursts of {size:,}, h = {h}"
 
 
 def _other_size(measured: Measured) -> str:
@@ -125,28 +129,48 @@ def _speed_up(measured: Measured) -> float:
     return 100 * (1 / _mean(measured)[0] - 1)
 
 
-def _before(first: str, second: str, frame: pl.DataFrame) -> list[tuple[str, float, float]]:
-    """What both take, for each pattern: those of `frame`."""
-    ours, theirs = (
-        dict(frame.filter(pl.col("mechanism") == name).select("pattern", "time").rows()) for name in (first, second)
-    )
-    return [(pattern, ours[pattern], theirs[pattern]) for pattern in ours if pattern in theirs]
+def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
+    """Cycles until a burst was delivered, by pattern; means over seeds, without end if a seed did not deliver it."""
+    cycles = pl.when((pl.col("completion_cycles") > 0) & ~pl.col("stalled")).then("completion_cycles")
+    rows = frame.filter(pl.col("mechanism") == mechanism)
+    means = rows.group_by("pattern", maintain_order=True).agg(cycles.fill_null(inf).mean())
+    return dict(means.rows())
+
+
+def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
+    """Whether a mechanism finishes before another one in every burst that one of them delivers, and where not.
+
+    Raises
+    ------
+    LackingError
+        If there is no such burst.
+    """
+    ours, theirs = (_completions(frame, name) for name in (first, second))
+    both = [name for name in ours if name in theirs and min(ours[name], theirs[name]) < inf]
+    if not both:
+        raise LackingError(f"neither {first} nor {second} delivered a burst")
+    late = [name for name in both if ours[name] >= theirs[name]]
+    told = ", ".join(f"{name} ({_cycles(ours[name])} and {_cycles(theirs[name])})" for name in late)
+    words = f"{first} before {second} in {len(both) - len(late)} of {len(both)} bursts"
+    return not late, words + (f", not in {told}" if late else "")
+
+
+def _cycles(cycles: float) -> str:
+    return f"{cycles:,.0f} cycles" if cycles < inf else "not delivered"
 
 
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
     """A mechanism finishes before another one, in every burst that was run."""
 
     def told(measured: Measured) -> list[Part]:
+        frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))
         parts = []
-        for size in (PRINTED, COUNTED):
-            if measured[BURSTS].filter(pl.col("per_terminal") == size).is_empty():
-                continue
-            for (h,), frame in times(measured, size).group_by("h", maintain_order=True):
-                for first, second in pairs:
-                    found = _before(first, second, frame)
-                    late = [f"{name} {a:.3f} and {b:.3f}" for name, a, b in found if a >= b]
-                    first_of = f"{first} before {second} in {len(found) - len(late)} of {len(found)} bursts of {size:,}"
-                    parts.append(Part(not late, f"{first_of} at h = {h}{': not in ' if late else ''}{', '.join(late)}"))
+        for (size, h), rows in frame.sort("per_terminal", descending=True, maintain_order=True).group_by(
+            "per_terminal", "h", maintain_order=True
+        ):
+            for first, second in pairs:
+                is_first, words = _before(first, second, rows)
+                parts.append(Part(is_first, f"of {size:,} packets at h = {h}: {words}"))
         if not parts:
             raise LackingError("no burst of these sizes was run")
         return parts

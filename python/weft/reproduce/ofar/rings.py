@@ -9,7 +9,7 @@ import polars as pl
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series, over_load
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import greatest, of
+from weft.reproduce.common.questions import greatest, of, unstalled
 from weft.reproduce.common.rules import Part, trend
 from weft.reproduce.ofar.closed_forms import ring_cost
 from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_E, VAL, adversarial
@@ -77,7 +77,7 @@ def trigger_figure(measured: Measured) -> Drawing:
 
 def scarce_figure(measured: Measured) -> Drawing:
     """What OFAR accepts with 2 local VCs and 1 global one, without control of injection and with it."""
-    frame = measured[SCARCE]
+    frame = unstalled(measured[SCARCE])
     panels = {}
     for pattern in frame["pattern"].unique(maintain_order=True):
         points = frame.filter(pl.col("pattern") == pattern)
@@ -86,6 +86,8 @@ def scarce_figure(measured: Measured) -> Drawing:
             for control, words in _CONTROLS.items()
             if not (found := points.filter(pl.col("injection") == control)).is_empty()
         ]
+    if not panels:
+        raise LackingError("every run with few VCs stalled")
     title = f"Section VII: 2 local VCs, 1 global VC and an embedded ring (h = {sizes(measured, SCARCE)[0]})"
     return line_figures.panels(title, panels, OFFERED, ACCEPTED, looks=tuple(_CONTROLS.values()))
 
@@ -117,7 +119,7 @@ def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 def failures_figure(measured: Measured) -> Drawing:
     """What is accepted with links of the ring broken, with one ring and with several."""
-    frame = measured[FAILURES].drop_nulls("accepted_load")
+    frame = unstalled(measured[FAILURES]).drop_nulls("accepted_load")
     series = []
     for rings in sorted(frame["rings"].drop_nulls().unique()):
         points = frame.filter(pl.col("rings") == rings).sort("broken")
@@ -145,6 +147,9 @@ def failures_remark(measured: Measured) -> str:
 
 def _no_difference(measured: Measured) -> list[Part]:
     """Accepted load at every load and far beyond saturation, and latency where neither is saturated."""
+    for name in SWEEPS:
+        _refuse_stuck(measured[name].filter(pl.col("mechanism") == OFAR))
+    _refuse_stuck(measured[EMBEDDED])
     parts = []
     for pattern in (adversarial(2), adversarial(PAPER_H)):
         wires, vcs = (at(measured, name, pattern)[0] for name in (OFAR, OFAR_E))
@@ -174,10 +179,24 @@ def _no_difference(measured: Measured) -> list[Part]:
     return parts
 
 
+def _refuse_stuck(points: pl.DataFrame) -> None:
+    """Raise LackingError if a run stalled, or accepted nothing that is known: there is no answer at its load."""
+    unknown = points.filter(pl.col("stalled").fill_null(value=False) | pl.col("accepted_load").is_null())
+    if not unknown.is_empty():
+        raise LackingError(f"{unknown['mechanism'][0]} stalled at load {unknown['load'][0]:g}, or accepted nothing")
+
+
 def _drops(points: pl.DataFrame) -> tuple[float, str]:
-    """What is accepted at the highest load over the most at any load, and both in words."""
+    """What is accepted at the highest load over the most at any load, and both in words.
+
+    Raises
+    ------
+    LackingError
+        If a run stalled, or accepted nothing.
+    """
+    _refuse_stuck(points)
     points = points.group_by("load").agg(pl.col("accepted_load").mean()).sort("load")
-    most, last = greatest(points, "accepted_load"), points["accepted_load"][-1] or 0.0
+    most, last = greatest(points, "accepted_load"), points["accepted_load"][-1]
     if most <= 0:
         raise LackingError("nothing was accepted")
     return last / most, f"{last:.3f} at load {points['load'][-1]:g}, {most:.3f} at most"
@@ -204,7 +223,9 @@ def _constant(measured: Measured) -> list[Part]:
     """OFAR with both kinds of ring: at the highest load at most a tenth less than at any other one."""
     parts = []
     for name in SWEEPS:
-        points = of(measured[name], OFAR)
+        points = measured[name].filter(pl.col("mechanism") == OFAR)
+        if points.is_empty():
+            raise LackingError(f"{OFAR} was not run")
         share, told = _drops(points)
         parts.append(Part(share >= 1 - SIGNIFICANT, f"{points['pattern'][0]}, {_PHYSICAL}: {told}"))
     frame = measured[EMBEDDED]

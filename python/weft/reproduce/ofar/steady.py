@@ -12,7 +12,7 @@ import polars as pl
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series, over_load
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import beside, greatest, of, ratio, steady, throughput
+from weft.reproduce.common.questions import beside, greatest, of, ratio, steady, throughput, unstalled
 from weft.reproduce.common.rules import Part, approx, exact, trend
 from weft.reproduce.ofar.closed_forms import valiant_bound
 from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
@@ -90,7 +90,7 @@ def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
 def fig2b(measured: Measured) -> Drawing:
     """What VAL accepts over the offset: by the loads of its channels, and simulated where that was run."""
     series: list[Series] = []
-    found = measured[OFFSETS].drop_nulls("accepted_load")
+    found = unstalled(measured[OFFSETS]).drop_nulls("accepted_load")
     simulated = sorted(found["h"].unique())
     for h in sorted({PAPER_H, *simulated}, reverse=True):
         offsets = list(range(1, 2 * PAPER_H + 1))
@@ -134,9 +134,12 @@ def _with_125(measured: Measured) -> tuple[float, str]:
 
 
 def _at_most(measured: Measured, mechanism: str) -> float:
-    """What a routing accepts at the highest load of uniform traffic; the mean over seeds."""
+    """What a routing accepts at the highest load of uniform traffic that was run; the mean over seeds."""
     points = of(measured[UN], mechanism).filter(pl.col("accepted_load") > 0)
-    last = points.filter(pl.col("load") == greatest(points, "load"))["accepted_load"].to_list()
+    load = greatest(measured[UN], "load")
+    last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
+    if not last:
+        raise LackingError(f"{mechanism} accepted nothing at load {load:g}, or stalled")
     return fmean(last)
 
 
@@ -201,7 +204,7 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 
 def _depends(measured: Measured) -> tuple[bool, str]:
     """Least and most over the offsets that were run, at least twice apart; and how far they are from their bounds."""
-    points = measured[OFFSETS].drop_nulls("accepted_load")
+    points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
     if points.is_empty():
         raise LackingError("no offset accepted anything")
     loads = {name: (load, h) for name, load, h in points.select("pattern", "accepted_load", "h").rows()}
@@ -216,15 +219,18 @@ def _bound_of_global(measured: Measured) -> float:  # noqa: ARG001 # as all meas
 
 
 def _saturates_pb(measured: Measured) -> tuple[bool, str]:
-    points = of(measured[EDGE], PB)
-    told = [
-        f"{accepted:.3f} of {load:g} accepted, latency {latency:.0f} cycles"
-        for load, accepted, latency in points.select("load", "accepted_load", q.LATENCY.column).fill_null(0.0).rows()
-    ]
-    flags = dict(points.select("load", "saturated").rows())
+    points = of(measured[EDGE], PB).drop_nulls("accepted_load")
+    words = {True: "saturated", False: "not saturated", None: "not judged"}
+    flags = points.select("load", "saturated").rows()
     high = greatest(points, "load")
-    states = ", ".join(f"{'saturated' if over else 'not saturated'} at {load:g}" for load, over in flags.items())
-    return flags[high] is True, f"{states} ({'; '.join(told)}; h = {points['h'][0]})"
+    numbers = points.select("load", "accepted_load", q.LATENCY.column).rows()
+    told = [
+        f"{accepted:.3f} of {load:g} accepted" + ("" if latency is None else f", latency {latency:.0f} cycles")
+        for load, accepted, latency in numbers
+    ]
+    states = ", ".join(f"{words[over]} at {load:g}" for load, over in flags)
+    is_over = all(over is True for load, over in flags if load == high)
+    return is_over, f"{states} ({'; '.join(told)}; h = {points['h'][0]})"
 
 
 RULES: dict[str, Rule] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from weft.reproduce.ofar.routings_run import OFAR, OFAR_L, PB, UNIFORM
 from weft.reproduce.ofar.scale import scaled
 from weft.reproduce.ofar.steady import LOOKS
 from weft.results import quantities as q
+from weft.results.response import OFF, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,54 +25,18 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
     from weft.reproduce.common.rules import Rule
+    from weft.results.response import Response
 
 TRANSIENTS = "transients"
 MECHANISMS = (PB, OFAR, OFAR_L)
 # What is shown before and after the change [cycles].
 _BEFORE, _AFTER = 400, 2500
-# A bin is off if its latency differs by more from what it is in the end; the end is this last share of the time behind
-# the change.
-_OFF, _END = 0.10, 0.25
 # Adapting takes no longer than credits over a global link need for one and for two round trips [cycles].
 _AT_ONCE, _FAST = 200, 400
 # A mechanism needs a period if it takes so many times as long as another one.
 _PERIOD = 2.0
 _TIME = "Time of sending after the change [cycles]"
 _HEIGHT = 2.2
-
-
-@dataclass(frozen=True)
-class Response:
-    """What a mechanism did where the pattern changed.
-
-    Attributes
-    ----------
-    times, latencies : list of float
-        Middles of the bins after the change, and the mean latency of what was sent in them, over the seeds [cycles].
-    """
-
-    times: list[float]
-    latencies: list[float]
-
-    @property
-    def final(self) -> float:
-        """Mean latency at the end [cycles]."""
-        tail = self._after()[-max(1, round(_END * len(self._after()))) :]
-        return sum(latency for _, latency in tail) / len(tail)
-
-    @property
-    def peak(self) -> float:
-        """Highest latency after the change [cycles]."""
-        return max(latency for _, latency in self._after())
-
-    @property
-    def adapted(self) -> float:
-        """Time until latency stays within a tenth of what it is in the end; 0 if it never leaves that [cycles]."""
-        off = [time for time, latency in self._after() if abs(latency / self.final - 1) > _OFF]
-        return off[-1] if off else 0.0
-
-    def _after(self) -> list[tuple[float, float]]:
-        return [(time, each) for time, each in zip(self.times, self.latencies, strict=True) if time > 0]
 
 
 def response(measured: Measured, mechanism: str, before: str, to_adversarial: bool) -> Response:
@@ -85,13 +49,10 @@ def response(measured: Measured, mechanism: str, before: str, to_adversarial: bo
     """
     points = _points(measured, before, to_adversarial)
     points = of(points, mechanism)
-    bins = points.select("change_cycle", "sent_cycle", "sent_packets", "sent_latency")
-    bins = bins.explode("sent_cycle", "sent_packets", "sent_latency")
+    bins = points.select("change_cycle", "sent_cycle", packets="sent_packets", latency="sent_latency")
+    bins = bins.explode("sent_cycle", "packets", "latency")
     bins = bins.with_columns((pl.col("sent_cycle") - pl.col("change_cycle")).alias("time"))
-    weighed = (pl.col("sent_latency") * pl.col("sent_packets")).sum() / pl.col("sent_packets").sum()
-    means = bins.group_by("time").agg(weighed.alias("latency")).sort("time")
-    means = means.filter(pl.col("time").is_between(-_BEFORE, _AFTER))
-    return Response(means["time"].to_list(), means["latency"].to_list())
+    return merged(bins, -_BEFORE, _AFTER)
 
 
 def _points(measured: Measured, before: str, to_adversarial: bool) -> pl.DataFrame:
@@ -157,10 +118,10 @@ def _all_fast(before: str) -> Callable[[Measured], list[Part]]:
 
 
 _FIRST = (
-    f"OFAR's latency stays within 10 % of what it is in the end after {_AT_ONCE} cycles or less, PB's later, and after "
-    f"{_PERIOD:g} times as long as OFAR's or more"
+    f"OFAR's latency stays within {100 * OFF:g} % of what it is in the end after {_AT_ONCE} cycles or less, PB's "
+    f"later, and after {_PERIOD:g} times as long as OFAR's or more"
 )
-_ALL = f"latencies stay within 10 % of what they are in the end after {_FAST} cycles or less"
+_ALL = f"latencies stay within {100 * OFF:g} % of what they are in the end after {_FAST} cycles or less"
 _NO_PERIOD = (
     "PB's latency is at once near its new mean, and swings around it; in the authors' public simulator it does the "
     "same (h = 3, loads 0.14 and 0.12)"

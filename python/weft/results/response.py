@@ -1,0 +1,76 @@
+"""How latency follows a change of the traffic, and how long it takes to settle: one definition, whoever measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+# A bin is off if its latency differs by more than this share from what it is in the end; the end is this last share of
+# the bins behind the change.
+OFF, END = 0.10, 0.25
+
+
+@dataclass(frozen=True)
+class Response:
+    """Mean latency by the time of sending, around a change.
+
+    Attributes
+    ----------
+    times, latencies : list of float
+        Middles of the bins, counted from the change, and the mean latency of what was sent in them [cycles].
+    """
+
+    times: list[float]
+    latencies: list[float]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are bins before the change and behind it."""
+        return bool(self._before()) and bool(self._after())
+
+    @property
+    def before(self) -> float:
+        """Mean latency of the bins before the change [cycles]."""
+        before = self._before()
+        return sum(before) / len(before)
+
+    @property
+    def final(self) -> float:
+        """Mean latency at the end [cycles]."""
+        tail = self._after()[-max(1, round(END * len(self._after()))) :]
+        return sum(latency for _, latency in tail) / len(tail)
+
+    @property
+    def peak(self) -> float:
+        """Highest latency after the change [cycles]."""
+        return max(latency for _, latency in self._after())
+
+    @property
+    def adapted(self) -> float:
+        """Middle of the last bin that is off; 0 if none is [cycles]."""
+        off = [time for time, latency in self._after() if abs(latency / self.final - 1) > OFF]
+        return off[-1] if off else 0.0
+
+    def _before(self) -> list[float]:
+        return [latency for time, latency in zip(self.times, self.latencies, strict=True) if time < 0]
+
+    def _after(self) -> list[tuple[float, float]]:
+        return [(time, each) for time, each in zip(self.times, self.latencies, strict=True) if time > 0]
+
+
+def merged(bins: pl.DataFrame, first: float, last: float) -> Response:
+    """The response of runs with several seeds: the mean over their packets.
+
+    Parameters
+    ----------
+    bins : DataFrame
+        Rows of all seeds, with the columns ``time`` (middle of the bin, counted from the change), ``latency`` (mean)
+        [cycles] and ``packets``.
+    first, last : float
+        Middles of the first and the last bin to keep [cycles].
+    """
+    weighed = (pl.col("latency") * pl.col("packets")).sum() / pl.col("packets").sum()
+    kept = bins.filter((pl.col("packets") > 0) & pl.col("time").is_between(first, last))
+    means = kept.group_by("time").agg(weighed.alias("latency")).sort("time")
+    return Response(means["time"].to_list(), means["latency"].to_list())
