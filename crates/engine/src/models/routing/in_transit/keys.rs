@@ -26,7 +26,8 @@ impl Default for Injection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version).
+    /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
+    /// `router.speedup: 1` a cycle has one step, and no packet takes a detour.
     #[default]
     Granted,
     /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
