@@ -147,6 +147,17 @@ def ideal() -> Measured:
             for name, rings in ((UGAL, None), (PAR, None), (OFAR_E, 1), (OFAR_E, 3))
             for accepted in (0.5 if name == best else 0.4,)
         ),
+        "variant": frame(
+            row(OFAR, pattern, 0.6, accepted_load=accepted + 0.001 * seed, seed=float(seed), rule=rule)
+            for pattern in ("ADV+6", "UN")
+            for rule, accepted in (("OFAR", 0.35), ("OFAR by flits that wait", 0.48))
+            for seed in (1, 2)
+        ),
+        "tcep": frame(
+            row(OFAR, "UN", load, policy=policy, links_on_mean=on, energy_network_j=on)
+            for policy, on in (('{"always_on": {}}', 1.0), ('{"tcep": {}}', 0.5))
+            for load in (0.1, 0.2)
+        ),
         "broken": frame(
             row(name, "UN", 0.1, rings=rings, down_share=down, dropped_share=down * (2 if rings is None else 0.2))
             for name, rings in ((UGAL, None), (OFAR_E, 1), (OFAR_E, 3))

@@ -309,6 +309,14 @@ def test_the_figures_beyond_the_paper_tell_one_ring_from_several_and_who_accepts
     assert worst["Packets dropped [%]"].to_list() == [pytest.approx(4)]
 
 
+def test_the_variant_is_told_with_its_seeds_and_tcep_beside_always_on() -> None:
+    assert beyond.variant_remark(ideal()) == "Run at h = 6. Means of 2 seeds, which are 0.3 % apart at most."
+    shares = beyond.tcep_figure(ideal()).numbers
+    assert shares is not None
+    on = shares.filter(pl.col("series") == "links on")
+    assert on["Beside always_on [%]"].to_list() == [pytest.approx(50)] * 2
+
+
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
@@ -316,6 +324,22 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
     mechanisms = {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}
     for measured in check_report(PAPER, ideal(), experiment, mechanisms, value):
         assert len(judged(measured)) == 40
+
+
+def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What else is smaller, by experiment."""
+    rings = {"dragonfly_ofar": {"ring": {"kind": "embedded", "rings": 2}}}
+    two = {"sweep.traffic.pattern": ["uniform", shift], "sweep.routing": ["dragonfly_ugal", rings]}
+    return {
+        "patterns": two,
+        "broken": two | {"fault_model.random.from": "100cycles"},
+        "tcep": {"sweep.traffic.pattern": ["uniform"]},
+        "variant": {
+            "zip.traffic.pattern": [shift, "uniform"],
+            "zip.traffic.load": [0.075, 0.125],
+            "sweep.seed": [1],
+        },
+    }
 
 
 def tiny(each: Experiment) -> Experiment:
@@ -336,15 +360,11 @@ def tiny(each: Experiment) -> Experiment:
         sets |= {"zip.traffic.phases": [[phase] for phase in phases]}
     else:
         sets |= {"measure.warmup": "200cycles", "measure.window": "300cycles"}
-    if each.name in ("uniform", "adv2", "advh", "embedded", "unavailable", "scarce", "patterns"):
+    if each.name in ("uniform", "adv2", "advh", "embedded", "unavailable", "scarce", "patterns", "tcep"):
         sets |= {"sweep.traffic.load": [0.025]}
     if each.name in ("embedded", "unavailable", "scarce", "offsets"):
         sets |= {"sweep.traffic.pattern": ["uniform", shift] if each.name != "offsets" else [shift]}
-    if each.name in ("patterns", "broken"):
-        rings = {"dragonfly_ofar": {"ring": {"kind": "embedded", "rings": 2}}}
-        sets |= {"sweep.traffic.pattern": ["uniform", shift], "sweep.routing": ["dragonfly_ugal", rings]}
-    if each.name == "broken":
-        sets |= {"fault_model.random.from": "100cycles"}
+    sets |= beyond_the_paper(shift).get(each.name, {})
     if each.name == "failures":
         sets |= {"traffic.pattern": shift, "sweep.faults": [[], [{"link": [1, 2], "at": "100cycles"}]]}
     if each.name == "saturation":

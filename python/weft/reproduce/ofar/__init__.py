@@ -100,6 +100,18 @@ EXPERIMENTS = (
     _sweep("scarce", 0.3, 0.6, 1.0, **{"sweep.traffic.pattern": ["uniform", _FARTHEST]}),
     _sweep(beyond.PATTERNS, 0.6, **{"sweep.traffic.pattern": _ALL_PATTERNS}),
     Experiment(beyond.BROKEN, (_SMALL | {"sweep.traffic.pattern": ["uniform", _NEXT, _FARTHEST]},), scaled=_SCALED),
+    Experiment(
+        beyond.VARIANT,
+        (
+            _SMALL
+            | {
+                "zip.traffic.pattern": [_NEXT, _PATTERNS[1], _FARTHEST, "uniform"],
+                "sweep.seed": [1, 2],
+            },
+        ),
+        scaled=f"{_SCALED}, and 2 seeds",
+    ),
+    _sweep(beyond.WITH_TCEP, 0.02, 0.1, 0.2, 0.4),
     Experiment("failures", (_SMALL | {"traffic.pattern.group_shift.shift": QUICK_H},), scaled=_SCALED),
 )
 
@@ -225,6 +237,24 @@ FIGURES = (
         reading=f"Not in the paper. {_GRANTED} 0.1 phits are offered. Each link breaks at random, again and again, and "
         "is mended after 1,000 cycles on average. Where a network is saturated, packets wait that are not dropped.",
         remark=steady.remark(beyond.BROKEN),
+    ),
+    Figure(
+        "variant",
+        "Other rules of which detours are open",
+        beyond.variant_figure,
+        (beyond.VARIANT,),
+        reading=f"Not in the paper. {_GRANTED} All have the same VCs and buffers. The paper compares used credits, "
+        "most of which are on their way over a long link; our rule compares flits that wait.",
+        remark=beyond.variant_remark,
+    ),
+    Figure(
+        "tcep",
+        "TCEP in the groups under OFAR",
+        beyond.tcep_figure,
+        (beyond.WITH_TCEP,),
+        wide=True,
+        reading=f"Not in the paper. {_GRANTED} TCEP switches local links; wires of the ring stay on.",
+        remark=steady.remark(beyond.WITH_TCEP),
     ),
     Figure(
         "cost",

@@ -1,4 +1,4 @@
-"""Beyond the paper: OFAR beside UGAL, PAR and PB under all patterns, and where links break at random."""
+"""Beyond the paper: OFAR under all patterns and where links break, beside others; with other rules; with TCEP."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import polars as pl
 from weft.reproduce.common import bar_figures, line_figures
 from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import greatest, unstalled
+from weft.reproduce.common.questions import greatest, ratio, unstalled
 from weft.reproduce.ofar.routings_run import OFAR_E
 from weft.reproduce.ofar.scale import sizes, words
-from weft.reproduce.ofar.steady import ACCEPTED
+from weft.reproduce.ofar.steady import ACCEPTED, OFFERED
+from weft.results import quantities as q
 from weft.results import soundness
 
 if TYPE_CHECKING:
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
 
-PATTERNS, BROKEN = "patterns", "broken"
+PATTERNS, BROKEN, VARIANT, WITH_TCEP = "patterns", "broken", "variant", "tcep"
+_ALWAYS_ON = '{"always_on": {}}'
+_BESIDE = (
+    ("links on", "links_on_mean"),
+    ("power of all links", "energy_network_j"),
+    ("latency", q.LATENCY.column),
+)
 
 
 def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -88,3 +95,64 @@ def broken_figure(measured: Measured) -> Drawing:
         ]
     title = f"Beyond the paper: links that break and are mended (h = {sizes(measured, BROKEN)[0]})"
     return line_figures.panels(title, panels, "Links broken at a time [%]", "Packets dropped [%]")
+
+
+def variant_figure(measured: Measured) -> Drawing:
+    """What OFAR accepts far beyond saturation by which detours are open to it, a group of bars for each pattern."""
+    means = _by_rule(measured)
+    groups = means["pattern"].unique(maintain_order=True).to_list()
+    bars: dict[str, list[float | None]] = {}
+    for rule in means["rule"].unique(maintain_order=True).to_list():
+        by_pattern = dict(means.filter(pl.col("rule") == rule).select("pattern", "accepted_load").rows())
+        bars[rule] = [by_pattern.get(pattern) for pattern in groups]
+    title = f"Beyond the paper: which detours are open (h = {sizes(measured, VARIANT)[0]})"
+    return bar_figures.grouped(title, groups, bars, ACCEPTED)[0]
+
+
+def _by_rule(measured: Measured) -> pl.DataFrame:
+    """Accepted load by ``pattern`` and ``rule``: mean, ``least`` and ``most`` of ``seeds``.
+
+    Raises
+    ------
+    LackingError
+        If nothing was accepted.
+    """
+    frame = unstalled(measured[VARIANT]).drop_nulls(["accepted_load", "rule"])
+    if frame.is_empty():
+        raise LackingError("nothing was accepted under any rule")
+    load = pl.col("accepted_load")
+    return frame.group_by("pattern", "rule", maintain_order=True).agg(
+        load.mean(), load.min().alias("least"), load.max().alias("most"), pl.col("seed").n_unique().alias("seeds")
+    )
+
+
+def variant_remark(measured: Measured) -> str:
+    """How many seeds were run, and how far apart they are at most."""
+    means = _by_rule(measured)
+    seeds = greatest(means, "seeds")
+    told = f"Run at {words(measured, VARIANT)}."
+    if seeds < 2:
+        return f"{told} One seed."
+    apart = max(((means["most"] - means["least"]) / means["accepted_load"]).to_list())
+    return f"{told} Means of {seeds:g} seeds, which are {apart:.1%} apart at most.".replace("%", " %")
+
+
+def tcep_figure(measured: Measured) -> Drawing:
+    """Links on, power and latency of OFAR with TCEP, in percent of those with all links on, by pattern."""
+    frame = unstalled(measured[WITH_TCEP])
+    keys = ["pattern", "load", "seed"]
+    always_on = frame.filter(pl.col("policy") == _ALWAYS_ON).select(*keys, *(column for _, column in _BESIDE))
+    both = frame.filter(pl.col("policy") != _ALWAYS_ON).join(always_on, on=keys, suffix="_always_on").sort("load")
+    panels: dict[str, list[Series]] = {}
+    for (pattern,), rows in both.group_by("pattern", maintain_order=True):
+        panels[str(pattern)] = [
+            Series(label, known["load"].to_list(), (100 * known["share"]).to_list(), known["saturated"].to_list())
+            for label, column in _BESIDE
+            if not (
+                known := rows.with_columns(ratio(column, "always_on").alias("share")).drop_nulls("share")
+            ).is_empty()
+        ]
+    if not any(panels.values()):
+        raise LackingError("TCEP and always_on have no load in common")
+    title = f"Beyond the paper: TCEP in the groups under OFAR (h = {sizes(measured, WITH_TCEP)[0]})"
+    return line_figures.panels(title, panels, OFFERED, "Beside always_on [%]")

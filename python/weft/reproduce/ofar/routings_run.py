@@ -32,6 +32,7 @@ COLUMNS: dict[str, Any] = {
     "h": pl.Int64,
     "injection": pl.String,
     "rings": pl.Int64,
+    "rule": pl.String,
     "broken": pl.Int64,
     "down_share": pl.Float64,
     "per_terminal": pl.Int64,
@@ -54,11 +55,11 @@ def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it, with loads in phits/(node cycle).
 
     Further columns: ``pattern`` (as the paper calls it), ``then`` (the pattern after the change), ``h``, ``injection``
-    (its control), ``rings`` (escape rings), ``broken`` (links that fail at a given time), ``down_share`` (of the links,
-    broken at a time where they break at random), ``per_terminal`` [packets of a burst], ``dropped_packets``,
-    ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a packet that was delivered);
-    and where latencies by time of sending were recorded ``change_cycle``, and lists over bins: ``sent_cycle`` (middle
-    of the bin), ``sent_packets``, ``sent_latency`` [cycles].
+    (its control), ``rings`` (escape rings), ``rule`` (which detours are open), ``broken`` (links that fail at a given
+    time), ``down_share`` (of the links, broken at a time where they break at random), ``per_terminal`` [packets of a
+    burst], ``dropped_packets``, ``dropped_share`` (of what left the network), ``ring_hops`` (over wires of a ring, of a
+    packet that was delivered); and where latencies by time of sending were recorded ``change_cycle``, and lists over
+    bins: ``sent_cycle`` (middle of the bin), ``sent_packets``, ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -128,8 +129,15 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
         "per_terminal": (traffic.get("batch") or {}).get("per_terminal"),
     }
     if "ring" in routing:
-        row |= {"injection": _named(routing["injection"])[0], "rings": routing["ring"]["rings"]}
+        row |= {"injection": _named(routing["injection"])[0], "rings": routing["ring"]["rings"], "rule": _rule(routing)}
     return row
+
+
+def _rule(routing: Mapping[str, Any]) -> str:
+    """Which detours are open to a head, in words."""
+    if routing["occupancy"] == "waiting":
+        return "OFAR by flits that wait"
+    return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR
 
 
 def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
