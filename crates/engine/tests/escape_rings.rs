@@ -112,3 +112,23 @@ fn rings_of_a_hyperx_never_stall_and_empty() {
         check("", "", COMPLEMENT, flits);
     }
 }
+
+#[test]
+fn more_room_than_there_is_behind_a_source_is_refused_and_the_remedies_work() {
+    for flits in [1, 4] {
+        let with = |packets: u32| {
+            let injection = format!(r#", "injection": {{"bubble": {{"packets": {packets}}}}}"#);
+            let mut spec = ofar(1, "", &injection);
+            self::packets(&mut spec, flits, VirtualCutThrough, 16);
+            spec.set_load(0.1);
+            phases(&mut spec, 100, 500);
+            spec
+        };
+        let refusal = weft_engine::check(&with(40)).expect_err("no packet leaves its source");
+        assert_eq!(refusal.path, "routing.dragonfly_ofar.injection.bubble.packets");
+        let most: u32 = refusal.help.strip_prefix("write at most ").expect("a number").parse().expect("a number");
+        let out = run(&with(most));
+        assert_eq!((out.missing_packets, out.sums.packets > 0), (0, true), "{most} of {flits} flits");
+        assert!(weft_engine::check(&with(most + 1)).is_err(), "{most} of {flits} flits");
+    }
+}

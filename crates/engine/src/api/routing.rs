@@ -91,6 +91,8 @@ pub struct Needs {
     pub classes: Classes,
     /// VC classes on which packets enter rings that keep a bubble. All of them count in `classes`.
     pub ring_entries: Vec<RingEntry>,
+    /// A packet leaves its source only if behind its first hop there is room for so many packets more.
+    pub free_beside_first: u32,
     pub decides: Decides,
     /// What it reads as the congestion of an output; `None` if it reads no queues.
     pub sensor: Option<Sensor>,

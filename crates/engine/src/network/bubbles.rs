@@ -91,7 +91,34 @@ pub(crate) fn refuse_lost(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
             ));
         }
     }
-    Ok(())
+    refuse_mute_sources(spec, needs)
+}
+
+/// Refuses runs in which no packet could leave its source, as its routing keeps more room free behind it than there is.
+fn refuse_mute_sources(spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
+    let (wanted, longest) = (needs.free_beside_first, u64::from(spec.traffic.longest()));
+    // on the links of a ring of their own no packet begins
+    let is_first = |class: &usize| needs.ring_entries_on(*class).all(|entry| entry.enter != 0);
+    let smallest = (1..spec.links.len()).filter(is_first).min_by_key(|&class| spec.links[class].buffer);
+    let Some(class) = smallest.filter(|_| wanted > 0) else { return Ok(()) };
+    let buffer = u64::from(spec.links[class].buffer);
+    if (u64::from(wanted) + 1) * longest <= buffer {
+        return Ok(());
+    }
+    let help = match (buffer / longest).saturating_sub(1) {
+        0 => format!("set links.{}.buffer to {}flits or more", spec.graph.class_names()[class], 2 * longest),
+        most => format!("write at most {most}"),
+    };
+    Err(Refusal::new(
+        format!("routing.{}.injection.bubble.packets", spec.routing.name()),
+        format!(
+            "{wanted}, but a VC of a `{}` link holds {buffer} flits, less than {wanted} packets and the one that enters it, \
+             {} flits: no packet could leave its source",
+            spec.graph.class_names()[class],
+            (u64::from(wanted) + 1) * longest
+        ),
+        help,
+    ))
 }
 
 #[cfg(test)]

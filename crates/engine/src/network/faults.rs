@@ -119,7 +119,7 @@ impl Part {
         }
     }
 
-    /// Whether both name a router, or a link: the same one, or one among those of the other.
+    /// Whether both name the same router, or some link in common.
     pub fn overlaps(self, other: Self) -> bool {
         match (self.link(), other.link()) {
             (Some((ends, of)), Some(([a, b], class))) => {

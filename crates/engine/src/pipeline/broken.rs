@@ -295,6 +295,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let chooses = self.ins[i].choosing >> v & 1 != 0;
         if chooses && self.goes_on_choosing(net, r, place, packet, key) {
             self.ask_for_nothing(net, place);
+            self.active.set(r); // it may draw another hop, although nothing else happens here
             return self.unsettle_head(net, i, v);
         }
         let before = self.faults.broken.undecided[self.faults.broken.number(place)];

@@ -66,6 +66,14 @@ impl InTransit {
         }
     }
 
+    /// Packets for which there must be room beside one that leaves its source.
+    pub fn free_beside_first(&self) -> u32 {
+        match self.keys.injection {
+            Injection::Bubble { packets } => packets,
+            Injection::Free {} | Injection::EscapeOccupancy { .. } => 0,
+        }
+    }
+
     pub fn proof(&self) -> Proof<'_> {
         Proof::EscapeRings(self.rings.escapes())
     }
@@ -94,7 +102,8 @@ impl InTransit {
     /// A head takes its minimal hop, which has room and does not let it look for a detour.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
-        // until an output is taken, neither what was granted nor the room behind it changes for the worse
+        // until an output is taken, neither what was granted nor the room behind it changes for the worse (a link that TCEP
+        // means to switch off meanwhile still takes the packet)
         let is_free = matches!(self.keys.injection, Injection::Free {});
         if is_free && self.keys.trigger == Trigger::Granted {
             here.told(Told::Stays);
@@ -194,7 +203,8 @@ impl InTransit {
         direction
     }
 
-    /// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random.
+    /// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random (of
+    /// more than `MOST` from the first ones).
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,

@@ -264,6 +264,7 @@ impl Routing for Runtime {
         Needs {
             classes,
             ring_entries,
+            free_beside_first: self.in_transit.free_beside_first(),
             decides: Decides::EachStep,
             remembers: true,
             sees_grants: true,

@@ -15,7 +15,7 @@
 //! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or has no
 //! room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as Th_min, a hop to
 //! another router of an unaligned dimension in which it has made no detour so far, drawn among those that are open and at most
-//! so full as Th_non-min. Where no minimal output has room it enters the ring, or goes on in it. At most one detour per
+//! so full as Th_non-min. Where no minimal output has room it enters the ring (from its source only with `from_sources`), or goes on in it. At most one detour per
 //! dimension and packet, so at most two hops per dimension outside the ring before the first escape; a packet that has left
 //! the ring `exits` times stays in it until its destination router. Every run is held to the limit of hops that follows
 //! (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between routers may escape; a ring
@@ -217,10 +217,22 @@ impl Runtime {
         {
             return hop;
         }
-        let is_stuck = !self.minimal(at, packet).any(|hop| self.in_transit.has_room(here, hop));
+        let with_room = self.minimal(at, packet).find(|&hop| self.in_transit.has_room(here, hop));
         let routers = || (self.router(at), self.router(packet.dest));
+        let is_stuck = with_room.is_none();
         let escape = is_stuck.then(|| self.in_transit.escape(routers(), here, packet, random)).flatten();
-        escape.unwrap_or(preferred)
+        escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
+    }
+
+    /// A hop over a link that sleeps, if the preferred output has no room: it wakes only if somebody asks for it. A detour only
+    /// where that output is broken.
+    fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
+        let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
+        if self.in_transit.has_room(here, preferred) {
+            return None;
+        }
+        let detours = || self.detours(at, packet).find(sleeps).filter(|_| here.is_broken(preferred.port));
+        self.minimal(at, packet).find(sleeps).or_else(detours)
     }
 
     /// Every hop that a packet may take at `at` (not its destination router), and whether it is minimal; those come first.
@@ -241,6 +253,7 @@ impl Routing for Runtime {
         Needs {
             classes,
             ring_entries,
+            free_beside_first: self.in_transit.free_beside_first(),
             decides: Decides::EachStep,
             remembers: true,
             sees_grants: true,

@@ -27,7 +27,7 @@ impl Default for Injection {
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// Its minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
-    /// `router.speedup: 1` a cycle has one step, and no packet takes a detour.
+    /// `router.speedup: 1` a cycle has one step, and no packet takes a detour, except round a link that is broken or off.
     #[default]
     Granted,
     /// It can't take its minimal output now: another packet crosses to it or is on the link, or there is no room (the words
@@ -87,7 +87,8 @@ pub struct RingConfig {
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets may enter the ring right from their source.
+    /// Whether packets may enter the ring right from their source. Without it one whose only way on is broken is discarded
+    /// there.
     #[serde(default)]
     pub from_sources: bool,
 }

@@ -86,13 +86,15 @@ impl Runtime {
         {
             return Some(hop);
         }
-        if !mandatory {
+        if !mandatory && !here.is_broken(minimal.port) {
             return Some(minimal);
         }
-        // Behind a local misroute the minimal hop would lead back. A link that sleeps wakes only if somebody asks for it.
-        let kind = self.kind(at, packet, is_global, random)?;
+        // a link that sleeps wakes only if somebody asks for it
+        let kind = self.kind(at, packet, is_global, random);
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
-        self.candidates(at, kind, minimal).find(may_wake)
+        let sleeps = kind.and_then(|kind| self.candidates(at, kind, minimal).find(may_wake));
+        // behind a local misroute the minimal hop would lead back
+        if mandatory { sleeps } else { sleeps.or(Some(minimal)) }
     }
 
     /// The kind of detour that a packet may take here; `random` draws where both kinds are possible.

@@ -27,7 +27,7 @@ pub(super) struct FirstLinks {
     managed: bool,
 }
 
-/// The end of a hop that a packet makes in its group.
+/// The direct local hop of a packet, and the members of the group at its two ends.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
@@ -258,11 +258,12 @@ impl DragonflyOfar {
             return Err(Refusal::new(path, what, "let power.manages leave out ring_local and ring_global"));
         }
         let kind = if self.ring.kind == Some(RingKind::Embedded) { " and write kind: physical" } else { "" };
+        let counts = if self.ring.rings > 1 || self.ring.vcs > 1 { ", leave out ring.rings and ring.vcs" } else { "" };
         Err(Refusal::new(
             path,
             "embedded in links that the power policy may switch off, but a ring needs all its links on",
             format!(
-                "give the topology escape_rings: 1{kind}, and let power.manages leave out the links of that ring, \
+                "give the topology escape_rings: 1{kind}{counts}, and let power.manages leave out the links of that ring, \
                  ring_local and ring_global"
             ),
         ))
