@@ -238,7 +238,7 @@ def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
 def test_what_was_not_run_is_said() -> None:
     rows = judged(Measured({"uniform": ideal()["uniform"]}))
     assert rows["T-028"].finding.answer == "met"
-    assert rows["T-035"].verdict == "not run because it needs tornado and bit_reverse"
+    assert rows["T-035"].verdict == "not run because it needs tornado and bit_reverse, which a run without --only has"
     assert rows["T-049"].finding.answer == "by construction", "theory needs no run"
     alone = ideal()["uniform"].filter(pl.col("mechanism") != SLAC)
     assert judged(Measured({"uniform": alone}))["T-029"].verdict == "not run because SLaC was not run"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PATTERNS, BROKEN, VARIANT, WITH_TCEP = "patterns", "broken", "variant", "tcep"
 _ALWAYS_ON = '{"always_on": {}}'
 _BESIDE = (
-    ("links on", "links_on_mean"),
+    ("local links on", "links_on_mean"),
     ("power of all links", "energy_network_j"),
     ("latency", q.LATENCY.column),
 )
@@ -130,7 +130,8 @@ def variant_remark(measured: Measured) -> str:
     """How many seeds were run, and how far apart they are at most."""
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
-    told = f"Run at {words(measured, VARIANT)}."
+    offered = "far beyond saturation: 0.6 offered of adversarial traffic, 1 of uniform traffic"
+    told = f"Run at {words(measured, VARIANT)}, {offered}."
     if seeds < 2:
         return f"{told} One seed."
     apart = max(((means["most"] - means["least"]) / means["accepted_load"]).to_list())
