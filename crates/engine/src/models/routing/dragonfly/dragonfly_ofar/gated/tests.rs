@@ -4,9 +4,8 @@ use super::super::{GLOBAL_DONE, LEFT_GROUP};
 use super::*;
 use crate::api::coordinates::of_all;
 use crate::api::subnetworks::{LinkTable, Views};
+use crate::models::routing::in_transit::tests::longest_way;
 use crate::models::routing::{LinkKnowledge, Routing, RoutingModel};
-use crate::state::RouteState;
-use std::collections::HashMap;
 use weft_topology::{Graph, Peer, TopologyConfig};
 
 /// Groups of 4 routers, with a ring of its own wires. Ports of a router: 2 terminals, 3 links in the group, 2 to other groups, 4
@@ -168,36 +167,6 @@ fn a_chosen_detour_needs_both_its_links() {
     assert_eq!(over(&[(0, 3), (2, 3)]), Some(3), "no detour: it waits");
 }
 
-/// Follows a packet through all that it may do, in rings too. Returns the longest way [links]; packets that may wander for ever
-/// are found.
-fn longest_way(
-    (graph, routing, coords): (&Graph, &Runtime, &[u64]),
-    at: u32,
-    packet: &Packet,
-    known: &mut HashMap<(u32, RouteState), Option<u32>>,
-) -> u32 {
-    let here = coords[at as usize];
-    if here == packet.dest {
-        return 0;
-    }
-    let state = (at, packet.route_state());
-    if let Some(known) = known.get(&state) {
-        return known.expect("a packet comes back to a state in which it was before");
-    }
-    known.insert(state, None);
-    let mut longest = 0;
-    for step in routing.steps(here, packet, 1) {
-        let mut after = step.after;
-        routing.taken(here, &mut after, step.hop);
-        let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else {
-            panic!("a hop to {:?}", step.hop)
-        };
-        longest = longest.max(1 + longest_way((graph, routing, coords), router, &after, known));
-    }
-    known.insert(state, Some(longest));
-    longest
-}
-
 #[test]
 fn no_way_is_longer_than_the_limit_whatever_links_are_on() {
     for (exits, directions, local, misrouting) in
@@ -209,11 +178,7 @@ fn no_way_is_longer_than_the_limit_whatever_links_are_on() {
         );
         let (graph, routing) = of(&keys);
         let coords = of_all(&graph);
-        let dest = coords[graph.routers() as usize - 1];
-        let packet = Packet { dest, target: dest, ..Packet::default() };
-        let mut known = HashMap::new();
-        let from = |from: u32| longest_way((&graph, &routing, &coords), from, &packet, &mut known);
-        let longest = (0..graph.routers()).map(from).max().expect("routers");
+        let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
         let most = routing.most_hops().expect("a limit");
         assert!(longest <= most && longest > graph.routers() / 2, "{keys}: {longest} of {most}");
     }
