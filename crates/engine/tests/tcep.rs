@@ -22,15 +22,6 @@ fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     1.0 - off as f64 / (managed().count() as u64 * out.window) as f64
 }
 
-/// A dark channel carries nothing, and residencies fill the window.
-fn check_channels(out: &Outcome) {
-    for c in &out.channels {
-        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
-        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
-        assert_eq!(dark, [0, 0], "{c:?}");
-    }
-}
-
 // ---- what it comes to -----------------------------------------------------------------------------------------------
 
 #[test]

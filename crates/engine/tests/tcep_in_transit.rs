@@ -45,15 +45,6 @@ fn latency(out: &Outcome) -> f64 {
     out.sums.latency as f64 / out.sums.packets as f64
 }
 
-/// A dark channel carries nothing, and residencies fill the window.
-fn check_channels(out: &Outcome) {
-    for c in &out.channels {
-        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
-        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
-        assert_eq!(dark, [0, 0], "{c:?}");
-    }
-}
-
 // ---- what it comes to -----------------------------------------------------------------------------------------------
 
 #[test]

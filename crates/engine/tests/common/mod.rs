@@ -252,3 +252,12 @@ pub fn assert_drained(out: &Outcome) {
     assert_eq!(out.ending, Ending::Drained);
     assert_eq!((out.missing_packets, out.sums.flits), (0, out.offered_flits));
 }
+
+/// A dark channel carries nothing, and residencies fill the window.
+pub fn check_channels(out: &Outcome) {
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
+        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        assert_eq!(dark, [0, 0], "{c:?}");
+    }
+}
