@@ -1,5 +1,6 @@
 pub mod barrier;
 pub mod bits;
 pub mod hash;
+pub mod prefetch;
 pub mod unchecked;
 pub mod wheel;

@@ -120,6 +120,7 @@ pub(crate) fn net_with(
         each_credit_wakes: spec.router.vc_realloc > 0 && !common.single || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
+        brings: partition::is_larger_than_cache(graph),
         power_period: spec.power_period()?,
         policy_repeats: spec.schedule()?.period,
         changes: spec.traffic.changes(),

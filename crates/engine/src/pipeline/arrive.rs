@@ -20,6 +20,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn count_credits<const SINGLE: bool, const EACH: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.credits.due(self.now) {
+            if net.brings {
+                self.bring_for_credits((first, len));
+            }
             for k in 0..len {
                 let word = self.credits.item(first, k);
                 self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
@@ -85,6 +88,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         while let Some((first, len)) = self.flits.due(self.now) {
             self.tell_of_arrivals((first, len));
+            if net.brings {
+                self.bring_for_flits(net, (first, len));
+            }
             for k in 0..len {
                 self.receive::<SINGLE>(net, self.flits.item(first, k));
             }

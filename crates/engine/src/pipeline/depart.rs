@@ -19,6 +19,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
+        if net.brings {
+            self.bring_for_moves(net, base, count);
+        }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }

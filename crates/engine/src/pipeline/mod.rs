@@ -1,5 +1,6 @@
 pub mod arrive;
 pub mod block;
+mod bring;
 mod broken;
 pub mod bundles;
 pub mod choose;

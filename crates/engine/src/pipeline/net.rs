@@ -110,6 +110,8 @@ pub struct Net {
     pub landing: u64,
     /// No delivery is known more cycles ahead.
     pub lookahead: u64,
+    /// The network is larger than the cache: the loop asks for records before it needs them (`bring.rs`).
+    pub brings: bool,
     /// Cycles of an observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
     /// After so many cycles the policy does the same again, whatever the traffic does; `None` if it does not.

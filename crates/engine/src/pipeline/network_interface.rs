@@ -35,6 +35,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
+            if net.brings {
+                self.bring_for_alarms((chunk, len));
+            }
             for k in 0..len {
                 let t = self.alarms.item(chunk, k) as usize;
                 if net.tells && self.is_out_of_date(t) {

@@ -20,6 +20,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
+                if net.brings {
+                    self.bring_for_routers(net, word * 64, bits);
+                }
                 let moved = self.tally.flit_hops;
                 for _ in 0..net.speedup {
                     if net.chooses && !self.routers.hot(r).choosing.is_empty() {

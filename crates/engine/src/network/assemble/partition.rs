@@ -22,9 +22,19 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
 /// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
 const MAX_BLOCKS: usize = 4096;
 
+/// Whether the state of the ports does not fit into the second-level cache.
+pub(super) fn is_larger_than_cache(graph: &Graph) -> bool {
+    port_bytes(graph) > 1 << 20
+}
+
+/// Bytes of the input and output units.
+fn port_bytes(graph: &Graph) -> u64 {
+    u64::from(graph.port_base(graph.routers())) * 192
+}
+
 /// Number of blocks with which the state of a block fits into the second-level cache, if the whole network does not.
 pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
-    let bytes = u64::from(graph.port_base(graph.routers())) * 192;
+    let bytes = port_bytes(graph);
     if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
 }
 

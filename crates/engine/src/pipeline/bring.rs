@@ -1,0 +1,112 @@
+//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Net::brings`).
+//!
+//! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
+//! then those that these lead to, so that many waits for memory pass at the same time.
+
+use crate::base::bits::Bits;
+use crate::base::prefetch::prefetch;
+use crate::base::unchecked::Hot;
+use crate::pipeline::arrive::split;
+use crate::pipeline::block::Block;
+use crate::pipeline::net::Net;
+use crate::state::{Flit, NONE, UNDECIDED};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
+    #[inline(never)]
+    pub(crate) fn bring_for_flits(&self, net: &Net, (first, len): (u32, usize)) {
+        let flits = self.flits.items(first, len);
+        for flit in flits {
+            prefetch(&self.ins, (flit.to >> 4) as usize);
+            if net.single {
+                prefetch(&self.segments.items, flit.packet as usize);
+            }
+        }
+        flits.iter().for_each(|flit| self.bring_for_flit(net, flit));
+    }
+
+    #[inline(always)]
+    fn bring_for_flit(&self, net: &Net, flit: &Flit) {
+        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
+        let input = self.ins.hot(i);
+        if *input.head.hot(v) != NONE {
+            prefetch(&self.segments.items, *input.tail.hot(v) as usize);
+        } else if flit.packet != NONE && flit.key < UNDECIDED {
+            let (p, class) = split(flit.key, net.class_bits);
+            let o = input.base as usize + p;
+            prefetch(&self.outs, o);
+            prefetch(&self.requesters, net.slot(o, class));
+        }
+    }
+
+    /// For the credits of a chunk: their output units.
+    #[inline(never)]
+    pub(crate) fn bring_for_credits(&self, (first, len): (u32, usize)) {
+        self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));
+    }
+
+    /// For the alarms of a chunk: their terminals, then their injection channels.
+    #[inline(never)]
+    pub(crate) fn bring_for_alarms(&self, (first, len): (u32, usize)) {
+        let alarms = self.alarms.items(first, len);
+        alarms.iter().for_each(|&t| prefetch(&self.terminals, t as usize));
+        alarms.iter().for_each(|&t| prefetch(&self.outs, self.terminals.hot(t as usize).out as usize));
+    }
+
+    /// For the routers after the current one, of which `rest` has a bit each, from number `first` on: the outputs of the one after
+    /// the next, and the inputs that ask for those of the next.
+    #[inline(never)]
+    pub(crate) fn bring_for_routers(&self, net: &Net, first: usize, rest: u64) {
+        if rest == 0 {
+            return;
+        }
+        self.bring_inputs(net, first + rest.trailing_zeros() as usize);
+        let after = rest & (rest - 1);
+        if after != 0 {
+            self.bring_outputs(net, first + after.trailing_zeros() as usize);
+        }
+    }
+
+    #[inline(always)]
+    fn bring_outputs(&self, net: &Net, r: usize) {
+        let (base, mut outputs) = self.asked(r);
+        while let Some(p) = outputs.take_first() {
+            prefetch(&self.outs, base + p);
+            prefetch(&self.requesters, net.slot(base + p, 0));
+        }
+    }
+
+    #[inline(always)]
+    fn bring_inputs(&self, net: &Net, r: usize) {
+        let (base, mut outputs) = self.asked(r);
+        while let Some(p) = outputs.take_first() {
+            let mut classes = self.outs.hot(base + p).requested;
+            while classes != 0 {
+                let mut inputs = *self.requesters.hot(net.slot(base + p, classes.trailing_zeros() as usize));
+                classes &= classes - 1;
+                while let Some(i) = inputs.take_first() {
+                    prefetch(&self.ins, base + i);
+                }
+            }
+        }
+    }
+
+    /// First port of router `r`, and the outputs that it may allocate.
+    #[inline(always)]
+    fn asked(&self, r: usize) -> (usize, Bits<W>) {
+        let router = self.routers.hot(r);
+        (router.base as usize, router.vc_requests | router.switch_requests)
+    }
+
+    /// For the first `count` moves of the router with ports from `base` on: the packets, and what they are sent to.
+    #[inline(never)]
+    pub(crate) fn bring_for_moves(&self, net: &Net, base: usize, count: usize) {
+        for m in &self.moves[..count] {
+            let id = *self.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
+            let packet = if net.single { id } else { self.segments.items.hot(id).packet as usize };
+            prefetch(&self.packets.items, packet);
+            prefetch(&self.segments.items, id);
+            prefetch(&self.next_router, base + usize::from(m.p));
+        }
+    }
+}
