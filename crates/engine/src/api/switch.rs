@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         };
         port.rr_vc = (v + 1) & 15;
         *port.requests.hot_mut(v as usize) = NO_REQUEST;
-        if port.choosing != 0 {
+        if self.router.choosing.contains(i) {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
                 self.router.choosing.clear(i);

@@ -155,27 +155,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
-        let port = self.ins.hot_mut(i);
-        let tail = std::mem::replace(port.tail.hot_mut(v), id);
-        if *port.head.hot(v) == NONE {
-            *port.head.hot_mut(v) = id;
+        let before = self.ins.hot_mut(i).join(v, id);
+        if before == NONE {
             self.new_head::<SINGLE>(net, i, v, flit.packet, flit.key);
         } else {
-            self.segments.items.hot_mut(tail as usize).next = id;
+            self.segments.items.hot_mut(before as usize).next = id;
         }
     }
 
     #[inline(always)]
     fn receive_body(&mut self, i: usize, v: usize) {
         let port = self.ins.hot(i);
-        let tail = *port.tail.hot(v);
+        let tail = port.last(v);
         let segment = self.segments.items.hot_mut(tail as usize);
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
         if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
             let held = *port.output_vc.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
-            let out = self.outs.hot_mut(port.base as usize + p);
+            let out = self.outs.hot_mut(port.base(i) + p);
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 != 0 {
                 let r = port.router as usize;
@@ -209,7 +207,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         let port = self.ins.hot(i);
-        let (o, r) = (port.base as usize + p, port.router as usize);
+        let (o, r) = (port.base(i) + p, port.router as usize);
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;

@@ -29,11 +29,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn bring_for_flit(&self, net: &Net, flit: &Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let input = self.ins.hot(i);
-        if *input.head.hot(v) != NONE {
-            prefetch(&self.segments.items, *input.tail.hot(v) as usize);
+        let last = input.last(v);
+        if last != NONE {
+            prefetch(&self.segments.items, last as usize);
         } else if flit.packet != NONE && flit.key < UNDECIDED {
             let (p, class) = split(flit.key, net.class_bits);
-            let o = input.base as usize + p;
+            let o = input.base(i) + p;
             prefetch(&self.outs, o);
             prefetch(&self.requesters, net.slot(o, class));
         }

@@ -268,7 +268,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (head, (p, class)) = (self.ins[i].head[v] as usize, split(key, net.class_bits));
         self.segments.items[head].key = key;
         let port = &mut self.ins[i];
-        if Trunk::at(&self.trunks, port.base as usize + p, p as u8).width > 1 {
+        if Trunk::at(&self.trunks, port.base(i) + p, p as u8).width > 1 {
             return self.let_choose(net, i, v);
         }
         port.requests[v] = key;

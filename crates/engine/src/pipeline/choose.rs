@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         let (p, class) = crate::pipeline::arrive::split(key, net.class_bits);
-        let (o, number) = (port.base as usize + p, usize::from(port.port));
+        let (o, number) = (port.base(i) + p, usize::from(port.port));
         let requesters = self.requesters.hot_mut(net.slot(o, class));
         requesters.clear(number);
         if requesters.is_empty() {

@@ -179,8 +179,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit has left the queue of VC `v` of input `i`.
     #[inline(always)]
     pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
-        let port = self.ins.hot_mut(i);
-        let (upstream, credit_at) = (port.upstream, self.now + u64::from(port.credit_latency));
+        let port = self.ins.hot(i);
+        let (upstream, credit_at) = (port.upstream, self.now + net.links.hot(usize::from(port.class)).credit_latency);
         if port.remote {
             self.mail_credit(upstream, v, credit_at);
         } else {
@@ -188,7 +188,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if tail {
             let next = self.segments.items.hot(id as usize).next;
-            *self.ins.hot_mut(i).head.hot_mut(v) = next;
+            self.ins.hot_mut(i).follow(v, next);
             if !SINGLE {
                 self.segments.remove(id);
             }

@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
                 self.reroute_some(net, r, |block, i, v| {
-                    block.faults.dead[r] || block.ins[i].base as usize + net.port(block.ins[i].requests[v]) == o
+                    block.faults.dead[r] || block.ins[i].base(i) + net.port(block.ins[i].requests[v]) == o
                 });
             }
         }
@@ -262,7 +262,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn forget(&mut self, net: &Net, i: usize, v: usize) {
         let segment = &self.segments.items[self.ins[i].head[v] as usize];
         let around = self.packets.items[segment.packet as usize].flags & AROUND != 0;
-        let o = self.ins[i].base as usize + net.port(segment.key);
+        let o = self.ins[i].base(i) + net.port(segment.key);
         if let Some(agents) = &mut self.agents
             && net.single
             && around

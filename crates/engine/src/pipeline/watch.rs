@@ -343,7 +343,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// for nothing yet.
     fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
         let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
-        let base = port.base as usize;
+        let base = port.base(i);
         if key == UNDECIDED {
             let waits = self.faults.broken.waits(i, v);
             let named = self.segments.items[port.head[v] as usize].key;

@@ -90,7 +90,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if self.net.closes_vcs && block.opens[(port.base as usize + usize::from(port.port)) * V + v] > block.now {
+        if self.net.closes_vcs && block.opens[i * V + v] > block.now {
             return None; // the head asks for an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {
@@ -113,7 +113,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
         let trunk =
-            |port_number: u8| Trunk::at(&block.trunks, port.base as usize + usize::from(port_number), port_number);
+            |port_number: u8| Trunk::at(&block.trunks, port.base(i) + usize::from(port_number), port_number);
         let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
@@ -233,7 +233,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let block = &self.blocks[q.0];
         let (port, hops) = (&block.ins[q.1], self.hops(q));
         let first = hops.first().map_or(0, |hop| hop.port);
-        Cause::Closed { port: first.into(), to: block.next_router[port.base as usize + usize::from(first)] }
+        Cause::Closed { port: first.into(), to: block.next_router[port.base(q.1) + usize::from(first)] }
     }
 
     fn place(&self, (b, i, v): Queue) -> outcome::Queue {

@@ -1,7 +1,8 @@
 //! The state of the network: one record for each port, terminal and router; packets and segments are in pools.
 //!
 //! Indices are local to a block: port `base(router) + p`; an injection channel has its own [`OutputUnit`] after those of
-//! the routers. One cache line per output port and two per input port (V = 8).
+//! the routers. One cache line per output port and two per input port (V = 8), of which the second is touched where
+//! queues form or packets have several flits.
 
 mod link;
 pub mod link_class;
@@ -95,22 +96,22 @@ pub enum Gate {
 pub struct InputUnit<const V: usize> {
     /// Route key of the head of each VC: output << class_bits | class.
     pub requests: [u16; V],
-    /// Output << 4 | output VC that the head packet holds.
-    pub output_vc: [u16; V],
     pub head: [u32; V],
-    pub tail: [u32; V],
     /// Sending `OutputUnit` of this block, or index of a cut channel if `remote`.
     pub upstream: u32,
-    /// Cycles until a credit can be used upstream.
-    pub credit_latency: u32,
     pub router: u32,
-    /// First port of the router.
-    pub base: u32,
+    /// VCs with more than one segment.
+    pub queued: u16,
     pub port: u8,
     pub class: u8,
     pub rr_out: u8,
     pub rr_vc: u8,
     pub remote: bool,
+    /// The last segment of each VC that is `queued`. From here on, what a one-flit packet that meets no queue does not need: with up
+    /// to 8 VCs it is in a cache line of its own.
+    tail: [u32; V],
+    /// Output << 4 | output VC that the head packet holds.
+    pub output_vc: [u16; V],
     /// VCs whose head chooses its output again in every allocation step (`pipeline/choose.rs`).
     pub choosing: u16,
     /// Those of them whose head stays with its choice until a flit leaves by the same output.
@@ -164,6 +165,60 @@ impl<const V: usize> OutputUnit<V> {
 }
 
 impl<const V: usize> InputUnit<V> {
+    /// An empty input unit: `port` of a router.
+    pub fn new(router: u32, port: u8, class: u8) -> Self {
+        Self {
+            requests: [NO_REQUEST; V],
+            head: [NONE; V],
+            upstream: NONE,
+            router,
+            queued: 0,
+            port,
+            class,
+            rr_out: 0,
+            rr_vc: 0,
+            remote: false,
+            tail: [NONE; V],
+            output_vc: [0; V],
+            choosing: 0,
+            settled: 0,
+        }
+    }
+
+    /// First port of the router. `i`: number of this unit in its block.
+    #[inline(always)]
+    pub fn base(&self, i: usize) -> usize {
+        i - usize::from(self.port)
+    }
+
+    /// The last segment of VC `v`, or `NONE`.
+    #[inline(always)]
+    pub fn last(&self, v: usize) -> u32 {
+        if self.queued >> v & 1 != 0 { *self.tail.hot(v) } else { *self.head.hot(v) }
+    }
+
+    /// Segment `id` joins the queue of VC `v`. Returns the one before it, or `NONE` if it is the head.
+    #[inline(always)]
+    pub fn join(&mut self, v: usize, id: u32) -> u32 {
+        let last = self.last(v);
+        if last == NONE {
+            *self.head.hot_mut(v) = id;
+        } else {
+            *self.tail.hot_mut(v) = id;
+            self.queued |= 1 << v;
+        }
+        last
+    }
+
+    /// Segment `next` (or `NONE`) is now the head of VC `v`.
+    #[inline(always)]
+    pub fn follow(&mut self, v: usize, next: u32) {
+        *self.head.hot_mut(v) = next;
+        if self.queued >> v & 1 != 0 && *self.tail.hot(v) == next {
+            self.queued &= !(1 << v);
+        }
+    }
+
     /// The head of VC `v` has taken VC `vc` of output `p`.
     #[inline(always)]
     pub fn hold(&mut self, v: u8, p: usize, vc: u8) {

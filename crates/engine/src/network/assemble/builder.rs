@@ -24,7 +24,7 @@ use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
 use crate::state::rate::Pace;
 use crate::state::{
-    ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NO_REQUEST, NONE, OutputUnit, Pool, Router, Terminal,
+    ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal,
 };
 use weft_topology::{Peer, Trunk};
 
@@ -79,7 +79,7 @@ impl Builder<'_> {
         let mut nics = Vec::new();
         for r in first..last {
             for (p, port) in graph.ports(r).iter().enumerate() {
-                let mut input = in_port(net, r - first, graph.port_base(r) - base, p as u8, port.class);
+                let mut input = InputUnit::new(r - first, p as u8, port.class);
                 let mut output = out_port(net, r - first, port.class);
                 next_router.push(0);
                 match port.peer {
@@ -336,25 +336,5 @@ fn out_port<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> 
         rr_vc: 0,
         kind: ChannelEnd::Local,
         gate: Gate::Open,
-    }
-}
-
-fn in_port<const V: usize>(net: &Net, router: u32, base: u32, port: u8, class: u8) -> InputUnit<V> {
-    InputUnit {
-        requests: [NO_REQUEST; V],
-        output_vc: [0; V],
-        head: [NONE; V],
-        tail: [NONE; V],
-        upstream: NONE,
-        credit_latency: net.links[class as usize].credit_latency as u32,
-        router,
-        base,
-        port,
-        class,
-        rr_out: 0,
-        rr_vc: 0,
-        remote: false,
-        choosing: 0,
-        settled: 0,
     }
 }
