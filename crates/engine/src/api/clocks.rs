@@ -5,6 +5,7 @@
 //! nothing grows at overload; the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
+use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
@@ -262,6 +263,11 @@ pub struct ClockSources {
 impl ClockSources {
     pub fn new(clocks: &Arc<Clocks>, here: &[Place]) -> Self {
         Self { clocks: clocks.clone(), terminals: here.iter().map(|&place| clocks.clock(place)).collect() }
+    }
+
+    /// Asks the memory for the clock of `source`.
+    pub fn bring(&self, source: usize) {
+        prefetch(&self.terminals, source);
     }
 
     /// Destination and length of the packet that `source` creates, without a virtual call.

@@ -7,6 +7,7 @@ use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
 use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
+use crate::base::prefetch::prefetch;
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
@@ -199,6 +200,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
                 let id = self.new_packet(net.single);
+                prefetch(&self.packets.items, self.packets.next_free() as usize);
                 self.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }

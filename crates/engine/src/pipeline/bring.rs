@@ -3,13 +3,14 @@
 //! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
 //! then those that these lead to, so that many waits for memory pass at the same time.
 
+use crate::api::workload::JobSources;
 use crate::base::bits::Bits;
 use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, NONE, UNDECIDED};
+use crate::state::{Flit, NONE, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
@@ -46,18 +47,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));
     }
 
-    /// For the alarms of a chunk: their terminals, then their injection channels.
+    /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
     pub(crate) fn bring_for_alarms(&self, (first, len): (u32, usize)) {
         let alarms = self.alarms.items(first, len);
         alarms.iter().for_each(|&t| prefetch(&self.terminals, t as usize));
-        alarms.iter().for_each(|&t| prefetch(&self.outs, self.terminals.hot(t as usize).out as usize));
+        for terminal in alarms.iter().map(|&t| self.terminals.hot(t as usize)) {
+            prefetch(&self.outs, terminal.out as usize);
+            if let JobSources::Clocks(clocks) = self.sources.hot(usize::from(terminal.job)) {
+                clocks.bring(terminal.source as usize);
+            }
+        }
     }
 
-    /// For the routers after the current one, of which `rest` has a bit each, from number `first` on: the outputs of the one after
-    /// the next, and the inputs that ask for those of the next.
+    /// For router `r` and those after it, of which `rest` has a bit each, from number `first` on: the outputs of the one after
+    /// the next, the inputs that ask for those of the next, and the packets of router `r` that may leave.
     #[inline(never)]
-    pub(crate) fn bring_for_routers(&self, net: &Net, first: usize, rest: u64) {
+    pub(crate) fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
+        self.bring_heads(net, r);
         if rest == 0 {
             return;
         }
@@ -87,6 +94,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 classes &= classes - 1;
                 while let Some(i) = inputs.take_first() {
                     prefetch(&self.ins, base + i);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bring_heads(&self, net: &Net, r: usize) {
+        let (base, mut outputs) = self.asked(r);
+        while let Some(p) = outputs.take_first() {
+            let mut classes = self.outs.hot(base + p).requested;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                let mut inputs = *self.requesters.hot(net.slot(base + p, class));
+                while let Some(i) = inputs.take_first() {
+                    let input = self.ins.hot(base + i);
+                    let v = matching(&input.requests, net.key(p, class)).trailing_zeros() as usize;
+                    let id = *input.head.hot(v % V) as usize;
+                    prefetch(&self.segments.items, id);
+                    if net.single {
+                        prefetch(&self.packets.items, id);
+                    }
                 }
             }
         }

@@ -6,6 +6,7 @@
 
 use crate::api::workload::{Counts, JobSources, NOT_DUE, NewPacket};
 use crate::base::bits::pick16;
+use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -269,6 +270,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (router, port) = *net.terminal_at.hot(new.to as usize);
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
+        if net.brings {
+            prefetch(&self.packets.items, self.packets.next_free() as usize);
+        }
         let terminal = self.terminals.hot_mut(t);
         (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);
         let packet = self.packets.items.hot_mut(id as usize);

@@ -21,7 +21,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if net.brings {
-                    self.bring_for_routers(net, word * 64, bits);
+                    self.bring_for_routers(net, r, word * 64, bits);
                 }
                 let moved = self.tally.flit_hops;
                 for _ in 0..net.speedup {

@@ -423,6 +423,12 @@ impl<T: Copy + Default + Linked> Pool<T> {
         id
     }
 
+    /// The slot that will be taken next.
+    #[inline(always)]
+    pub fn next_free(&self) -> u32 {
+        self.free
+    }
+
     #[inline(never)]
     fn grow(&mut self) -> u32 {
         self.items.push(T::default());
