@@ -15,4 +15,5 @@ pub mod recordings;
 pub mod rows;
 pub mod simulation;
 pub mod spec;
+mod threads;
 pub mod whole;

@@ -4,21 +4,20 @@ use crate::api::agents::Overseer;
 use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
-use crate::base::barrier::Barrier;
 use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
 use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Execution, Spec};
+use crate::network::threads::{Post, Windows, advance_all};
 use crate::network::whole::Whole;
-use crate::pipeline::block::{Block, Mail};
+use crate::pipeline::block::Block;
 use crate::pipeline::net::{Net, Tables};
 use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::pipeline::tally::Tally;
 use crate::state::{ChannelEnd, LinkState, NONE, OutputUnit};
 use std::collections::HashSet;
-use std::sync::Mutex;
 use weft_units::Refusal;
 
 /// An assembled network that can be advanced.
@@ -26,12 +25,10 @@ use weft_units::Refusal;
 pub struct Simulation<const W: usize, const V: usize> {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Block<W, V>>,
-    /// Mail, indexed by [parity][from][to].
     allocator: Box<dyn SwitchAllocator<W, V>>,
-    mail: Vec<Mutex<Mail>>,
+    post: Post,
     window: u64,
     windows_done: u64,
-    threads: usize,
     pub(crate) now: u64,
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
@@ -84,9 +81,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
-        let slots = || blocks.iter().flat_map(|b| &b.outbox).map(with_capacity_of).map(Mutex::new);
-        let mail = slots().chain(slots()).collect();
         let threads = how.threads.clamp(1, blocks.len());
+        let post = Post::new(&blocks, threads);
         let mut tables = std::mem::take(&mut net.tables);
         tables.reverse();
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
@@ -95,10 +91,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             net,
             blocks,
             allocator,
-            mail,
+            post,
             window,
             windows_done: 0,
-            threads,
+
             now: 0,
             first,
             faults: if overseer.is_some() { rebuild::changes(spec).into_iter().rev().collect() } else { Vec::new() },
@@ -171,27 +167,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if self.blocks.len() == 1 {
             self.blocks[0].advance(net, &*self.allocator, until);
         } else {
-            let allocator = &*self.allocator;
-            let (mail, window, parity) = (&self.mail[..], self.window, self.windows_done);
-            let (total, span) = (self.blocks.len(), (now, until, window, parity));
-            let share = total.div_ceil(self.threads);
-            // 4 blocks on 3 threads give 2 threads with 2 blocks each
-            let barrier = &Barrier::new(total.div_ceil(share));
-            let mut shares = self.blocks.chunks_mut(share).enumerate();
-            let (_, mine) = shares.next().expect("at least one block");
-            if share == total {
-                advance_share(net, allocator, (mine, 0, total), mail, span, barrier); // a scope would allocate
-            } else {
-                std::thread::scope(|scope| {
-                    for (k, blocks) in shares {
-                        scope.spawn(move || {
-                            advance_share(net, allocator, (blocks, k * share, total), mail, span, barrier)
-                        });
-                    }
-                    advance_share(net, allocator, (mine, 0, total), mail, span, barrier);
-                });
-            }
-            self.windows_done += (until - now).div_ceil(window);
+            let windows = Windows { now, until, length: self.window, done: self.windows_done };
+            advance_all(net, &*self.allocator, &mut self.blocks, &self.post, windows);
+            self.windows_done += (until - now).div_ceil(self.window);
         }
         self.now = until;
     }
@@ -314,17 +292,6 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// An empty mail slot that has as much memory reserved as `mail`.
-fn with_capacity_of(mail: &Mail) -> Mail {
-    Mail {
-        flits: Vec::with_capacity(mail.flits.capacity()),
-        packets: Vec::with_capacity(mail.flits.capacity()),
-        credits: Vec::with_capacity(mail.credits.capacity()),
-        slowed: Vec::with_capacity(mail.slowed.capacity()),
-        messages: Vec::with_capacity(mail.messages.capacity()),
-    }
-}
-
 /// Most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect elsewhere
 /// sooner.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
@@ -333,36 +300,6 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
     let links = classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency));
     let board = net.common.board.as_ref().map(Board::delay);
     links.chain(board).min().unwrap_or(u64::MAX)
-}
-
-/// Advances the blocks of one thread window by window, and exchanges mail at the end of each window. The first of them
-/// has number `first` among `total` blocks.
-fn advance_share<const W: usize, const V: usize>(
-    net: &Net,
-    allocator: &dyn SwitchAllocator<W, V>,
-    (blocks, first, total): (&mut [Block<W, V>], usize, usize),
-    mail: &[Mutex<Mail>],
-    (mut now, until, window, mut parity): (u64, u64, u64, u64),
-    barrier: &Barrier,
-) {
-    while now < until {
-        now = (now + window).min(until);
-        let slots = &mail[(parity % 2) as usize * total * total..];
-        for (k, block) in blocks.iter_mut().enumerate() {
-            block.advance(net, allocator, now);
-            for to in (0..total).filter(|&to| to != first + k) {
-                let mut slot = slots[(first + k) * total + to].lock().expect("no panic while holding mail");
-                std::mem::swap(&mut *slot, &mut block.outbox[to]);
-            }
-        }
-        barrier.wait();
-        for (k, block) in blocks.iter_mut().enumerate() {
-            for from in (0..total).filter(|&from| from != first + k) {
-                block.take(net, &mut slots[from * total + first + k].lock().expect("no panic while holding mail"));
-            }
-        }
-        parity += 1;
-    }
 }
 
 #[cfg(test)]

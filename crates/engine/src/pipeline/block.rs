@@ -130,6 +130,19 @@ pub struct Block<const W: usize, const V: usize> {
     pub(crate) watch: Watch,
 }
 
+impl Mail {
+    /// Empty mail that has as much memory reserved as `mail`.
+    pub fn with_capacity_of(mail: &Self) -> Self {
+        Self {
+            flits: Vec::with_capacity(mail.flits.capacity()),
+            packets: Vec::with_capacity(mail.packets.capacity()),
+            credits: Vec::with_capacity(mail.credits.capacity()),
+            slowed: Vec::with_capacity(mail.slowed.capacity()),
+            messages: Vec::with_capacity(mail.messages.capacity()),
+        }
+    }
+}
+
 impl<const W: usize, const V: usize> Block<W, V> {
     /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
     ///

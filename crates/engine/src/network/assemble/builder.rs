@@ -23,9 +23,7 @@ use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
 use crate::state::rate::Pace;
-use crate::state::{
-    ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal,
-};
+use crate::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal};
 use weft_topology::{Peer, Trunk};
 
 /// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).

@@ -81,18 +81,22 @@ impl Sources for Runners {
     }
 }
 
-/// Runs the relay on 4 x 3 routers with 2 terminals each, in this many blocks.
+/// Runs the relay on 4 x 3 routers with 2 terminals each, in this many blocks, until its last packet is delivered.
 fn run(relay: Relay, blocks: usize) -> Outcome {
+    let out = run_on(relay, Execution { threads: 1, blocks });
+    assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
+    assert_eq!((out.sums.packets, out.sums.flits, out.offered_flits), (relay.total, 3 * relay.total, 3 * relay.total));
+    out
+}
+
+fn run_on(relay: Relay, how: Execution) -> Outcome {
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let mut spec = Spec::new(&topology, serde_json::from_str(r#"{"dimension_order": {}}"#).unwrap()).unwrap();
     spec.set_packet(3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
     let job = NetJob { workload: Arc::new(relay), is_told: true };
     let net = assemble::net_with(&spec, assemble::routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
-    let out = Simulation::<1, 8>::of(net, &spec, Execution { threads: 1, blocks }).unwrap().run(&spec, &());
-    assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
-    assert_eq!((out.sums.packets, out.sums.flits, out.offered_flits), (relay.total, 3 * relay.total, 3 * relay.total));
-    out
+    Simulation::<1, 8>::of(net, &spec, how).unwrap().run(&spec, &())
 }
 
 /// A token goes round all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes
@@ -115,4 +119,23 @@ fn a_broadcast_reaches_every_terminal() {
     let relay = Relay { heirs: tree, terminals: 24, total: 23 };
     let (one, three) = (run(relay, 1), run(relay, 3));
     assert_eq!((one.cycles, one.sums), (three.cycles, three.sums));
+}
+
+/// A model that panics in one thread ends the run with its own words; the other threads do not wait for it for ever.
+#[test]
+fn a_panic_in_any_thread_ends_the_run_with_its_message() {
+    fn ring_to<const LAST: u32>(terminal: u32, _: u32, terminals: u32) -> Vec<u32> {
+        assert!(terminal < LAST, "terminal {terminal} has no heir");
+        vec![(terminal + 1) % terminals]
+    }
+    // in the first and in the last block
+    for (heirs, message) in [
+        (ring_to::<3> as fn(u32, u32, u32) -> Vec<u32>, "terminal 3 has no heir"),
+        (ring_to::<23>, "terminal 23 has no heir"),
+    ] {
+        let relay = Relay { heirs, terminals: 24, total: 24 };
+        let run = || run_on(relay, Execution { threads: 3, blocks: 4 });
+        let panic = std::panic::catch_unwind(run).expect_err("a panic");
+        assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some(message));
+    }
 }

@@ -1,0 +1,124 @@
+//! Blocks run window by window, on one or more threads, and exchange mail at the ends of windows.
+//!
+//! A thread has a share of blocks that follow each other. A block takes the mail of all others together: the events of a cycle, which
+//! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
+
+use crate::base::barrier::{Barrier, Poison};
+use crate::pipeline::block::{Block, Mail};
+use crate::pipeline::net::Net;
+use crate::pipeline::switch_allocation::SwitchAllocator;
+use std::cell::UnsafeCell;
+use std::panic::resume_unwind;
+
+/// The windows of an advance. `done`: how many the run had before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Windows {
+    pub now: u64,
+    pub until: u64,
+    pub length: u64,
+    pub done: u64,
+}
+
+/// Mail between blocks of different threads: for each parity of the window, a slot for each sender and receiver.
+#[derive(Debug)]
+pub(super) struct Post {
+    slots: Vec<Slot>,
+    blocks: usize,
+    /// Blocks of a thread; the last one may have fewer.
+    share: usize,
+}
+
+/// Written by the sender's thread before the barrier at the end of its window, read by the receiver's thread after it. The sender
+/// writes it again two windows later, after the next barrier.
+#[derive(Debug)]
+struct Slot(UnsafeCell<Mail>);
+
+// SAFETY: barriers separate all uses, see above; `advance_share` is the only user.
+unsafe impl Sync for Slot {}
+
+impl Post {
+    pub(super) fn new<const W: usize, const V: usize>(blocks: &[Block<W, V>], threads: usize) -> Self {
+        // 4 blocks on 3 threads give 2 threads with 2 blocks each
+        let share = blocks.len().div_ceil(threads);
+        let apart = |from: usize, to: usize| from / share != to / share;
+        let slots = || {
+            blocks.iter().enumerate().flat_map(|(from, block)| {
+                let slot =
+                    move |(to, mail)| if apart(from, to) { Mail::with_capacity_of(mail) } else { Mail::default() };
+                block.outbox.iter().enumerate().map(slot).map(|mail| Slot(UnsafeCell::new(mail)))
+            })
+        };
+        let slots = if share == blocks.len() { Vec::new() } else { slots().chain(slots()).collect() };
+        Self { slots, blocks: blocks.len(), share }
+    }
+
+    fn slot(&self, window: u64, from: usize, to: usize) -> *mut Mail {
+        self.slots[((window % 2) as usize * self.blocks + from) * self.blocks + to].0.get()
+    }
+}
+
+/// Advances all blocks through the windows. If a thread panics, the others stop at the end of their window, and the panic goes on here.
+pub(super) fn advance_all<const W: usize, const V: usize>(
+    net: &Net,
+    allocator: &dyn SwitchAllocator<W, V>,
+    blocks: &mut [Block<W, V>],
+    post: &Post,
+    windows: Windows,
+) {
+    let barrier = &Barrier::new(blocks.len().div_ceil(post.share));
+    let mut shares = blocks.chunks_mut(post.share).enumerate();
+    let (_, mine) = shares.next().expect("at least one block");
+    if post.slots.is_empty() {
+        return advance_share(net, allocator, (mine, 0), post, windows, barrier); // a scope would allocate
+    }
+    std::thread::scope(|scope| {
+        let start = |(k, blocks)| {
+            scope.spawn(move || advance_share(net, allocator, (blocks, k * post.share), post, windows, barrier))
+        };
+        let others: Vec<_> = shares.map(start).collect();
+        advance_share(net, allocator, (mine, 0), post, windows, barrier);
+        for panic in others.into_iter().filter_map(|thread| thread.join().err()) {
+            resume_unwind(panic);
+        }
+    });
+}
+
+/// Advances the blocks of one thread, of which the first has number `first`.
+fn advance_share<const W: usize, const V: usize>(
+    net: &Net,
+    allocator: &dyn SwitchAllocator<W, V>,
+    (blocks, first): (&mut [Block<W, V>], usize),
+    post: &Post,
+    windows: Windows,
+    barrier: &Barrier,
+) {
+    let Windows { mut now, until, length, done } = windows;
+    let _poison = Poison(barrier);
+    let mine = first..first + blocks.len();
+    let mut window = done;
+    while now < until {
+        now = now.saturating_add(length).min(until);
+        for (k, block) in blocks.iter_mut().enumerate() {
+            block.advance(net, allocator, now);
+            for to in (0..post.blocks).filter(|to| !mine.contains(to)) {
+                // SAFETY: only this thread uses the slot before the barrier.
+                std::mem::swap(unsafe { &mut *post.slot(window, first + k, to) }, &mut block.outbox[to]);
+            }
+        }
+        if !barrier.wait() {
+            return; // another thread has panicked
+        }
+        for k in 0..blocks.len() {
+            for from in (0..blocks.len()).filter(|&from| from != k) {
+                let mut mail = std::mem::take(&mut blocks[from].outbox[first + k]);
+                blocks[k].take(net, &mut mail);
+                blocks[from].outbox[first + k] = mail;
+            }
+            for from in (0..post.blocks).filter(|from| !mine.contains(from)) {
+                // SAFETY: only this thread uses the slot between this barrier and the next.
+                blocks[k].take(net, unsafe { &mut *post.slot(window, from, first + k) });
+            }
+        }
+        window += 1;
+    }
+}
