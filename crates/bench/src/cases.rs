@@ -137,6 +137,14 @@ const DRAGONFLY_262K: Network = Network {
     ..DRAGONFLY_5K
 };
 
+const DRAGONFLY_1M: Network = Network {
+    name: "dragonfly-1048576",
+    topology: r#"{"dragonfly": {"groups": 1024, "routers_per_group": 64, "terminals_per_router": 16,
+        "global_links_per_router": 16}}"#,
+    booksim: None,
+    ..DRAGONFLY_1K
+};
+
 /// The router of FOGSim, and link classes with other VCs and buffers than those of the network.
 fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
     for &(class, vcs, buffer) in links {
@@ -209,6 +217,7 @@ pub fn all() -> Vec<Case> {
     add(&BUTTERFLY_10K, TCEP, 1, 0.05, (200, 8_000));
     add(&DRAGONFLY_16K, DRAGONFLY_MINIMAL, 1, 0.3, (400, 800));
     add(&DRAGONFLY_92K, DRAGONFLY_MINIMAL, 1, 0.2, (300, 300));
+    add(&DRAGONFLY_1M, DRAGONFLY_MINIMAL, 1, 0.1, (100, 900));
     add(&DRAGONFLY_262K, OFAR, 1, 0.3 / 8.0, (300, 300));
     cases
 }

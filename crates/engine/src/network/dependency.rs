@@ -9,6 +9,8 @@
 //! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
 //! packets over each router, to see that the statement is true.
 //!
+//! In networks of more than [`MANY_ROUTERS`] routers the legs of a path are not followed between all pairs if their ranks rise.
+//!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
 use crate::api::coordinates::in_line;
@@ -31,6 +33,9 @@ mod walks;
 /// the first: a head may take any of them, whichever its routing names, so that it waits for all.
 type Node = u32;
 
+/// With 4,096 routers, legs between all pairs take some seconds.
+const MANY_ROUTERS: u32 = 4096;
+
 /// The first and the last channels of all legs: `departures` by the router that they leave, `arrivals` by the router
 /// that they lead to.
 struct Ends {
@@ -44,6 +49,7 @@ pub(crate) struct Dependencies<'a> {
     words: usize,
     /// For each node, a bit for every (port, class) of the next router.
     edges: Vec<u64>,
+    has_edges: bool,
     /// VC classes on which packets enter rings that keep a bubble.
     ring_entries: Vec<RingEntry>,
     /// The channels on which packets start; used only if there are ring entries.
@@ -102,7 +108,15 @@ impl<'a> Dependencies<'a> {
         // a check with fewer classes stands for a routing that merges classes; there, no class enters a ring
         let mut ring_entries = routing.needs().ring_entries;
         ring_entries.retain(|entry| u32::from(entry.enter.max(entry.move_on)) < classes);
-        Self { graph, classes, words, edges: vec![0; nodes * words], ring_entries, starts: BTreeSet::new() }
+        Self {
+            graph,
+            classes,
+            words,
+            edges: vec![0; nodes * words],
+            has_edges: false,
+            ring_entries,
+            starts: BTreeSet::new(),
+        }
     }
 
     /// Adds every dependency between channels that packets of this routing can cause, in the way that its proof names.
@@ -119,8 +133,16 @@ impl<'a> Dependencies<'a> {
                     self.enter(routing, *or)?;
                 }
             }
-            Proof::OneLeg { by_line } => _ = self.legs(&walks, 0, by_line)?,
-            Proof::TwoLegs { by_line, minimal_phase } => self.two_legs(&walks, by_line, minimal_phase)?,
+            Proof::OneLeg { by_line } => {
+                if !(self.has_many_pairs() && self.legs_rise(&walks, &[0], None)?) {
+                    self.legs(&walks, 0, by_line)?;
+                }
+            }
+            Proof::TwoLegs { by_line, minimal_phase } => {
+                if !(self.has_many_pairs() && self.legs_rise(&walks, &[0, 1], minimal_phase)?) {
+                    self.two_legs(&walks, by_line, minimal_phase)?;
+                }
+            }
             Proof::Packets { routing, packets } => {
                 let walks = Walks::of(self.graph, &*routing);
                 for (from, packet) in packets {
@@ -176,6 +198,7 @@ impl<'a> Dependencies<'a> {
 
     /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.
     fn add(&mut self, from: Node, mut port: u8, class: u8) {
+        self.has_edges = true;
         if self.graph.has_trunks()
             && let Some(router) = self.receiver(from / self.classes)
         {
@@ -207,6 +230,7 @@ impl<'a> Dependencies<'a> {
     /// `onward`.
     fn turns(&mut self, router: u32, port: u8, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
+        self.has_edges = true;
         let node = self.node(router, port, 0);
         if self.graph.has_trunks() {
             let ports = (0u8..=u8::MAX).filter(|&port| onward[usize::from(port / 64)] >> (port % 64) & 1 != 0);
@@ -236,6 +260,51 @@ impl<'a> Dependencies<'a> {
                     let known = Hop { class: self.known(hop.class) as u8, ..hop };
                     let rank = (link, routing.rank(walks.coords[at as usize], known));
                     last.replace(rank).is_none_or(|last| last < rank)
+                })?;
+                if !rises {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether there are so many pairs of routers that following all legs would take minutes.
+    fn has_many_pairs(&self) -> bool {
+        self.graph.routers() > MANY_ROUTERS
+    }
+
+    /// Whether the rank rises with each hop on all legs that are tried: from every router to some others. The legs of a phase in
+    /// `phases` follow those of the one before, so that all their ranks must be higher; those of `alone` follow nothing.
+    fn legs_rise(&self, walks: &Walks, phases: &[u8], alone: Option<u8>) -> Result<bool, Lost> {
+        let mut below = None;
+        for &phase in phases {
+            let mut highest = below;
+            if !self.ranks_rise(walks, phase, |rank| {
+                highest = highest.max(Some(rank));
+                below < Some(rank)
+            })? {
+                return Ok(false);
+            }
+            below = highest;
+        }
+        alone.map_or(Ok(true), |phase| self.ranks_rise(walks, phase, |_| true))
+    }
+
+    /// Whether the rank rises with each hop on legs of a phase from every router to some others, and `fits` is true for all.
+    fn ranks_rise(&self, walks: &Walks, phase: u8, mut fits: impl FnMut(u32) -> bool) -> Result<bool, Lost> {
+        if !self.ring_entries.is_empty() {
+            return Ok(false); // different ranks may share their VCs
+        }
+        for to in walks.sample() {
+            for from in 0..self.graph.routers() {
+                let target = walks.coords[to as usize];
+                let draw = walks.draws[(from + to) as usize % walks.draws.len()];
+                let (mut last, mut rises) = (None, true);
+                walks.follow(from, walks.routing.leg(phase, target, draw), |(at, hop)| {
+                    let known = Hop { class: self.known(hop.class) as u8, ..hop };
+                    let rank = walks.routing.rank(walks.coords[at as usize], known);
+                    rises &= last.replace(rank) < Some(rank) && fits(rank);
                 })?;
                 if !rises {
                     return Ok(false);
@@ -376,6 +445,9 @@ impl<'a> Dependencies<'a> {
     /// A cycle, if there is one. Each ring that keeps a bubble counts as one node. Nodes without incoming edges are
     /// removed until no such node is left.
     pub(crate) fn find_cycle(&self) -> Option<Vec<Node>> {
+        if !self.has_edges {
+            return None;
+        }
         let nodes = self.nodes();
         let (mut indegree, rings) = (vec![0u32; nodes], self.rings());
         for n in 0..nodes as u32 {

@@ -16,9 +16,9 @@ use weft_topology::{Graph, Peer, Port};
 
 /// Flits in flight under load, as a multiple of those that would be in flight without queues.
 const QUEUES: f64 = 1.5;
-/// Histograms and scratch of a block; mail between two blocks: pages that are touched, however little is in them.
+/// Histograms and scratch of a block; mail from one block to another: pages that are touched, however little is in them.
 const BLOCK: u64 = 1 << 20;
-const MAIL: u64 = 9 << 12;
+const MAIL: u64 = 3 << 12;
 /// Wheels and queues of control packets, of a policy that sends them.
 const CONTROL: u64 = 7 << 20;
 /// What a channel takes while the tables of results are made and written.
@@ -86,7 +86,7 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
             + terminals * (size::<Terminal>() + 16)
             + sources
             + blocks.count * BLOCK
-            + (blocks.count * blocks.count - 1) * MAIL
+            + ((blocks.count * blocks.count - 1) as f64 * MAIL as f64 * blocks.copies) as u64
             + control,
         in_flight,
         in_flight_most,
@@ -112,6 +112,8 @@ struct Blocks {
     /// Channels between blocks, and the shortest of their latencies [cycles].
     cuts: u64,
     window: u64,
+    /// How often mail is kept. That to another thread is kept three times: the one that is written, and one of each parity.
+    copies: f64,
 }
 
 impl Blocks {
@@ -126,7 +128,10 @@ impl Blocks {
             cuts += 2;
             window = window.min(latency + spec.router.delay).min(credit_latency.max(1));
         }
-        Self { count: bounds.len() as u64 - 1, cuts, window: if cuts > 0 { window } else { 0 } }
+        let count = bounds.len() as u64 - 1;
+        let threads = (how.threads as u64).clamp(1, count) as f64;
+        let copies = 1.0 + 2.0 * (1.0 - 1.0 / threads);
+        Self { count, cuts, window: if cuts > 0 { window } else { 0 }, copies }
     }
 }
 
@@ -158,8 +163,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
     let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
-    // mail is kept three times: the one that is written, and one of each parity
-    let of_mail = 3.0 * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
+    let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
     let between = blocks.cuts as f64 / 2.0 / graph.links().count().max(1) as f64;
     let mail = (rate * hops * between * blocks.window as f64).min((blocks.cuts * blocks.window) as f64);
     let most_mail = (blocks.cuts * blocks.window) as f64;

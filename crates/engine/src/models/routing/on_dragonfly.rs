@@ -110,6 +110,12 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u8
     }
 
+    /// How far a hop is along paths whose VC class is the number of global links crossed: local links of class 0, then global
+    /// ones, then local links of class 1, and so on.
+    pub fn rank(&self, hop: Hop) -> u32 {
+        2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
+    }
+
     /// Whether a port leads to another router of the group.
     #[inline(always)]
     pub fn is_local(&self, port: u8) -> bool {

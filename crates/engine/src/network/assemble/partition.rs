@@ -32,10 +32,13 @@ fn port_bytes(graph: &Graph) -> u64 {
     u64::from(graph.port_base(graph.routers())) * 192
 }
 
+/// Every two blocks have memory for mail, which with more blocks than this would be larger than the state of the ports.
+const MOST_BY_SIZE: usize = 256;
+
 /// Number of blocks with which the state of a block fits into the second-level cache, if the whole network does not.
 pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = port_bytes(graph);
-    if bytes < 8 << 20 { 1 } else { (bytes / (768 << 10)) as usize }
+    if bytes < 8 << 20 { 1 } else { ((bytes / (768 << 10)) as usize).min(MOST_BY_SIZE) }
 }
 
 /// Refuses interleaved groups under a routing that reads the queues of its group: each group must lie in one block.

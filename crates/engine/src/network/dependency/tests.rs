@@ -1,9 +1,10 @@
 //! Compares the check with a walk of all packets, for every routing. The check must accept the VC classes that the
 //! routing declares. With all of them merged into one class, it must refuse the routing if that closes a cycle.
 
+use super::walks::Walks;
 use super::{Dependencies, refuse_cycle, refuse_misfit};
 use crate::api::examples::{Example, small_networks};
-use crate::api::routing::{AnyRouting, Decides, Hop, Needs, Routing};
+use crate::api::routing::{AnyRouting, Classes, Decides, Hop, Needs, Routing};
 use crate::api::walk::{Proof, Step};
 use crate::models::routing::RoutingConfig;
 use crate::state::Packet;
@@ -42,6 +43,26 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
+/// Whether the ranks of all legs rise, for a routing that is proved by legs. If they do with all classes merged into one, the check
+/// must have found no cycle there.
+fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> Option<bool> {
+    let walks = Walks::of(graph, routing);
+    let of_classes = |classes: &Classes| {
+        let d = Dependencies::new(graph, routing, classes);
+        match routing.proof() {
+            Proof::OneLeg { .. } => Some(d.legs_rise(&walks, &[0], None).unwrap()),
+            Proof::TwoLegs { minimal_phase, .. } => Some(d.legs_rise(&walks, &[0, 1], minimal_phase).unwrap()),
+            Proof::EveryState | Proof::Rises { .. } | Proof::Packets { .. } | Proof::Turns(_) => None,
+            Proof::TurnsTo { .. } | Proof::Escapes | Proof::EscapeRings(_) | Proof::Together(_) => None,
+        }
+    };
+    let classes = routing.needs().classes;
+    let one = vec![1; classes.len()];
+    let merged = of_classes(&one);
+    assert!(!cycle_if_merged || merged != Some(true), "ranks that rise leave no cycle");
+    of_classes(&classes)
+}
+
 /// Most routers with terminals of a network in which packets between all pairs are followed.
 const MOST_ROUTERS: usize = 16;
 
@@ -66,6 +87,10 @@ fn every_routing_is_refused_with_too_few_classes_and_never_without_need() {
                 assert!(refusal.what.contains("channel dependencies have a cycle of "), "{what}: {refusal}");
             }
             refused |= merged.is_err();
+            if let Some(rise) = legs_rise(graph, &*routing, merged.is_err()) {
+                let has_global_links = graph.structure().groups.as_ref().is_some_and(|groups| groups.global.is_some());
+                assert!(rise || !has_global_links, "{what}: large networks of groups are judged by ranks");
+            }
             // escapes are only a part of what packets may do
             if !matches!(routing.proof(), Proof::Escapes | Proof::EscapeRings(_)) {
                 let all = walked(graph, &*routing, false);

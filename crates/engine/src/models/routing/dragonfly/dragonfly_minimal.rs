@@ -82,6 +82,10 @@ impl Routing for Runtime {
         Proof::OneLeg { by_line: false }
     }
 
+    fn rank(&self, _at: u64, hop: Hop) -> u32 {
+        self.groups.rank(hop)
+    }
+
     fn draws(&self) -> Draws {
         self.groups.draws()
     }

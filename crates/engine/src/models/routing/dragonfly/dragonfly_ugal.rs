@@ -236,6 +236,10 @@ impl Routing for Runtime {
         self.valiant.proof()
     }
 
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        self.valiant.rank(at, hop)
+    }
+
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         let flags = if phase == 0 { DETOUR } else { 0 };
         Packet { flags, ..self.valiant.leg(phase, target, draw) }

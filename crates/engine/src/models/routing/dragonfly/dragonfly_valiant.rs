@@ -294,6 +294,18 @@ impl Routing for Runtime {
         Proof::TwoLegs { by_line: false, minimal_phase: Some(2) }
     }
 
+    /// Over an intermediate router, the local link to it and the one away from it follow each other.
+    fn rank(&self, _at: u64, hop: Hop) -> u32 {
+        const LOCAL: [u32; 4] = [0, 2, 3, 5];
+        const GLOBAL: [u32; 2] = [1, 4];
+        let class = usize::from(hop.class);
+        match self.intermediate {
+            Intermediate::Group | Intermediate::OtherGroup | Intermediate::OtherGroupForAll => self.groups.rank(hop),
+            Intermediate::Router if self.groups.is_local(hop.port) => LOCAL[class],
+            Intermediate::Router => GLOBAL[class],
+        }
+    }
+
     fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
         let mut packet = Packet { target, dest: target, seq: draw, phase, ..Packet::default() };
         if phase == 1 {
