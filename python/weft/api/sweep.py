@@ -23,6 +23,7 @@ from weft.text.labels import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     import polars as pl
 
@@ -165,6 +166,7 @@ class Sweep:
         force: bool = False,
         force_memory: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
+        executor: Executor | None = None,
     ) -> Results:
         """Run every point that has no results yet.
 
@@ -184,29 +186,53 @@ class Sweep:
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
+        executor : concurrent.futures.Executor, optional
+            What runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
+            ``MPIPoolExecutor``. Its workers have this Weft, see the folder of the results under the same absolute path,
+            and write there; how many points run at a time is up to it. The results are those of a local run.
 
         Raises
         ------
         ScenarioError
             Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill.
+        WeftError
+            If the executor fails, or its workers do not see the folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
         from weft.api.results import Results
+        from weft.runs import executors
         from weft.runs.notebook_bar import shown
 
         given.execution(jobs, threads, blocks, watch)
         bill_plan.check(self.points)
-        if not force_memory:
+        if executor is not None:
+            executors.check(executor, jobs)
+        elif not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
         for points in self._alike():
             points[0].check_network()
         store = Store(self.folder if out is None else out)
-        command = self.scenario.command("run", self.sets)
-        store.write_manifest(self.named, self.points, command)
+        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets))
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         with shown(self.name, watch) as watching, Beacon(store, watching) as beacon:
+            if executor is not None:
+                executors.run(
+                    executor,
+                    store,
+                    self.scenario,
+                    self.sets,
+                    missing,
+                    client=beacon.name,
+                    threads=threads,
+                    blocks=blocks,
+                    force=force,
+                    force_memory=force_memory,
+                    reused=len(distinct) - len(missing),
+                    watch=beacon,
+                )
+                return Results(store)
             execute(
                 missing,
                 lambda place, finished, run: store.save(missing[place], finished, run),
