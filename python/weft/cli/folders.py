@@ -37,10 +37,10 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs that work in the folder in which a run begins."""
+    """Warn of other runs that work in the folder in which a run begins, and of jobs that may do so."""
+    from weft.results.store import Store
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work
-    from weft.results.store import Store
 
     twice = "points that both run are run twice"
     at = at_work(Path(folder))

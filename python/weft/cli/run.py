@@ -60,11 +60,11 @@ def main(options: argparse.Namespace) -> int:
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.named, sweep.points)
-    folders.tell_of_others(store.root)
     if warnings := warned.lines(sweep.points):
         print("\n".join(warnings), file=sys.stderr)
     if options.on and slurm.submitted(sweep, options):
         return DONE
+    folders.tell_of_others(store.root)
     with interruptible():
         told = watched.report(
             sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory

@@ -10,6 +10,8 @@ from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from typing import Any
 
     from weft.api.sweep import Sweep
     from weft.runs.on_slurm import Submission
@@ -27,7 +29,9 @@ _OF_A_RUN = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    group = parser.add_argument_group("jobs of a cluster", "submit the points as an array of jobs instead of running them")
+    group = parser.add_argument_group(
+        "jobs of a cluster", "submit the points as an array of jobs instead of running them"
+    )
     group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand the missing points to Slurm, and return")
     group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")
     group.add_argument("--account", metavar="NAME", help="account that pays for the jobs (default: the cluster's)")
@@ -55,7 +59,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-jobs", metavar="N", type=arguments.positive, help="jobs that run at the same time (default: no limit)"
     )
-    group.add_argument("--setup", metavar="FILE", help="lines of the shell before Python starts in a job: module load ...")
+    group.add_argument(
+        "--setup", metavar="FILE", help="lines of the shell before Python starts in a job: module load ..."
+    )
     group.add_argument(
         "--python",
         metavar="COMMAND",
@@ -127,12 +133,14 @@ def _setup(file: str | None) -> tuple[str, ...]:
         return tuple(Path(file).read_text(encoding="utf-8").splitlines())
     except (OSError, ValueError) as problem:
         what = f"--setup {file} can't be read: {problem}"
-        raise WeftError.saying(what, "name a text file with lines of the shell, such as `module load python`") from problem
+        raise WeftError.saying(
+            what, "name a text file with lines of the shell, such as `module load python`"
+        ) from problem
 
 
 def _words(options: argparse.Namespace) -> list[str]:
     """The options of the jobs, as the command line that goes on has them."""
-    written = {
+    written: dict[str, Callable[[Any], str]] = {
         "time_limit": lambda seconds: f"{seconds:g}s",
         "job_time": lambda seconds: f"{seconds:g}s",
         "memory": lambda size: f"{size / 1e6:.15g}MB",
@@ -153,7 +161,9 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
     if made.array and made.plan:
         plan, count = made.plan, len(made.array.chunks)
         lines.append(f"submitted {made.points} points in {count} job{'s' * (count != 1)}: array {made.array.job}")
-        takes = "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
+        takes = (
+            "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
+        )
         cores = f"{plan.cpus} core{'s' * (plan.cpus != 1)}"
         lines.append(f"each job  {takes}; limit {clock(plan.limit_seconds)}, {memory.text(plan.memory_bytes)}, {cores}")
         lines.append(f"logs      {made.array.order.folder}")
@@ -162,7 +172,9 @@ def _lines(made: Submission, folder: str | Path) -> list[str]:
         lines.append(f"{again}{made.under_way} points are with jobs that were submitted before")
     lines.append(f"how far   {shell.command('status', folder)}")
     lines.append(f"stop      {shell.command('cancel', folder)}")
-    lines.append("results   the same command again, when the jobs have ended: it submits what is missing, or shows the table")
+    lines.append(
+        "results   the same command again, when the jobs have ended: it submits what is missing, or shows the table"
+    )
     return lines
 
 

@@ -90,7 +90,7 @@ def standing(store: Store) -> list[Array]:
     return [
         array
         for array in arrays(store.root)
-        if array.order.stands and not all(store.complete(hash) for chunk in array.chunks for hash in chunk)
+        if array.order.stands and not all(store.complete(point) for chunk in array.chunks for point in chunk)
     ]
 
 
@@ -143,13 +143,14 @@ def cancel(root: Path) -> Cancelled:
     store.manifest()
     unfinished = {array.order.id: array for array in standing(store)}
     of_slurm = {array.order.id for array in arrays(root)}
-    ended, others, unasked = [], 0, None
+    ended: list[Array] = []
+    others, unasked = 0, None
     for path in sorted((root / FOLDER).glob("*/order.json")):
-        id = path.parent.name
-        if not Order(str(root.absolute()), id).withdraw():
+        order = Order(str(root.absolute()), path.parent.name)
+        if not order.withdraw():
             continue
-        others += id not in of_slurm
-        if (array := unfinished.get(id)) is None:
+        others += order.id not in of_slurm
+        if (array := unfinished.get(order.id)) is None:
             continue
         ended.append(array)
         try:

@@ -105,14 +105,10 @@ def at_work(root: Path) -> list[dict[str, Any]]:
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    found: list[tuple[Path, dict[str, Any]]] = []
     beacons: list[Path] = []
     with suppress(OSError):  # there may be no such folder, and its name may be too long for one
         beacons += sorted(root.glob(_FILES))
-    for path in beacons:
-        if (who := _read(path)) is not None:
-            found.append((path, who))
-    return found
+    return [(path, who) for path in beacons if (who := _read(path)) is not None]
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,9 +1,9 @@
 """Claims of points, so that two processes on one folder do not run the same point: files that one of them can create.
 
 A point's claims are files ``.claims/HASH.NUMBER``. The highest number counts: it says who runs the point, and which
-beacon (`weft.runs.beacon`) shows that this run is alive. A claim of a dead run is not removed, which two could do at the
-same time, but overruled by the next number: only one process can create that file. Whoever has finished a point removes
-its claims, and notes it if another run has overruled its own meanwhile.
+beacon (`weft.runs.beacon`) shows that this run is alive. A claim of a dead run is not removed, which two could do at
+the same time, but overruled by the next number: only one process can create that file. Whoever has finished a point
+removes its claims, and notes it if another run has overruled its own meanwhile.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Claims:
 
     def free_all(self) -> None:
         """Give up all claims."""
-        for hash in list(self._mine):
-            self.free(hash)
+        for point in list(self._mine):
+            self.free(point)
 
     def _file(self, hash: str, number: int) -> Path:
         return self._folder / f"{hash}.{number}"

@@ -1,4 +1,4 @@
-"""How long points take before they run: from points of the same sweep that have run, or from the first second of one."""
+"""How long points take, before they run: told by points of the same sweep that have run, or by the beginning of one."""
 
 from __future__ import annotations
 

@@ -116,9 +116,7 @@ def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
         raise _failed(problem) from problem
 
 
-def _follow(
-    futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]
-) -> None:
+def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
     """Wait for all points, and report now and then."""
     pending, done, first = set(futures), 0, None
     while pending:

@@ -78,9 +78,9 @@ def submit(
     scenario: Scenario,
     sets: Sequence[tuple[str, str]],
     points: Sequence[Point],
+    *,
     plan: Plan,
     wanted: SlurmJobs,
-    *,
     name: str,
     threads: int,
     blocks: int,
@@ -144,10 +144,11 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
             executor.update_parameters(**{key: value for key, value in parameters.items() if value is not None})
             taken = executor.submit_array(jobs)
         except (FailedJobError, FailedSubmissionError) as problem:
-            said = " ".join(str(problem).split()) or "no reason"
+            lines = (line.removeprefix("sbatch: ").removeprefix("error: ") for line in str(problem).splitlines())
+            said = "; ".join(filter(None, map(str.strip, lines))) or "it does not say why"
             what = f"Slurm refuses the jobs: {said}"
             remedy = (
-                "`sinfo` lists partitions and their time limits, `sacctmgr show associations user=$USER` your accounts; "
+                "`sinfo` lists partitions and their limits, `sacctmgr show associations user=$USER` your accounts: "
                 "change --partition, --account, --time-limit, --memory or --cpus, and give the command again"
             )
             raise WeftError.saying(what, remedy) from problem

@@ -1,4 +1,4 @@
-"""Orders: what a sweep hands to workers elsewhere. A file in its folder says what to run; it is gone when they must stop.
+"""What a sweep hands to workers elsewhere: an order, a file in its folder, which is gone when they are to stop.
 
 What travels to a worker is the folder of the sweep, the name of the order and the hashes of points. The scenario is in
 the file, so a worker that can't read it does not see the folder, and says so before it runs anything.
@@ -104,11 +104,13 @@ class Order:
             If this machine does not see the order, or its Weft or its files are other ones.
         """
         known = _expanded(self.folder / _ORDER)
-        if unknown := [hash for hash in hashes if hash not in known]:
+        if unknown := [each for each in hashes if each not in known]:
             what = f"{socket.gethostname()} knows no point {unknown[0]} of {self.root}"
-            remedy = "give the same command again: another Weft is installed there, or a file of the scenario has changed"
+            remedy = (
+                "give the same command again: another Weft is installed there, or a file of the scenario has changed"
+            )
             raise ResultsError.saying(what, remedy)
-        return [known[hash] for hash in hashes]
+        return [known[each] for each in hashes]
 
     def withdraw(self) -> bool:
         """Let workers stop, and begin no further point; false if the order was withdrawn before."""

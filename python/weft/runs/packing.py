@@ -46,4 +46,5 @@ def longest(jobs: Sequence[Sequence[int]], seconds: Sequence[float | None], at_o
     if any(each is None for each in seconds):
         return None
     times = [each or 0.0 for each in seconds]
-    return max(max(sum(times[place] for place in job) / at_once, max(times[place] for place in job)) for job in jobs)
+    of_jobs = [[times[place] for place in job] for job in jobs]
+    return max(max(sum(job) / at_once, *job) for job in of_jobs)

@@ -106,6 +106,6 @@ def _signal_of_slurm() -> signal.Signals:
 
 
 def _job(order: Order) -> str:
-    """This job among all that ever work in the folder."""
+    """Names this job among all that ever work in the folder."""
     array, number = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{order.id}/{array}_{number}" if array else f"{order.id}/{os.environ.get('SLURM_JOB_ID')}"

@@ -71,12 +71,12 @@ class SlurmJobs:
         WeftError
             If a number is none or too small.
         """
-        for name in ("cpus", "max_jobs", "memory_bytes"):
+        for name in ("cpus", "max_jobs"):
             if (value := getattr(self, name)) is not None:
                 given.whole(value, name)
-        for name in ("time_limit_seconds", "job_seconds"):
-            if (value := getattr(self, name)) is not None and given.number(value, name, 3600) <= 0:
-                raise given.refused(value, name, "time above 0", f"write e.g. {name}=3600")
+        for name, example in (("time_limit_seconds", 3600), ("job_seconds", 600), ("memory_bytes", 8_000_000_000)):
+            if (value := getattr(self, name)) is not None and given.number(value, name, example) <= 0:
+                raise given.refused(value, name, "number above 0", f"write e.g. {name}={example}")
         if (limit := self.time_limit_seconds) is not None and limit < _SHORTEST_SECONDS:
             what = f"a time limit of {limit:g} s is shorter than a minute, which is the least that Slurm counts"
             raise WeftError.saying(what, "give at least a minute (--time-limit 1min)")
@@ -141,7 +141,8 @@ def plan(
         what = f"a job of {cpus} core(s) can't run points of {threads} threads"
         raise ScenarioError.saying(what, f"give a job as many cores (--cpus {threads}), or a point fewer threads")
     at_once = cpus // threads
-    of = dict(zip((point.hash for point in every), durations.expected(every, store, threads=threads, blocks=blocks)))
+    times = durations.expected(every, store, threads=threads, blocks=blocks)
+    of = {point.hash: time for point, time in zip(every, times, strict=True)}
     seconds = [of[point.hash] for point in points]
     limit = wanted.time_limit_seconds
     if limit is not None:

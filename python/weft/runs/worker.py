@@ -133,11 +133,11 @@ class _Worker:
 
     def _run_unclaimed(self, points: Sequence[Point], total: int) -> None:
         def admit(place: int) -> bool:
-            hash = points[place].hash
-            if not self.claims.take(hash):
+            point = points[place].hash
+            if not self.claims.take(point):
                 return False
-            if not self.order.force and self.store.sound(hash):  # finished by another before the claim
-                self.claims.free(hash)
+            if not self.order.force and self.store.sound(point):  # finished by another before the claim
+                self.claims.free(point)
                 return False
             return True
 
