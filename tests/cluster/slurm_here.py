@@ -34,8 +34,8 @@ MpiDefault=none
 ProctrackType=proctrack/linuxproc
 SwitchType=switch/none
 TaskPlugin=task/none
-SchedulerType=sched/builtin
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=100000
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,sched_interval=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 AccountingStorageType=accounting_storage/none

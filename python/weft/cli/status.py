@@ -94,6 +94,8 @@ def _array(array: ArrayStatus) -> list[str]:
     ended = array.jobs - array.running - array.pending
     why = f" ({', '.join(array.reasons)})" if array.reasons else ""
     lines = [f"{head}: of {array.jobs} jobs {array.running} run, {array.pending} wait{why}, {ended} have ended"]
+    if any("held" in reason.lower() for reason in array.reasons):
+        lines.append("  Slurm holds jobs until a person releases them: `scontrol release`, or cancel and submit again")
     lines += [f"  {words}" for words in array.ended[:_LISTED]]
     if len(array.ended) > _LISTED:
         lines.append(f"  and {len(array.ended) - _LISTED} more with points missing; logs in {array.logs}")
