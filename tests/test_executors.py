@@ -23,7 +23,7 @@ from weft.cli import main
 from weft.results.store import Store
 from weft.runs import arrays, orders, worker
 from weft.runs.beacon import Beacon
-from weft.runs.claims import Claims, run_twice
+from weft.runs.point_claims import Claims, run_twice
 from weft.runs.execute import Status
 from weft.runs.orders import Order
 

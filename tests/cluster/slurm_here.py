@@ -132,14 +132,18 @@ class SlurmHere:
         return done.stdout
 
     def wait_until_idle(self) -> None:
-        """Wait until both nodes take jobs."""
-        until = time.monotonic() + 60
+        """Wait until both nodes take jobs, or will do so when those that end have ended."""
+        until, states = time.monotonic() + 60, dict[str, str]()
         while True:
             with suppress(subprocess.CalledProcessError):
-                states = self.ask("sinfo", "--Node", "--noheader", "--format=%t").split()
-                if len(states) == len(NODES) and all(state in ("idle", "mix", "alloc") for state in states):
+                lines = self.ask("sinfo", "--Node", "--noheader", "--format=%N %t").splitlines()
+                states = dict(line.split() for line in lines)
+                if len(states) == len(NODES) and set(states.values()) <= {"idle", "mix", "alloc", "comp"}:
                     return
-            assert time.monotonic() < until, f"Slurm does not start: see {self.folder}"
+                for node, state in states.items():
+                    if state.startswith(("down", "drain")):
+                        self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+            assert time.monotonic() < until, f"Slurm does not take jobs, {states}: see {self.folder}"
             time.sleep(0.2)
 
     def _start(self, name: str, *words: str) -> None:

@@ -25,7 +25,7 @@ from weft.cli import main
 from weft.runs import slurm_queue
 from weft.runs.arrays import arrays
 from weft.runs.beacon import at_work
-from weft.runs.claims import run_twice
+from weft.runs.point_claims import run_twice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from weft.results.result_set import ResultSet
 from weft.results.store import Store
 from weft.runs.arrays import standing
 from weft.runs.beacon import at_work
-from weft.runs.claims import run_twice
+from weft.runs.point_claims import run_twice
 from weft.runs.slurm_queue import PENDING
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
-from weft.runs.claims import Claims
+from weft.runs.point_claims import Claims
 from weft.runs.execute import Status, execute
 
 if TYPE_CHECKING:
