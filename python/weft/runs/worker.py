@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
-from weft.runs.point_claims import Claims
 from weft.runs.execute import Status, execute
+from weft.runs.point_claims import Claims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
