@@ -47,7 +47,7 @@ test-python: $(VENV)/.installed $(VENV)/.dev
 # WEFT_TEST_KILLS: how many kills the sweeps on Slurm have to survive.
 test-slurm: export WEFT_TEST_KILLS ?= 40
 test-slurm: $(VENV)/.installed $(VENV)/.dev
-	PYTHONPATH=tests $(BIN)/python -m pytest --quiet --capture no -p conftest tests/cluster/slurm_kills.py
+	PYTHONPATH=tests $(BIN)/python -m pytest --quiet --capture no tests/cluster/slurm_kills.py
 
 test-mpi: $(VENV)/.installed $(VENV)/.dev
 	$(PYTHON) -m venv target/mpi

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
 QUICK = ["--job-time", "0.05s"]  # so that there are several jobs
-SLOW = ["--set", "measure.window=60000cycles"]
+SLOW = ["--set", "measure.window=30000cycles"]
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def _words(options: argparse.Namespace) -> list[str]:
     }
     words = ["--on", options.on]
     for name in (*_OF_JOBS, "threads", "blocks"):
-        if getattr(options, name):
+        if getattr(options, name) and (name != "threads" or options.threads > 1):
             words += [_option(name), written.get(name, str)(getattr(options, name))]
     return [*words, "--force-memory"] if options.force_memory else words
 
