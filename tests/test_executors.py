@@ -23,9 +23,9 @@ from weft.cli import main
 from weft.results.store import Store
 from weft.runs import arrays, orders, worker
 from weft.runs.beacon import Beacon
-from weft.runs.point_claims import Claims, run_twice
 from weft.runs.execute import Status
 from weft.runs.orders import Order
+from weft.runs.point_claims import Claims, run_twice
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
