@@ -141,7 +141,7 @@ class SlurmHere:
                 if len(states) == len(NODES) and set(states.values()) <= {"idle", "mix", "alloc", "comp"}:
                     return
                 for node, state in states.items():
-                    if state.startswith(("down", "drain")):
+                    if state.startswith(("down", "dr")):  # drained, draining
                         self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             assert time.monotonic() < until, f"Slurm does not take jobs, {states}: see {self.folder}"
             time.sleep(0.2)

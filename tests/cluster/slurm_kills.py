@@ -153,5 +153,4 @@ def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, 
     assert finished(out) == known, "no finished point was run again"
     assert run_twice(out) == []
     check_same(weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
-    assert not list(out.rglob(".*.part")) or not at_work(out)
     print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}")

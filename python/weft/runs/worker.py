@@ -88,6 +88,7 @@ def work(
     if not order.force_memory:
         memory.refuse_too_much(points, jobs=jobs, threads=order.threads, blocks=order.blocks)
     store = Store(Path(order.root))
+    store.clear()
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
         beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         claims = Claims(store.root, beacon.name, job)
