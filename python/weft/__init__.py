@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from weft.api.sweep import Implied, Sweep
     from weft.runs.bisection import Search
     from weft.runs.execute import Status
+    from weft.runs.on_slurm import Submission
+    from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.watch import journeys
     from weft.scenario.scenario import Scenario
 
@@ -34,7 +36,9 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Search",
+    "SlurmJobs",
     "Status",
+    "Submission",
     "Sweep",
     "WeftError",
     "WriteError",
@@ -48,7 +52,9 @@ _HOME = {
     "Results": "weft.api.results",
     "Scenario": "weft.scenario.scenario",
     "Search": "weft.runs.bisection",
+    "SlurmJobs": "weft.runs.slurm_jobs",
     "Status": "weft.runs.execute",
+    "Submission": "weft.runs.on_slurm",
     "Sweep": "weft.api.sweep",
     "journeys": "weft.runs.watch",
     "load": "weft.api.loading",

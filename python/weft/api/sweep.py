@@ -23,12 +23,15 @@ from weft.text.labels import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     import polars as pl
 
     from weft._engine import Point
     from weft.api.results import Results
     from weft.runs.execute import Status
+    from weft.runs.on_slurm import Submission
+    from weft.runs.slurm_jobs import SlurmJobs
 
 # Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
 # both: a routing need not go with every policy, and a policy may begin with links off.
@@ -165,6 +168,7 @@ class Sweep:
         force: bool = False,
         force_memory: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
+        executor: Executor | None = None,
     ) -> Results:
         """Run every point that has no results yet.
 
@@ -184,29 +188,53 @@ class Sweep:
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
+        executor : concurrent.futures.Executor, optional
+            What runs the points instead of this process, e.g. ``client.get_executor()`` of Dask or an
+            ``MPIPoolExecutor``. Its workers have this Weft, see the folder of the results under the same absolute path,
+            and write there; how many points run at a time is up to it. The results are those of a local run.
 
         Raises
         ------
         ScenarioError
             Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill.
+        WeftError
+            If the executor fails, or its workers do not see the folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
         from weft.api.results import Results
+        from weft.runs import executors
         from weft.runs.notebook_bar import shown
 
         given.execution(jobs, threads, blocks, watch)
         bill_plan.check(self.points)
-        if not force_memory:
+        if executor is not None:
+            executors.check(executor, jobs)
+        elif not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
         for points in self._alike():
             points[0].check_network()
         store = Store(self.folder if out is None else out)
-        command = self.scenario.command("run", self.sets)
-        store.write_manifest(self.named, self.points, command)
+        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets))
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         with shown(self.name, watch) as watching, Beacon(store, watching) as beacon:
+            if executor is not None:
+                executors.run(
+                    executor,
+                    store,
+                    self.scenario,
+                    self.sets,
+                    missing,
+                    client=beacon.name,
+                    threads=threads,
+                    blocks=blocks,
+                    force=force,
+                    force_memory=force_memory,
+                    reused=len(distinct) - len(missing),
+                    watch=beacon,
+                )
+                return Results(store)
             execute(
                 missing,
                 lambda place, finished, run: store.save(missing[place], finished, run),
@@ -217,6 +245,71 @@ class Sweep:
                 watch=beacon,
             )
         return Results(store)
+
+    def submit(
+        self,
+        slurm: SlurmJobs | None = None,
+        out: str | Path | None = None,
+        *,
+        threads: int = 1,
+        blocks: int = 0,
+        force_memory: bool = False,
+        command: Sequence[str] = (),
+    ) -> Submission:
+        """Hand every point that has no results yet, and that no job is to run already, to Slurm as an array of jobs.
+
+        The results lie in the folder as those of `run` do. Jobs that end early are queued again for the rest;
+        ``weft status`` says how far they are, ``weft cancel`` ends them.
+
+        Parameters
+        ----------
+        slurm : SlurmJobs, optional
+            How jobs are to be.
+        out : path, optional
+            As for `run`; a folder that this machine and the nodes see under the same path.
+        threads, blocks, force_memory
+            As for `run`.
+        command : sequence of str
+            Words that the command line of `run` has besides, for the list of points: it says how to go on.
+
+        Raises
+        ------
+        ScenarioError
+            If a point can't run, or a job has less time or memory than a point needs.
+        WeftError
+            If there is no Slurm, or Slurm refuses the jobs.
+        """
+        from weft.runs import arrays, on_slurm, slurm_jobs
+
+        given.execution(None, threads, blocks, None)
+        wanted = slurm or slurm_jobs.SlurmJobs()
+        bill_plan.check(self.points)
+        for points in self._alike():
+            points[0].check_network()
+        on_slurm.check()
+        store = Store(self.folder if out is None else out)
+        store.check_owner(self.named, self.points)
+        missing = {point.hash: point for point in self.points if not store.sound(point.hash)}
+        taken = arrays.under_way(store) & set(missing)
+        points = [point for hash, point in missing.items() if hash not in taken]
+        if not points:
+            return on_slurm.Submission(None, None, 0, len(taken))
+        plan = slurm_jobs.plan(
+            wanted, points, self.points, store, threads=threads, blocks=blocks, force_memory=force_memory
+        )
+        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *command))
+        array = on_slurm.submit(
+            store,
+            self.scenario,
+            self.sets,
+            points,
+            plan=plan,
+            wanted=wanted,
+            name=self.named.folder,
+            threads=threads,
+            blocks=blocks,
+        )
+        return on_slurm.Submission(array, plan, len(points), len(taken))
 
     def journeys(
         self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False

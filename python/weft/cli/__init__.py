@@ -20,6 +20,7 @@ _COMMANDS = {
     "saturation": "saturation",
     "report": "report",
     "status": "status",
+    "cancel": "cancel",
     "query": "query",
     "export": "export",
     "compare": "compare",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
@@ -134,6 +137,25 @@ def cycle(text: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is no cycle: write a whole number from 0 on")
     return int(text)
+
+
+def duration(text: str) -> float:
+    """A time with its unit [s]."""
+    return _quantity(text, {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}, "time", "90min or 4h")
+
+
+def size(text: str) -> int:
+    """A number of bytes with its unit [bytes]."""
+    return round(_quantity(text, {"MB": 1e6, "GB": 1e9, "TB": 1e12}, "size", "500MB or 8GB"))
+
+
+def _quantity(text: str, units: Mapping[str, float], what: str, example: str) -> float:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)", text)
+    if found is None or found[2] not in units or not 0 < float(found[1]) * units[found[2]] < _MOST * 1e6:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no {what}: write a number above 0 with {', '.join(units)}, such as {example}"
+        )
+    return float(found[1]) * units[found[2]]
 
 
 def positive(text: str) -> int:

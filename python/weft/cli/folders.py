@@ -6,8 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.text import shell
+
 if TYPE_CHECKING:
     from weft.api.results import Results
+
+# Most other runs that are listed.
+_LISTED = 4
 
 
 def opened(folder: str) -> Results:
@@ -32,9 +37,17 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs that work in the folder in which a run begins."""
+    """Warn of other runs that work in the folder in which a run begins, and of jobs that may do so."""
+    from weft.results.store import Store
+    from weft.runs.arrays import standing
     from weft.runs.beacon import at_work
 
-    for who in at_work(Path(folder)):
-        words = f"{who['host']}, process {who['pid']}, is at work in {folder}: points that both run are run twice"
-        print(f"warning: {words}", file=sys.stderr)
+    twice = "points that both run are run twice"
+    at = at_work(Path(folder))
+    for who in at[:_LISTED]:
+        print(f"warning: {who['host']}, process {who['pid']}, is at work in {folder}: {twice}", file=sys.stderr)
+    if len(at) > _LISTED:
+        print(f"warning: and {len(at) - _LISTED} more", file=sys.stderr)
+    for array in standing(Store(folder)):
+        what = f"points of {folder} were handed to Slurm (array {array.job}), whose jobs may not have ended: {twice}"
+        print(f"warning: {what}; {shell.command('status', folder)} tells", file=sys.stderr)

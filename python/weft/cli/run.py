@@ -6,7 +6,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from weft.cli import arguments, folders, overrides, stalls, warned, watched
+from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned, watched
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add(commands: Commands) -> None:
         help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
+    slurm.add(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -55,12 +56,15 @@ def main(options: argparse.Namespace) -> int:
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
+    slurm.check(options)
     sweep = overrides.sweep(options)
     store = Store(options.out or sweep.folder)
     store.check_owner(sweep.named, sweep.points)
-    folders.tell_of_others(store.root)
     if warnings := warned.lines(sweep.points):
         print("\n".join(warnings), file=sys.stderr)
+    if options.on and slurm.submitted(sweep, options):
+        return DONE
+    folders.tell_of_others(store.root)
     with interruptible():
         told = watched.report(
             sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.cli.arguments import Commands
-    from weft.runs.sweep_status import SweepStatus
+    from weft.runs.sweep_status import ArrayStatus, SweepStatus
 
 # Most damaged points, and most running points, that are listed.
 _LISTED = 8
@@ -59,14 +59,19 @@ def _text(found: SweepStatus) -> list[str]:
     if found.unlisted:
         rows.append(("others", f"{found.unlisted} in the folder that the sweep no longer has: in no table, but kept"))
     rows += [("results", f"in {found.folder}, result model {found.result_model}")]
-    for run in found.running:
+    for run in found.running[:_LISTED]:
         rows += [("running", words) for words in _run(run)]
+    if len(found.running) > _LISTED:
+        rows.append(("running", f"and {len(found.running) - _LISTED} more processes"))
     if not found.running:
         rows.append(("running", "nothing"))
+    rows += [("jobs", words) for array in found.arrays for words in _array(array)]
+    if found.run_twice:
+        rows.append(("twice", _twice(found.run_twice)))
     rows += [("damaged", _damaged(each.coordinates, each.hash, each.reason)) for each in found.damage[:_LISTED]]
     if len(found.damage) > _LISTED:
         rows.append(("damaged", f"and {len(found.damage) - _LISTED} more"))
-    if found.missing + found.damaged and not found.running:
+    if found.missing + found.damaged and not found.running and not any(map(_waits, found.arrays)):
         rows.append(("go on", found.command or "run the scenario again into this folder"))
     said: set[str] = set()
     lines = [found.name]
@@ -74,6 +79,34 @@ def _text(found: SweepStatus) -> list[str]:
         lines.append(f"  {'' if head in said else head:9} {words}")
         said.add(head)
     return lines
+
+
+def _waits(array: ArrayStatus) -> bool:
+    """Whether jobs of an array may still run."""
+    return bool(array.running or array.pending or array.unasked)
+
+
+def _array(array: ArrayStatus) -> list[str]:
+    """How far an array of jobs is, and what those that failed have said."""
+    head = f"array {array.job} of {array.submitted_utc}"
+    if array.unasked:
+        return [f"{head}, {array.jobs} jobs: {array.unasked}"]
+    ended = array.jobs - array.running - array.pending
+    why = f" ({', '.join(array.reasons)})" if array.reasons else ""
+    lines = [f"{head}: of {array.jobs} jobs {array.running} run, {array.pending} wait{why}, {ended} have ended"]
+    if any("held" in reason.lower() for reason in array.reasons):
+        lines.append("  Slurm holds jobs until a person releases them: `scontrol release`, or cancel and submit again")
+    lines += [f"  {words}" for words in array.ended[:_LISTED]]
+    if len(array.ended) > _LISTED:
+        lines.append(f"  and {len(array.ended) - _LISTED} more with points missing; logs in {array.logs}")
+    return lines
+
+
+def _twice(notes: list[dict[str, Any]]) -> str:
+    """How many points were run twice, and whether that changed anything."""
+    different = sum(note["same"] is False for note in notes)
+    what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
+    return f"{len(notes)} points were run by two runs, of which one had been taken for dead; {what}"
 
 
 def _run(run: dict[str, Any]) -> list[str]:
@@ -84,7 +117,8 @@ def _run(run: dict[str, Any]) -> list[str]:
     flights = [Flight(**flight) for flight in run["flying"]]
     left, most = run["left_seconds"], run["most_left_seconds"]
     status = Status(run["total"], run["done"], run["reused"], run["running"], flights, left, most)
-    lines = [f"{run['host']}, process {run['pid']}, since {run['started_utc']}: {words(status, run['seconds'])}"]
+    job = f", job {run['job']}" if run.get("job") else ""
+    lines = [f"{run['host']}, process {run['pid']}{job}, since {run['started_utc']}: {words(status, run['seconds'])}"]
     lines += [f"  {flight.words}: {flight_words(flight)}" for flight in flights[:_LISTED]]
     return [*lines, f"  and {len(flights) - _LISTED} more"] if len(flights) > _LISTED else lines
 

@@ -205,6 +205,10 @@ class Store:
         if points and (bill := points[0].resolved.get("bill")):
             manifest["bill"] = bill  # no part of the hashes: another one makes no point run again
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove what killed runs left half-written."""
         for place in (self.root, self._points):
             unfinished.clear(place)
 

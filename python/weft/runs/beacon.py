@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FILES = ".running.*.json"
 _EVERY_SECONDS = 1.0
 # A run that has written nothing for this long has died, or its machine has.
-_SILENT_SECONDS = 60
+SILENT_SECONDS = 60
 
 
 class Beacon:
@@ -38,16 +38,33 @@ class Beacon:
         Folder of the sweep.
     watch : callable, optional
         Told each status too.
+    job : str, optional
+        The job of a batch system that this process is.
+    every_seconds : float
+        The file is written no more often than this.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
     """
 
-    def __init__(self, store: Store, watch: Callable[[Status], None] | None = None) -> None:
-        self._store, self._watch = store, watch
+    def __init__(
+        self,
+        store: Store,
+        watch: Callable[[Status], None] | None = None,
+        *,
+        job: str | None = None,
+        every_seconds: float = _EVERY_SECONDS,
+    ) -> None:
+        self._store, self._watch, self._every = store, watch, every_seconds
         self._who = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+            "job": job,
         }
-        self._name = f".running.{uuid4().hex}.json"
+        self.name = f".running.{uuid4().hex}.json"
         self._begun = time.monotonic()
         self._next = 0.0
 
@@ -62,34 +79,45 @@ class Beacon:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         with suppress(OSError):  # the folder may be gone, or read-only by now
-            (self._store.root / self._name).unlink(missing_ok=True)
+            (self._store.root / self.name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
         """Write a status into the file, and pass it on."""
         if (now := time.monotonic()) >= self._next:
-            self._next = now + _EVERY_SECONDS
+            self._next = now + self._every
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
             with suppress(WriteError):  # if the disk is full, saving the results fails and says so
-                self._store.replace(self._name, json.dumps(said))
+                self._store.replace(self.name, json.dumps(said))
         if self._watch:
             self._watch(status)
 
 
+def works(root: Path, name: str) -> bool:
+    """Whether the run that writes the file of this name in a folder is at work."""
+    path = root / name
+    who = _read(path)
+    return who is not None and _alive(path, who)
+
+
 def at_work(root: Path) -> list[dict[str, Any]]:
-    """For each run that works in a folder: host, pid, start, and its `Status`."""
+    """For each run that works in a folder: host, pid, start, job if it is one, and its `Status`."""
     return [who for path, who in _found(root) if _alive(path, who)]
 
 
 def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    found: list[tuple[Path, dict[str, Any]]] = []
     beacons: list[Path] = []
     with suppress(OSError):  # there may be no such folder, and its name may be too long for one
         beacons += sorted(root.glob(_FILES))
-    for path in beacons:
-        with suppress(OSError, ValueError):  # its run may remove it at any time
-            if _whole(who := json.loads(path.read_text(encoding="utf-8"))):
-                found.append((path, who))
-    return found
+    return [(path, who) for path in beacons if (who := _read(path)) is not None]
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a file says; ``None`` if it says nothing, or is gone: its run may remove it at any time."""
+    with suppress(OSError, ValueError):
+        who: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if _whole(who):
+            return who
+    return None
 
 
 def _whole(who: Any) -> bool:
@@ -131,7 +159,7 @@ def _flight(each: Any) -> bool:
 def _alive(path: Path, who: dict[str, Any]) -> bool:
     """Whether a run is alive: it wrote its file a short time ago and, on this machine, its process exists."""
     try:
-        if _now(path.parent) - path.stat().st_mtime > _SILENT_SECONDS:
+        if now(path.parent) - path.stat().st_mtime > SILENT_SECONDS:
             return False
         if os.name == "posix" and who["host"] == socket.gethostname():
             os.kill(who["pid"], 0)
@@ -142,7 +170,7 @@ def _alive(path: Path, who: dict[str, Any]) -> bool:
     return True
 
 
-def _now(root: Path) -> float:
+def now(root: Path) -> float:
     """The time of the clock that stamps the files of a folder; a file server has its own clock."""
     try:
         with TemporaryFile(dir=root) as stamped:

@@ -34,7 +34,7 @@ class Estimate:
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._weights = [_IDLE + offered(point) for point in points]
-        self._kinds = [_kind(point) for point in points]
+        self._kinds = [kind_of(point) for point in points]
         self._ends_by_itself = [at(point.resolved, "measure.warmup") == "auto" for point in points]
         self._waiting: dict[str, float] = defaultdict(float)
         for kind, weight in zip(self._kinds, self._weights, strict=True):
@@ -121,7 +121,7 @@ def offered(point: Point) -> float:
     return float(load) if isinstance(load, int | float) else 0.0
 
 
-def _kind(point: Point) -> str:
+def kind_of(point: Point) -> str:
     """The kind of a point: all of its scenario but name, load and seed."""
     traffic = {key: value for key, value in point.resolved["traffic"].items() if key != "load"}
     rest = {key: value for key, value in point.resolved.items() if key not in {"name", "seed", "traffic"}}

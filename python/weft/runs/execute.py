@@ -153,6 +153,7 @@ def execute(
     blocks: int = 0,
     reused: int = 0,
     watch: Callable[[Status], None] | None = None,
+    admit: Callable[[int], bool] | None = None,
 ) -> None:
     """Run points, the ones with the highest load first: they take longest.
 
@@ -169,6 +170,9 @@ def execute(
         Points besides these that need no run, for `watch`.
     watch : callable, optional
         Told the `Status` now and then.
+    admit : callable, optional
+        Asked with the place of a point before it runs, in the thread that is to run it; it is passed over if that is
+        false.
 
     Raises
     ------
@@ -186,6 +190,8 @@ def execute(
         board.begin(place, clock)
         done = False
         try:
+            if admit is not None and not admit(place):
+                return
             finished = points[place].run(threads, blocks, control)
             if not control.stopped:  # a run that was stopped has no complete measurement
                 finish(place, finished, clock.record(finished.summary))

@@ -1,0 +1,182 @@
+"""The options of ``weft run --on slurm``, and what it says when it has submitted jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import arguments
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Any
+
+    from weft.api.sweep import Sweep
+    from weft.runs.on_slurm import Submission
+    from weft.runs.slurm_jobs import SlurmJobs
+
+# Options of jobs, with the names of their values; and those of a run in this process, which jobs do not have.
+_OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
+_OF_A_RUN = {
+    "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
+    "force": "name another folder with --out: jobs run what has no results yet",
+    "watch": "watch packets here, without --on slurm",
+    "report": "give `weft report` the folder when the jobs have ended",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group(
+        "jobs of a cluster", "submit the points as an array of jobs instead of running them"
+    )
+    group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand the missing points to Slurm, and return")
+    group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")
+    group.add_argument("--account", metavar="NAME", help="account that pays for the jobs (default: the cluster's)")
+    group.add_argument(
+        "--time-limit",
+        metavar="TIME",
+        type=arguments.duration,
+        help="time limit of a job, such as 90min or 4h (default: three times the estimate, at least 10min)",
+    )
+    group.add_argument(
+        "--job-time",
+        metavar="TIME",
+        type=arguments.duration,
+        help="pack points into a job until it takes about so long (default: 30min, at most half the time limit)",
+    )
+    group.add_argument(
+        "--memory", metavar="SIZE", type=arguments.size, help="memory of a job, such as 8GB (default: the estimate)"
+    )
+    group.add_argument(
+        "--cpus",
+        metavar="N",
+        type=arguments.positive,
+        help="cores of a job, which runs as many points at a time as have --threads cores each (default: --threads)",
+    )
+    group.add_argument(
+        "--max-jobs", metavar="N", type=arguments.positive, help="jobs that run at the same time (default: no limit)"
+    )
+    group.add_argument(
+        "--setup", metavar="FILE", help="lines of the shell before Python starts in a job: module load ..."
+    )
+    group.add_argument(
+        "--python",
+        metavar="COMMAND",
+        help="what starts Python in a job, such as 'apptainer exec weft.sif python' (default: the Python of this weft)",
+    )
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuse options of jobs without ``--on``, and with it those of a run in this process.
+
+    Raises
+    ------
+    WeftError
+        If there is one.
+    """
+    if options.on is None:
+        for name in _OF_JOBS:
+            if getattr(options, name) is not None:
+                what = f"{_option(name)} is for jobs of a cluster"
+                raise WeftError.saying(what, f"write --on slurm as well, or leave {_option(name)} out")
+        return
+    for name, remedy in _OF_A_RUN.items():
+        if getattr(options, name):
+            raise WeftError.saying(f"{_option(name)} does not go with --on {options.on}", remedy)
+
+
+def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
+    """Submit what is missing and say so; false if all points have results.
+
+    Raises
+    ------
+    WeftError
+        If jobs can't be submitted.
+    """
+    made = sweep.submit(
+        _jobs(options),
+        options.out,
+        threads=options.threads,
+        blocks=options.blocks,
+        force_memory=options.force_memory,
+        command=_words(options),
+    )
+    if made.array is None and not made.under_way:
+        return False
+    print("\n".join(_lines(made, options.out or sweep.folder)))
+    return True
+
+
+def _jobs(options: argparse.Namespace) -> SlurmJobs:
+    from weft.runs.slurm_jobs import SlurmJobs
+
+    return SlurmJobs(
+        partition=options.partition,
+        account=options.account,
+        time_limit_seconds=options.time_limit,
+        job_seconds=options.job_time,
+        memory_bytes=options.memory,
+        cpus=options.cpus,
+        max_jobs=options.max_jobs,
+        setup=_setup(options.setup),
+        python=options.python,
+    )
+
+
+def _setup(file: str | None) -> tuple[str, ...]:
+    if file is None:
+        return ()
+    try:
+        return tuple(Path(file).read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError) as problem:
+        what = f"--setup {file} can't be read: {problem}"
+        raise WeftError.saying(
+            what, "name a text file with lines of the shell, such as `module load python`"
+        ) from problem
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """The options of the jobs, as the command line that goes on has them."""
+    written: dict[str, Callable[[Any], str]] = {
+        "time_limit": lambda seconds: f"{seconds:g}s",
+        "job_time": lambda seconds: f"{seconds:g}s",
+        "memory": lambda size: f"{size / 1e6:.15g}MB",
+    }
+    words = ["--on", options.on]
+    for name in (*_OF_JOBS, "threads", "blocks"):
+        if getattr(options, name) and (name != "threads" or options.threads > 1):
+            words += [_option(name), written.get(name, str)(getattr(options, name))]
+    return [*words, "--force-memory"] if options.force_memory else words
+
+
+def _lines(made: Submission, folder: str | Path) -> list[str]:
+    from weft.runs import memory
+    from weft.text import shell
+    from weft.text.columns import clock
+
+    lines = []
+    if made.array and made.plan:
+        plan, count = made.plan, len(made.array.chunks)
+        lines.append(f"submitted {made.points} points in {count} job{'s' * (count != 1)}: array {made.array.job}")
+        takes = (
+            "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
+        )
+        cores = f"{plan.cpus} core{'s' * (plan.cpus != 1)}"
+        lines.append(f"each job  {takes}; limit {clock(plan.limit_seconds)}, {memory.text(plan.memory_bytes)}, {cores}")
+        lines.append(f"logs      {made.array.order.folder}")
+    if made.under_way:
+        again = "submitted nothing: " if made.array is None else ""
+        lines.append(f"{again}{made.under_way} points are with jobs that were submitted before")
+    lines.append(f"how far   {shell.command('status', folder)}")
+    lines.append(f"stop      {shell.command('cancel', folder)}")
+    lines.append(
+        "results   the same command again, when the jobs have ended: it submits what is missing, or shows the table"
+    )
+    return lines
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

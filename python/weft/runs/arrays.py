@@ -1,0 +1,160 @@
+"""The arrays of jobs that a folder's points were handed to, and how far Slurm is with them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.results.store import Store
+from weft.runs import slurm_queue
+from weft.runs.orders import FOLDER, Order
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FILE = "array.json"
+# Of a log that says why a job has ended, so many letters of the last line are shown.
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array of jobs.
+
+    Attributes
+    ----------
+    order : Order
+        What its jobs run.
+    name : str
+        Name of its jobs, which nothing else has.
+    job : str or None
+        Number of the array; ``None`` if Slurm has not answered with one.
+    submitted_utc : str
+        When.
+    chunks : list of list of str
+        Hashes of the points of each job.
+    """
+
+    order: Order
+    name: str
+    job: str | None
+    submitted_utc: str
+    chunks: list[list[str]]
+
+    def write(self) -> None:
+        """Write it beside its order.
+
+        Raises
+        ------
+        WriteError
+            If it can't be written.
+        """
+        said = {"name": self.name, "job": self.job, "submitted_utc": self.submitted_utc, "chunks": self.chunks}
+        Store(self.order.folder).replace(_FILE, json.dumps(said))
+
+    def live(self) -> dict[int, tuple[str, str]]:
+        """State and reason of each of its jobs that has not ended, by number.
+
+        Raises
+        ------
+        WeftError
+            If Slurm does not answer, or is not on this machine.
+        """
+        return slurm_queue.live(self.name)
+
+    def last_words(self, number: int) -> str | None:
+        """The last line that a job has left in its log; ``None`` if it has left none."""
+        job = self.job if len(self.chunks) == 1 else f"{self.job}_{number}"
+        with suppress(OSError):
+            lines = (self.order.folder / f"{job}_0_log.err").read_text(encoding="utf-8", errors="replace").split("\n")
+            return next((line.strip()[:_LONGEST] for line in reversed(lines) if line.strip()), None)
+        return None
+
+
+def arrays(root: Path) -> list[Array]:
+    """The arrays of a folder, the oldest first."""
+    found = []
+    for path in (root / FOLDER).glob(f"*/{_FILE}"):
+        with suppress(OSError, ValueError):
+            said = json.loads(path.read_text(encoding="utf-8"))
+            order = Order(str(root.absolute()), path.parent.name)
+            found.append(Array(order, said["name"], said["job"], said["submitted_utc"], said["chunks"]))
+    return sorted(found, key=lambda array: (array.submitted_utc, array.order.id))
+
+
+def standing(store: Store) -> list[Array]:
+    """The arrays of a folder that may not have ended: nobody has withdrawn their orders, and points are missing."""
+    return [
+        array
+        for array in arrays(store.root)
+        if array.order.stands and not all(store.complete(point) for chunk in array.chunks for point in chunk)
+    ]
+
+
+def under_way(store: Store) -> set[str]:
+    """Hashes of the points of all jobs that have not ended; orders whose jobs have all ended are withdrawn.
+
+    Raises
+    ------
+    WeftError
+        If there are arrays that may not have ended, and Slurm does not answer.
+    """
+    found: set[str] = set()
+    for array in standing(store):
+        live = array.live()
+        if not live:
+            array.order.withdraw()
+        for number in live.keys() & set(range(len(array.chunks))):
+            found.update(array.chunks[number])
+    return found
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """What `cancel` has done.
+
+    Attributes
+    ----------
+    arrays : list of Array
+        Arrays whose orders stood; their jobs end.
+    others : int
+        Orders of executors that stood; their workers end.
+    unasked : str or None
+        Why Slurm was not told, if it was not: then jobs that wait end as soon as they begin.
+    """
+
+    arrays: list[Array]
+    others: int
+    unasked: str | None
+
+
+def cancel(root: Path) -> Cancelled:
+    """Withdraw all orders of a folder: jobs end within seconds, finished points stay.
+
+    Raises
+    ------
+    ResultsError
+        If it is no folder of results.
+    """
+    store = Store(root)
+    store.manifest()
+    unfinished = {array.order.id: array for array in standing(store)}
+    of_slurm = {array.order.id for array in arrays(root)}
+    ended: list[Array] = []
+    others, unasked = 0, None
+    for path in sorted((root / FOLDER).glob("*/order.json")):
+        order = Order(str(root.absolute()), path.parent.name)
+        if not order.withdraw():
+            continue
+        others += order.id not in of_slurm
+        if (array := unfinished.get(order.id)) is None:
+            continue
+        ended.append(array)
+        try:
+            slurm_queue.cancel(array.name)
+        except WeftError as problem:
+            unasked = problem.what
+    return Cancelled(ended, others, unasked)

@@ -1,0 +1,97 @@
+"""How long points take, before they run: told by points of the same sweep that have run, or by the beginning of one."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from weft._engine import Control
+from weft.runs import memory
+from weft.runs.estimate import Estimate, kind_of, offered
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from concurrent.futures import Future
+
+    from weft._engine import Finished, Point
+    from weft.results.store import Store
+
+# A point is tried for so long after its network is built, and is given up if that takes too long.
+_TRIED_SECONDS, _BUILT_SECONDS = 1.0, 30.0
+# All trials of a sweep together; kinds of points that are not tried count as the others on average.
+_ALL_SECONDS = 30.0
+_LOOK_SECONDS = 0.02
+
+
+def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
+    """Seconds that each point takes on a machine like this one; ``None`` if nothing is known.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Points of a sweep, with results or without.
+    store : Store
+        Its folder; what has run there tells.
+    threads, blocks : int
+        As for `weft.Sweep.run`.
+    """
+    estimate = Estimate(points)
+    known: set[str] = set()
+    for place, point in enumerate(points):
+        seconds = store.run_info(point.hash).get("seconds") if store.sound(point.hash) else None
+        if isinstance(seconds, int | float):
+            estimate.learn(place, seconds)
+            known.add(kind_of(point))
+    until = time.monotonic() + _ALL_SECONDS
+    for place in _heaviest(points, known):
+        if time.monotonic() > until:
+            break
+        if (tried := _try(points[place], threads, blocks)) is not None:
+            estimate.learn(place, tried)
+    return [estimate.left(place, 0.0, 0.0) for place in range(len(points))]
+
+
+def may_end_earlier(point: Point) -> bool:
+    """Whether a point decides by itself how long it runs; what `expected` says is then the time up to its limit."""
+    measure = point.resolved.get("measure", {})
+    return at(point.resolved, "measure.warmup") == "auto" or not isinstance(measure.get("window"), str)
+
+
+def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
+    """The point with the highest load of each kind of which nothing is known."""
+    found: dict[str, int] = {}
+    for place, point in enumerate(points):
+        key = kind_of(point)
+        if key not in known and (key not in found or offered(point) > offered(points[found[key]])):
+            found[key] = place
+    return list(found.values())
+
+
+def _try(point: Point, threads: int, blocks: int) -> float | None:
+    """Run the beginning of a point; seconds that all of it would take."""
+    left = memory.left()
+    if left is not None and memory.estimates([point], threads=threads, blocks=blocks)[0] > left.bytes:
+        return None
+    control, begun = Control(), time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(point.run, threads, blocks, control)
+        try:
+            return _extrapolated(future, control, begun)
+        finally:
+            control.stop()
+
+
+def _extrapolated(future: Future[Finished], control: Control, begun: float) -> float | None:
+    first: tuple[float, int] | None = None
+    while not wait([future], timeout=_LOOK_SECONDS).done:
+        now, cycle = time.monotonic(), control.cycle
+        if first is None and cycle:
+            first = now, cycle
+        if first is None and now - begun > _BUILT_SECONDS:
+            return None
+        if first is not None and now - first[0] > _TRIED_SECONDS and cycle > first[1]:
+            per_cycle = (now - first[0]) / (cycle - first[1])
+            return first[0] - begun + per_cycle * max(control.cycles - first[1], 0)
+    return time.monotonic() - begun if future.exception() is None else None

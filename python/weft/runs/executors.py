@@ -1,0 +1,164 @@
+"""Runs points on an executor of `concurrent.futures`: of this machine, of Dask, of MPI."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from weft.errors import WeftError
+from weft.runs import orders, worker
+from weft.runs.estimate import offered
+from weft.runs.execute import Status
+from weft.runs.orders import Order
+from weft.text import given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from weft._engine import Point
+    from weft.results.store import Store
+    from weft.runs.worker import Done
+    from weft.scenario.scenario import Scenario
+
+# Seconds between two reports of how far the sweep is; short so that Ctrl-C works.
+_LOOK_SECONDS = 0.2
+# After Ctrl-C workers look at the order within a second; those of a broken executor never come back.
+_LAST_SECONDS = 10.0
+# A file server may show a folder this much later [s] here than where it was written.
+_SEEN_SECONDS = 10.0
+
+
+def check(executor: object, jobs: int | None) -> None:
+    """Refuse what is no executor, and a number of points at a time, which the executor decides.
+
+    Raises
+    ------
+    WeftError
+        If it is no `concurrent.futures.Executor`, or `jobs` is given.
+    """
+    remedy = "give a concurrent.futures.Executor, such as client.get_executor() of Dask"
+    given.instance(executor, Executor, "executor", "concurrent.futures.Executor", remedy)
+    if jobs is not None:
+        raise WeftError.saying("jobs is for points in this process", "leave jobs out: the executor has its workers")
+
+
+def run(
+    executor: Executor,
+    store: Store,
+    scenario: Scenario,
+    sets: Sequence[tuple[str, str]],
+    points: Sequence[Point],
+    *,
+    client: str,
+    threads: int,
+    blocks: int,
+    force: bool,
+    force_memory: bool,
+    reused: int,
+    watch: Callable[[Status], None],
+) -> None:
+    """Hand each point to the executor, the ones with the highest load first; workers write the results themselves.
+
+    Parameters
+    ----------
+    executor : Executor
+        Its workers have this Weft and see the folder of the results under the same absolute path.
+    store, scenario, sets, points
+        Where the results go, what the sweep is, and which of its points are run.
+    client : str
+        Beacon of this run.
+    threads, blocks, force, force_memory
+        As for `weft.Sweep.run`.
+    reused : int
+        Points besides these that need no run, for `watch`.
+    watch : callable
+        Told the `Status` now and then.
+
+    Raises
+    ------
+    WeftError
+        The first point's that failed, after all others have finished; at once if workers do not see the folder, or the
+        executor fails.
+    KeyboardInterrupt
+        After the workers were told to stop; finished points are kept.
+    """
+    orders.clear(store.root)
+    root = str(store.root.absolute())
+    order = Order(root, uuid4().hex[:8], threads, blocks, force, force_memory)
+    watch(Status(total=len(points) + reused, done=reused, reused=reused, running=0.0))
+    order.write(scenario, sets, client)
+    futures: dict[Future[Done], str] = {}
+    try:
+        for point in sorted(points, key=lambda point: -offered(point)):
+            futures[_submitted(executor, order, point.hash)] = point.hash
+        _follow(futures, store, reused, watch)
+    except BaseException:
+        order.remove()
+        for future in futures:
+            future.cancel()
+        wait(futures, timeout=_LAST_SECONDS)
+        raise
+    order.remove()
+
+
+def one(order: Order, hash: str) -> Done:
+    """Run one point of an order: the task of an executor."""
+    return worker.work(order, [hash])
+
+
+def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
+    try:
+        return executor.submit(one, order, hash)
+    except RuntimeError as problem:  # it was shut down, or a worker has died meanwhile
+        raise _failed(problem) from problem
+
+
+def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
+    """Wait for all points, and report now and then."""
+    pending, done, first = set(futures), 0, None
+    while pending:
+        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        for future in finished:
+            problem = None if future.cancelled() else future.exception()
+            if isinstance(problem, WeftError) and _of_a_point(problem):
+                first = first or problem
+                continue
+            _check(future, problem, store, futures[future])
+            done += 1
+        watch(Status(total=len(futures) + reused, done=done + reused, reused=reused, running=0.0))
+    if first:
+        raise first
+
+
+def _of_a_point(problem: WeftError) -> bool:
+    """Whether an error is about one point, and the others may go on."""
+    return type(problem) is not WeftError
+
+
+def _check(future: Future[Done], problem: BaseException | None, store: Store, hash: str) -> None:
+    """Refuse a point that did not come back with results that this machine sees."""
+    if isinstance(problem, WeftError):
+        raise problem
+    if future.cancelled() or isinstance(problem, Exception):
+        cause = problem or RuntimeError("the task was cancelled")
+        raise _failed(cause) from cause
+    if problem is not None:
+        raise problem
+    said = future.result()
+    if said.withdrawn:
+        raise WeftError.saying("the run was cancelled", "give the same command again: finished points stay")
+    until = time.monotonic() + _SEEN_SECONDS
+    while not store.complete(hash):
+        if time.monotonic() > until:
+            what = f"{said.host} has run point {hash}, but {store.folder(hash)} is not there on this machine"
+            remedy = "put the results (out=) into a folder that all machines see under the same path"
+            raise WeftError.saying(what, remedy)
+        time.sleep(_LOOK_SECONDS)
+
+
+def _failed(problem: BaseException) -> WeftError:
+    what = f"the executor failed: {type(problem).__name__}: {problem}"
+    return WeftError.saying(what, "look at its workers, then run the sweep again: finished points stay")

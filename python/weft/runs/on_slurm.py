@@ -1,0 +1,155 @@
+"""Submits points as an array of jobs of Slurm, through submitit."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from weft.errors import WeftError
+from weft.runs import slurm_queue
+from weft.runs.arrays import Array
+from weft.runs.orders import Order
+from weft.runs.slurm_job import SlurmJob
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
+    from weft.results.store import Store
+    from weft.runs.slurm_jobs import Plan, SlurmJobs
+    from weft.scenario.scenario import Scenario
+
+# A job hears so long before its time limit [s] that it ends, but not in the first part of a short one.
+_WARNING_SECONDS, _WARNING_PART = 90, 0.2
+# Slurm allows long names; `squeue` shows the beginning.
+_LONGEST_NAME = 40
+# A job decides by itself how often it is queued again (`SlurmJob.checkpoint`).
+_NO_END = 1_000_000
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What was handed to Slurm.
+
+    Attributes
+    ----------
+    array : Array or None
+        The array of jobs; ``None`` if nothing is missing that is not under way.
+    plan : Plan or None
+        Which job runs which points, and what it needs.
+    points : int
+        Points that were handed over.
+    under_way : int
+        Points without results that jobs submitted before are to run.
+    """
+
+    array: Array | None
+    plan: Plan | None
+    points: int
+    under_way: int
+
+
+def check() -> None:
+    """Refuse to submit from a machine that can't.
+
+    Raises
+    ------
+    WeftError
+        If Slurm's commands or submitit are missing.
+    """
+    for command in ("sbatch", "srun", "squeue"):
+        if not slurm_queue.here(command):
+            what = f"there is no Slurm on this machine: {command} is not found"
+            raise WeftError.saying(what, "submit from a login node of the cluster, or run here without --on slurm")
+    try:
+        import submitit  # noqa: F401 - asks only whether it is there
+    except ImportError as problem:
+        what = "submitit, which hands jobs to Slurm, is not installed"
+        raise WeftError.saying(what, "install it where Weft is: pip install submitit (or 'weft[slurm]')") from problem
+
+
+def submit(
+    store: Store,
+    scenario: Scenario,
+    sets: Sequence[tuple[str, str]],
+    points: Sequence[Point],
+    *,
+    plan: Plan,
+    wanted: SlurmJobs,
+    name: str,
+    threads: int,
+    blocks: int,
+) -> Array:
+    """Submit an array of jobs.
+
+    Parameters
+    ----------
+    store, scenario, sets, points
+        Where the results go, what the sweep is, and which of its points are run.
+    plan, wanted
+        Which job runs which points, and how jobs are to be.
+    name : str
+        What the sweep is called.
+    threads, blocks : int
+        As for `weft.Sweep.submit`.
+
+    Raises
+    ------
+    WeftError
+        If Slurm refuses, with its own words; then nothing is left behind.
+    """
+    order = Order(str(store.root.absolute()), uuid4().hex[:8], threads, blocks, force_memory=True)
+    chunks = [[points[place].hash for place in job] for job in plan.jobs]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    array = Array(order, f"weft-{name[:_LONGEST_NAME]}-{order.id}", None, now, chunks)
+    array.write()
+    order.write(scenario, sets)
+    jobs = [SlurmJob(order, chunk, plan.at_once, plan.limit_seconds) for chunk in chunks]
+    try:
+        numbered = Array(order, array.name, _submitted(jobs, array, plan, wanted), now, chunks)
+    except BaseException:
+        order.remove()  # a job that Slurm has taken all the same finds nothing to do
+        raise
+    numbered.write()
+    return numbered
+
+
+def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: SlurmJobs) -> str:
+    """Hand jobs over; returns the number of their array."""
+    import submitit
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    minutes = ceil(plan.limit_seconds / 60)
+    parameters: dict[str, Any] = {
+        "job_name": array.name,
+        "time": minutes,
+        "mem": f"{ceil(plan.memory_bytes / 2**20)}M",
+        "cpus_per_task": plan.cpus,
+        "array_parallelism": wanted.max_jobs or len(jobs),
+        "signal_delay_s": min(_WARNING_SECONDS, round(_WARNING_PART * 60 * minutes)),
+        "setup": list(wanted.setup),
+        # after the failure of a node, too, where the configuration of the cluster does not say so
+        "additional_parameters": {"requeue": True},
+        "partition": wanted.partition,
+        "account": wanted.account,
+    }
+    with redirect_stderr(io.StringIO()):  # submitit repeats what sbatch says
+        try:
+            executor = submitit.SlurmExecutor(array.order.folder, max_num_timeout=_NO_END, python=wanted.python)
+            executor.update_parameters(**{key: value for key, value in parameters.items() if value is not None})
+            taken = executor.submit_array(jobs)
+        except (FailedJobError, FailedSubmissionError) as problem:
+            lines = (line.removeprefix("sbatch: ").removeprefix("error: ") for line in str(problem).splitlines())
+            said = "; ".join(filter(None, map(str.strip, lines))) or "it does not say why"
+            what = f"Slurm refuses the jobs: {said}"
+            remedy = (
+                "`sinfo` lists partitions and their limits, `sacctmgr show associations user=$USER` your accounts: "
+                "change --partition, --account, --time-limit, --memory or --cpus, and give the command again"
+            )
+            raise WeftError.saying(what, remedy) from problem
+    return str(taken[0].job_id).partition("_")[0]

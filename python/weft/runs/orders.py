@@ -1,0 +1,163 @@
+"""What a sweep hands to workers elsewhere: an order, a file in its folder, which is gone when they are to stop.
+
+What travels to a worker is the folder of the sweep, the name of the order and the hashes of points. The scenario is in
+the file, so a worker that can't read it does not see the folder, and says so before it runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from base64 import b64decode, b64encode
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft._engine import RESULT_MODEL_VERSION
+from weft.errors import ResultsError, WeftError
+from weft.results.store import Store
+from weft.runs import beacon
+from weft.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft._engine import Point
+
+FOLDER = "jobs"
+_ORDER, _WITHDRAWN = "order.json", "withdrawn.json"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What workers need to know besides the hashes of the points that they are to run.
+
+    Attributes
+    ----------
+    root : str
+        Folder of the sweep: an absolute path, which workers must see as the same folder.
+    id : str
+        Names the order among those of the folder.
+    threads, blocks : int
+        As for `weft.Sweep.run`.
+    force : bool
+        Whether finished points are run again.
+    force_memory : bool
+        Whether a point is run even if it needs more memory than its machine has left.
+    """
+
+    root: str
+    id: str
+    threads: int = 1
+    blocks: int = 0
+    force: bool = False
+    force_memory: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the order, with the logs of its jobs."""
+        return Path(self.root) / FOLDER / self.id
+
+    @property
+    def stands(self) -> bool:
+        """Whether the order is there: it was given, this machine sees it, and nobody has withdrawn it."""
+        with suppress(OSError):
+            return (self.folder / _ORDER).is_file()
+        return False
+
+    def write(self, scenario: Scenario, sets: Sequence[tuple[str, str]], client: str | None = None) -> None:
+        """Give the order.
+
+        Parameters
+        ----------
+        scenario, sets
+            What is run, and its overrides.
+        client : str, optional
+            Beacon of the run that waits for the workers; if it dies, `clear` withdraws the order.
+
+        Raises
+        ------
+        WriteError
+            If it can't be written.
+        """
+        said = {
+            "text": scenario.text,
+            "name": scenario.name,
+            # a worker may run in another folder
+            "source": str(scenario.file.absolute()) if scenario.file else scenario.source,
+            "files": {name: b64encode(content).decode("ascii") for name, content in scenario.files.items()},
+            "sets": list(sets),
+            "result_model": RESULT_MODEL_VERSION,
+            "client": client,
+        }
+        Store(self.folder).replace(_ORDER, json.dumps(said))
+
+    def points(self, hashes: Sequence[str]) -> list[Point]:
+        """The points of these hashes, in their order.
+
+        Raises
+        ------
+        WeftError
+            If this machine does not see the order, or its Weft or its files are other ones.
+        """
+        known = _expanded(self.folder / _ORDER)
+        if unknown := [each for each in hashes if each not in known]:
+            what = f"{socket.gethostname()} knows no point {unknown[0]} of {self.root}"
+            remedy = (
+                "give the same command again: another Weft is installed there, or a file of the scenario has changed"
+            )
+            raise ResultsError.saying(what, remedy)
+        return [known[each] for each in hashes]
+
+    def withdraw(self) -> bool:
+        """Let workers stop, and begin no further point; false if the order was withdrawn before."""
+        try:
+            (self.folder / _ORDER).rename(self.folder / _WITHDRAWN)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def remove(self) -> None:
+        """Remove all that was written for the order; workers stop."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # others are in use
+            self.folder.parent.rmdir()
+
+
+def client_of(folder: Path) -> str | None:
+    """Beacon of the run that waits for the workers of an order; ``None`` if it was given to a batch system."""
+    with suppress(OSError, ValueError):
+        client = json.loads((folder / _ORDER).read_text(encoding="utf-8")).get("client")
+        return client if isinstance(client, str) else None
+    return None
+
+
+def clear(root: Path) -> None:
+    """Remove the orders of runs that were killed while they waited for their workers."""
+    with suppress(OSError):
+        for path in (root / FOLDER).glob(f"*/{_ORDER}"):
+            client = client_of(path.parent)
+            if client is not None and not beacon.works(root, client):
+                Order(str(root), path.parent.name).remove()
+
+
+@lru_cache(maxsize=4)
+def _expanded(path: Path) -> Mapping[str, Point]:
+    """The points of an order by hash; a worker that runs many of them expands the sweep once."""
+    try:
+        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        host, root = socket.gethostname(), path.parent.parent.parent
+        what = f"{host} does not find {path}: it does not see the folder {root}, or the run was cancelled"
+        remedy = "put the results (--out, in Python out=) into a folder that all machines see under the same path"
+        raise WeftError.saying(what, remedy) from problem
+    if said["result_model"] != RESULT_MODEL_VERSION:
+        what = f"{socket.gethostname()} has another version of Weft: it writes result model {RESULT_MODEL_VERSION}"
+        raise WeftError.saying(what, f"install the version there that writes result model {said['result_model']}")
+    files = {name: b64decode(content) for name, content in said["files"].items()}
+    scenario = Scenario(said["text"], said["name"], said["source"], files)
+    points = scenario.points([(key, value) for key, value in said["sets"]])
+    return {point.hash: point for point in points}

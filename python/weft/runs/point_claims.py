@@ -1,0 +1,152 @@
+"""Claims of points, so that two processes on one folder do not run the same point: files that one of them can create.
+
+A point's claims are files ``.claims/HASH.NUMBER``. The highest number counts: it says who runs the point, and which
+beacon (`weft.runs.beacon`) shows that this run is alive. A claim of a dead run is not removed, which two could do at
+the same time, but overruled by the next number: only one process can create that file. Whoever has finished a point
+removes its claims, and notes it if another run has overruled its own meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import writing
+from weft.runs import beacon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_FOLDER, _TWICE = ".claims", ".twice"
+
+
+class Claims:
+    """The claims of one run.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the sweep.
+    mark : str
+        Name of the beacon of this run in that folder; it is there before the first claim.
+    job : str, optional
+        Job of a batch system. A batch system begins a job again only when it has ended, so other claims of the same job
+        are those of its former, dead runs.
+    """
+
+    def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
+        self._root, self._folder = root, root / _FOLDER
+        self._who = {"host": socket.gethostname(), "pid": os.getpid(), "beacon": mark, "job": job}
+        self._mine: dict[str, int] = {}
+
+    def take(self, hash: str) -> bool:
+        """Claim a point, unless a living run has claimed it.
+
+        Raises
+        ------
+        WriteError
+            If no file can be created.
+        """
+        while True:
+            last = max(_numbers(self._folder, hash), default=-1)
+            if last >= 0 and self._lives(self._file(hash, last)):
+                return False
+            if not self._create(self._file(hash, last + 1)):
+                continue  # another was first: look whether it lives
+            if max(_numbers(self._folder, hash), default=0) > last + 1:  # the first look saw an old list of the folder
+                self._file(hash, last + 1).unlink(missing_ok=True)
+                continue
+            self._mine[hash] = last + 1
+            return True
+
+    def finished(self, hash: str, *, same: bool | None) -> None:
+        """Give up the claim of a point whose results are there; note if another run has overruled it.
+
+        Parameters
+        ----------
+        hash : str
+            The point.
+        same : bool or None
+            Whether the results are those that were there before; ``None`` if there were none.
+        """
+        mine = self._mine.pop(hash)
+        last = max(_numbers(self._folder, hash), default=-1)
+        if last != mine or same is not None:
+            other = _read(self._file(hash, last)) if last > mine else None
+            self._note(hash, {"by": self._who, "overruled_by": other, "same": same})
+        for number in range(mine + 1):
+            with suppress(OSError):  # a claim that is left behind is that of a dead run
+                self._file(hash, number).unlink(missing_ok=True)
+
+    def free(self, hash: str) -> None:
+        """Give up the claim of a point, if this run has it, and leave the point to others."""
+        if (number := self._mine.pop(hash, None)) is not None:
+            with suppress(OSError):
+                self._file(hash, number).unlink(missing_ok=True)
+
+    def free_all(self) -> None:
+        """Give up all claims."""
+        for point in list(self._mine):
+            self.free(point)
+
+    def _file(self, hash: str, number: int) -> Path:
+        return self._folder / f"{hash}.{number}"
+
+    def _create(self, path: Path) -> bool:
+        """Create a claim; false if it exists."""
+        with writing(path):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                with path.open("x", encoding="utf-8") as file:
+                    json.dump(self._who, file)
+            except FileExistsError:
+                return False
+        return True
+
+    def _lives(self, path: Path) -> bool:
+        """Whether the run that has made a claim is alive."""
+        who = _read(path)
+        if who is None:  # just created, or by a run that died before it wrote: its age tells
+            with suppress(OSError):
+                return beacon.now(self._root) - path.stat().st_mtime < beacon.SILENT_SECONDS
+            return False
+        if who["beacon"] == self._who["beacon"]:
+            return True
+        if who["job"] is not None and who["job"] == self._who["job"]:
+            return False
+        return beacon.works(self._root, who["beacon"])
+
+    def _note(self, hash: str, note: dict[str, Any]) -> None:
+        with suppress(OSError):  # the results are saved, which counts more
+            (self._folder / f"{hash}{_TWICE}").write_text(json.dumps(note), encoding="utf-8")
+
+
+def run_twice(root: Path) -> list[dict[str, Any]]:
+    """The points of a folder that two runs have run: ``hash``, ``by``, ``overruled_by``, ``same``."""
+    notes = sorted((root / _FOLDER).glob(f"*{_TWICE}"))
+    return [{"hash": path.name.removesuffix(_TWICE), **note} for path in notes if (note := _json(path)) is not None]
+
+
+def _numbers(folder: Path, hash: str) -> Iterator[int]:
+    for path in folder.glob(f"{hash}.*"):
+        if (number := path.name.removeprefix(f"{hash}.")).isdecimal():
+            yield int(number)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Who made a claim; ``None`` if it does not say, or is gone."""
+    match _json(path):
+        case {"beacon": str(), "job": str() | None, "host": str(), "pid": int()} as who:
+            return who
+    return None
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    with suppress(OSError, ValueError):
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+    return None

@@ -1,0 +1,111 @@
+"""What a job of Slurm does: it runs its points, and when Slurm ends it early, it queues itself again for the rest."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft.runs import slurm_queue, worker
+from weft.runs.worker import Done
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from weft.runs.orders import Order
+
+# How long a job waits at its end for points that other jobs run, in case these have died.
+_PATIENCE_SECONDS = 120.0
+# A job that was ended early so many times in a row without finishing a point does not queue itself again.
+_FRUITLESS = 10
+# What has used up this part of its time limit when it is told to end has reached the limit.
+_ALL = 0.8
+
+
+@dataclass
+class SlurmJob:
+    """The job of some points; submitit calls it in the job, and `checkpoint` when Slurm is about to end it.
+
+    Attributes
+    ----------
+    order : Order
+        Says what the points are.
+    hashes : list of str
+        The points.
+    at_once : int
+        Points at a time.
+    limit_seconds : float
+        Time limit of the job.
+    fruitless : int
+        How many times it was ended in a row without finishing a point.
+    """
+
+    order: Order
+    hashes: list[str]
+    at_once: int
+    limit_seconds: float
+    fruitless: int = 0
+    _done: Done = field(default_factory=Done)
+    _begun: float = 0.0
+    _ending: bool = False
+
+    def __call__(self) -> Done:
+        """Run the points that have no results; returns what was done."""
+        self._done, self._begun, self._ending = Done(), time.monotonic(), False
+        again = signal.getsignal(_signal_of_slurm())
+
+        def told_to_end(number: int, frame: FrameType | None) -> None:
+            if self._ending:  # while it cleans up
+                return
+            self._ending = True
+            state = slurm_queue.state(os.environ.get("SLURM_JOB_ID", ""))
+            if state == slurm_queue.RUNNING and callable(again) and self.order.stands:
+                again(number, frame)  # nobody has cancelled it: it is preempted, and queues itself again
+            sys.exit(128 + number)
+
+        for each in (signal.SIGTERM, signal.SIGUSR1):
+            if each != _signal_of_slurm():
+                signal.signal(each, told_to_end)
+        try:
+            worker.work(
+                self.order,
+                self.hashes,
+                jobs=self.at_once,
+                job=_job(self.order),
+                patience_seconds=_PATIENCE_SECONDS,
+                done=self._done,
+            )
+        finally:
+            said = f"weft: finished {len(self._done.ran)} of {len(self.hashes)} points"
+            others = f", {len(self._done.left)} are run by other jobs" if self._done.left else ""
+            print(f"{said}{others}{', the order was withdrawn' if self._done.withdrawn else ''}", file=sys.stderr)
+        return self._done
+
+    def checkpoint(self) -> Any:
+        """What is queued in place of this job: the same, which skips finished points; ``None`` if that is no use."""
+        from submitit.helpers import DelayedSubmission
+
+        self._ending = True
+        self.fruitless = 0 if self._done.ran else self.fruitless + 1
+        reached = time.monotonic() - self._begun > _ALL * self.limit_seconds
+        if self.fruitless and (reached or self.fruitless >= _FRUITLESS):
+            why = "its time limit is too short for a point" if reached else f"that happened {self.fruitless} times"
+            print(f"weft: ended without finishing a point, and not queued again: {why}", file=sys.stderr)
+            return None
+        return DelayedSubmission(self)
+
+
+def _signal_of_slurm() -> signal.Signals:
+    """The signal that Slurm sends before the time limit, as submitit has chosen it."""
+    from submitit import JobEnvironment
+
+    return signal.Signals[f"SIG{JobEnvironment.USR_SIG}"]
+
+
+def _job(order: Order) -> str:
+    """Names this job among all that ever work in the folder."""
+    array, number = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
+    return f"{order.id}/{array}_{number}" if array else f"{order.id}/{os.environ.get('SLURM_JOB_ID')}"

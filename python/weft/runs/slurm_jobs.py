@@ -1,0 +1,184 @@
+"""How jobs of Slurm are to be: what a person chooses, and what follows from the points where nothing is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from weft.errors import ScenarioError, WeftError
+from weft.runs import durations, memory, packing
+from weft.text import given
+from weft.text.columns import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
+    from weft.results.store import Store
+
+# Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
+_MOST_JOBS = 1000
+# Where nothing is chosen: how long a job should take, the shortest limit, and how many times as long as expected.
+_JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
+# Slurm counts minutes.
+_SHORTEST_SECONDS = 60.0
+# Python with Weft takes 0.1 GB; the rest is for what a system counts besides, such as buffers of files.
+_PYTHON_BYTES = 400_000_000
+
+
+@dataclass(frozen=True)
+class SlurmJobs:
+    """How the jobs of `Sweep.submit` are to be.
+
+    Attributes
+    ----------
+    partition, account : str or None
+        As of ``sbatch``; ``None``: the cluster's default.
+    time_limit_seconds : float or None
+        Time limit of a job; by default three times as long as its points take, at least 10 minutes.
+    job_seconds : float or None
+        How long the points of one job are to take together, as expected; by default 30 minutes, and at most half the
+        time limit.
+    memory_bytes : int or None
+        Memory of a job; by default what its points need with all buffers full.
+    cpus : int or None
+        Cores of a job; points run at the same time as far as they suffice. By default as many as `Sweep.submit` has
+        ``threads``: a point at a time.
+    max_jobs : int or None
+        Most jobs that run at the same time.
+    setup : tuple of str
+        Lines of the shell before Python starts in a job: ``module load python``.
+    python : str or None
+        What starts Python in a job, e.g. ``apptainer exec weft.sif python``; by default the Python at hand.
+    """
+
+    partition: str | None = None
+    account: str | None = None
+    time_limit_seconds: float | None = None
+    job_seconds: float | None = None
+    memory_bytes: int | None = None
+    cpus: int | None = None
+    max_jobs: int | None = None
+    setup: tuple[str, ...] = ()
+    python: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no job can have.
+
+        Raises
+        ------
+        WeftError
+            If a number is none or too small.
+        """
+        for name in ("cpus", "max_jobs"):
+            if (value := getattr(self, name)) is not None:
+                given.whole(value, name)
+        for name, example in (("time_limit_seconds", 3600), ("job_seconds", 600), ("memory_bytes", 8_000_000_000)):
+            if (value := getattr(self, name)) is not None and given.number(value, name, example) <= 0:
+                raise given.refused(value, name, "number above 0", f"write e.g. {name}={example}")
+        if (limit := self.time_limit_seconds) is not None and limit < _SHORTEST_SECONDS:
+            what = f"a time limit of {limit:g} s is shorter than a minute, which is the least that Slurm counts"
+            raise WeftError.saying(what, "give at least a minute (--time-limit 1min)")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which job runs which points, and what it needs.
+
+    Attributes
+    ----------
+    jobs : list of list of int
+        Places of points, per job.
+    job_seconds : float or None
+        How long the longest job takes, as expected; ``None`` if that is not known.
+    limit_seconds : float
+        Time limit of a job.
+    memory_bytes : int
+        Memory of a job.
+    cpus, at_once : int
+        Cores of a job, and points that it runs at the same time.
+    """
+
+    jobs: list[list[int]]
+    job_seconds: float | None
+    limit_seconds: float
+    memory_bytes: int
+    cpus: int
+    at_once: int
+
+
+def plan(
+    wanted: SlurmJobs,
+    points: Sequence[Point],
+    every: Sequence[Point],
+    store: Store,
+    *,
+    threads: int,
+    blocks: int,
+    force_memory: bool,
+) -> Plan:
+    """Pack points into jobs.
+
+    Parameters
+    ----------
+    wanted : SlurmJobs
+        What is chosen.
+    points, every : sequence of Point
+        Points to run, and all points of the sweep: those that have run tell how long others take.
+    store : Store
+        Folder of the sweep.
+    threads, blocks, force_memory
+        As for `weft.Sweep.submit`.
+
+    Raises
+    ------
+    ScenarioError
+        If a job has less time or memory than a point needs, or fewer cores than threads.
+    """
+    cpus = threads if wanted.cpus is None else wanted.cpus
+    if cpus < threads:
+        what = f"a job of {cpus} core(s) can't run points of {threads} threads"
+        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {threads}), or a point fewer threads")
+    at_once = cpus // threads
+    times = durations.expected(every, store, threads=threads, blocks=blocks)
+    of = {point.hash: time for point, time in zip(every, times, strict=True)}
+    seconds = [of[point.hash] for point in points]
+    limit = wanted.time_limit_seconds
+    if limit is not None:
+        _refuse_too_short(points, seconds, limit)
+    job_seconds = _JOB_SECONDS if wanted.job_seconds is None else wanted.job_seconds
+    if limit is not None:
+        job_seconds = min(job_seconds, limit / 2)
+    jobs = packing.packed(seconds, job_seconds=job_seconds, at_once=at_once, most=_MOST_JOBS)
+    longest = packing.longest(jobs, seconds, at_once)
+    if limit is None:
+        if longest is None:
+            what = "how long points take is not known: this machine has too little memory, or time, to try one"
+            raise ScenarioError.saying(what, "say how long a job may run: --time-limit 4h (time_limit_seconds=14400)")
+        limit = max(_LEAST_LIMIT_SECONDS, _MARGIN * longest)
+    needs = memory.estimates(points, threads=threads, blocks=blocks)
+    least = _PYTHON_BYTES + max(sum(sorted((needs[place] for place in job), reverse=True)[:at_once]) for job in jobs)
+    if wanted.memory_bytes is not None and wanted.memory_bytes < least and not force_memory:
+        _refuse_too_little(wanted.memory_bytes, least, min(at_once, max(map(len, jobs))))
+    return Plan(jobs, longest, limit, wanted.memory_bytes or least, cpus, at_once)
+
+
+def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], limit: float) -> None:
+    known = [(each, point) for each, point in zip(seconds, points, strict=True) if each is not None]
+    certain = [each for each, point in known if not durations.may_end_earlier(point)]
+    if certain and max(certain) > limit:
+        longest = max(certain)
+        what = f"a point takes about {clock(longest)} (estimated on this machine), and the time limit is {clock(limit)}"
+        enough = ceil(_MARGIN * longest / 60)
+        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or points a shorter window")
+
+
+def _refuse_too_little(memory_bytes: int, least: int, at_once: int) -> None:
+    points = "a point takes" if at_once == 1 else f"{at_once} points at a time take"
+    what = (
+        f"{points} up to {memory.text(least)} of memory with all buffers full (with {memory.text(_PYTHON_BYTES)} for "
+        f"Python), and a job has {memory.text(memory_bytes)}"
+    )
+    remedy = f"give jobs more (--memory {ceil(least / 1e6)}MB), or leave --memory out"
+    raise ScenarioError.saying(what, f"{remedy}, or submit all the same with --force-memory (force_memory=True)")

@@ -1,0 +1,70 @@
+"""Asks Slurm about jobs by their name, which says whose order they run; and ends them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SECONDS = 60.0
+RUNNING, PENDING = "RUNNING", "PENDING"
+
+
+def here(command: str) -> bool:
+    """Whether this machine has a command of Slurm."""
+    return shutil.which(command) is not None
+
+
+def live(name: str) -> dict[int, tuple[str, str]]:
+    """The jobs of an array that have not ended: state and reason by their number in the array.
+
+    Raises
+    ------
+    WeftError
+        If Slurm does not answer.
+    """
+    found = {}
+    for line in _ask(["squeue", "--noheader", "--array", f"--name={name}", "--format=%i|%T|%r"]).splitlines():
+        job, state, reason = line.strip().split("|", 2)
+        found[int(job.partition("_")[2] or 0)] = state, reason
+    return found
+
+
+def state(job: str) -> str | None:
+    """State of a job, by its number; ``None`` if Slurm does not say."""
+    try:
+        return _ask(["squeue", "--noheader", f"--jobs={job}", "--format=%T"]).strip() or None
+    except WeftError:
+        return None
+
+
+def cancel(name: str) -> None:
+    """Cancel the jobs of this name; nothing if there are none.
+
+    Raises
+    ------
+    WeftError
+        If Slurm does not answer.
+    """
+    _ask(["scancel", f"--name={name}"])
+
+
+def _ask(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except FileNotFoundError as problem:
+        what = f"there is no {command[0]} on this machine"
+        raise WeftError.saying(what, "give the command on a machine that has Slurm's commands") from problem
+    except subprocess.TimeoutExpired as problem:
+        what = f"{command[0]} does not answer for {_SECONDS:.0f} s"
+        raise WeftError.saying(what, "wait until Slurm answers `squeue`, and give the same command again") from problem
+    if done.returncode:
+        said = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
+        what = f"Slurm does not answer {command[0]}: {said}"
+        raise WeftError.saying(what, "wait until Slurm answers `squeue`, and give the same command again")
+    return done.stdout

@@ -1,0 +1,156 @@
+"""Arrays of jobs on a real Slurm, while its daemons, its nodes and the jobs are killed: ``make test-slurm``.
+
+Whatever is killed, no finished point is lost or run again, the rest is handed over by the same command, and the results
+are those of a local run. ``WEFT_TEST_KILLS`` says how many kills there are.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from slurm_here import NODES, SlurmHere
+from test_resume import finished
+from test_slurm import check_same
+from weft.cli import main
+from weft.runs import slurm_queue
+from weft.runs.arrays import arrays
+from weft.runs.beacon import at_work
+from weft.runs.point_claims import run_twice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
+# A point takes about a second, so that kills hit points that run, results that are written and jobs that begin.
+WINDOW = "measure.window=100000cycles"
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
+    """A Slurm of this test alone."""
+    with SlurmHere(tmp_path_factory.mktemp("slurm")) as here:
+        os.environ["SLURM_CONF"] = here.environment["SLURM_CONF"]
+        os.environ["PYTHONPATH"] = str(Path(weft.__file__).parent.parent)
+        yield here
+
+
+class Kills:
+    """Ways to kill; each gives false if there is nothing to kill now."""
+
+    def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
+        self._slurm, self._out, self._draw = slurm, out, draw
+
+    def controller(self) -> bool:
+        """The controller dies, and comes back."""
+        return self._daemon("slurmctld")
+
+    def node_daemon(self) -> bool:
+        """The daemon of a node dies, and comes back; its jobs go on."""
+        return self._daemon(self._draw.choice(NODES))
+
+    def job_process(self) -> bool:
+        """The system kills the process of a job, as it does when memory runs out."""
+        pids = [who["pid"] for who in at_work(self._out)]
+        if not pids:
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(self._draw.choice(pids), signal.SIGKILL)
+        return True
+
+    def cancelled_job(self) -> bool:
+        """A person cancels a job with Slurm's command."""
+        return self._job("scancel")
+
+    def requeued_job(self) -> bool:
+        """Slurm kills a job and queues it again, as preemption does."""
+        return self._job("scontrol", "requeue")
+
+    def preempted_job(self) -> bool:
+        """Slurm tells a job that it is about to end."""
+        return self._job("scancel", "--signal=TERM")
+
+    def job_at_its_limit(self) -> bool:
+        """Slurm tells a job that its time limit is near."""
+        return self._job("scancel", "--signal=USR2")
+
+    def node(self) -> bool:
+        """A node goes down, with its jobs, and comes back."""
+        node = self._draw.choice(NODES)
+        with suppress(Exception):
+            self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+            time.sleep(self._draw.uniform(0, 1))
+            with suppress(Exception):  # it may have come back by itself
+                self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+            return True
+        return False
+
+    def _daemon(self, name: str) -> bool:
+        self._slurm.kill(name)
+        time.sleep(self._draw.uniform(0, 1))
+        self._slurm.start(name)
+        return True
+
+    def _job(self, *command: str) -> bool:
+        jobs = self._slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
+        if not jobs:
+            return False
+        with suppress(Exception):  # it may have ended meanwhile
+            self._slurm.ask(*command, self._draw.choice(jobs))
+        return True
+
+
+def live(slurm: SlurmHere, out: Path) -> int:
+    """How many jobs have not ended; those that were queued again begin now instead of in two minutes."""
+    found = 0
+    for array in arrays(out):
+        for number, (state, reason) in array.live().items():
+            found += 1
+            if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
+                slurm.ask("scontrol", "release", f"{array.job}_{number}")
+            if state == slurm_queue.PENDING:
+                with suppress(Exception):
+                    slurm.ask("scontrol", "update", f"JobId={array.job}_{number}", "StartTime=now")
+    return found
+
+
+@pytest.mark.parametrize("seed", range(max(1, KILLS // 10)))
+def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, seed: int) -> None:
+    """Ten kills each."""
+    out, draw = tmp_path / "out", random.Random(seed)
+    submit = ["run", str(small), "--set", WINDOW, "--out", str(out), "--no-picture"]
+    submit += ["--on", "slurm", "--job-time", "4s"]
+    kills, done = Kills(slurm, out, draw), Counter[str]()
+    ways = [name for name in vars(Kills) if not name.startswith("_")]
+    known: dict[str, int] = {}
+    submissions, until = 0, time.monotonic() + 500
+    while len(known) < 12:
+        assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
+        slurm.wait_until_idle()
+        submissions += main(submit) == 0
+        while live(slurm, out) and len(known) < 12:
+            assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
+            time.sleep(draw.uniform(0, 1.5))
+            now = finished(out)
+            assert known.items() <= now.items(), "what was finished stays as it was"
+            known = now
+            if done.total() < 10:
+                way = draw.choice(ways)
+                done[way] += getattr(kills, way)()
+                slurm.wait_until_idle()
+    while live(slurm, out):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert finished(out) == known, "no finished point was run again"
+    assert run_twice(out) == []
+    check_same(weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
+    print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}")

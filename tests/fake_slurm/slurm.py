@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Stands for Slurm's commands on the PATH of a test: jobs are processes of this machine, which begin at once.
+
+It is called by the names of the commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`: it is there until the
+job has ended. `FAKE_SLURM/refuse` holds words with which ``sbatch`` refuses; `FAKE_SLURM/down` lets nothing answer;
+`FAKE_SLURM/hold` lets jobs wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+STATE = Path(os.environ["FAKE_SLURM"])
+
+
+def sbatch(words: list[str]) -> None:
+    """Start the jobs of a script."""
+    if (STATE / "refuse").exists():
+        sys.exit((STATE / "refuse").read_text())
+    script = Path(words[-1])
+    options = dict(re.findall(r"^#SBATCH --([a-z-]+)=(.*)$", script.read_text(), re.M))
+    array = len(list(STATE.glob("*.script"))) + 1
+    (STATE / f"{array}.script").write_text(script.read_text())
+    last = re.match(r"0-(\d+)", options.get("array", ""))
+    for number in range(int(last[1]) + 1) if last else [None]:
+        job = str(array) if number is None else f"{array}_{number}"
+        kept = STATE / f"{job}.json"
+        kept.write_text(json.dumps({"job": job, "name": options["job-name"], "state": "PENDING"}))
+        if not (STATE / "hold").exists():
+            begin(kept, script, array, number)
+    print(f"Submitted batch job {array}")
+
+
+def begin(kept: Path, script: Path, array: int, number: int | None) -> None:
+    """Run a job in a process group of its own; its file goes when it ends."""
+    raw = 1000 * array + (number or 0)
+    environment = os.environ | {"SLURM_JOB_ID": str(raw), "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}
+    environment["FAKE_JOB"] = kept.stem
+    if number is not None:
+        environment |= {"SLURM_ARRAY_JOB_ID": str(array), "SLURM_ARRAY_TASK_ID": str(number)}
+    else:
+        environment["SLURM_JOB_ID"] = str(array)
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    line = f"bash {script}; rm -f {kept}"
+    kept.write_text(kept.read_text().replace("PENDING", "RUNNING"))
+    process = subprocess.Popen(["bash", "-c", line], env=environment, start_new_session=True, **quiet)  # type: ignore[call-overload]
+    kept.with_suffix(".pid").write_text(str(process.pid))
+
+
+def srun(words: list[str]) -> None:
+    """Become the program of a job, with its logs."""
+    program = words[next(place for place, word in enumerate(words) if word.endswith(("python", "python3"))) :]
+    paths = dict(pairwise(words))
+    for option, stream in (("--output", 1), ("--error", 2)):
+        array, _, number = os.environ["FAKE_JOB"].partition("_")
+        path = paths[option].replace("%A", array).replace("%a", number).replace("%j", array).replace("%t", "0")
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    os.execvp(program[0], program)
+
+
+def squeue(words: list[str]) -> None:
+    """List jobs."""
+    options = dict(word.removeprefix("--").split("=", 1) for word in words if "=" in word)
+    for path in sorted(STATE.glob("*.json")):
+        job = json.loads(path.read_text())
+        if job["name"] == options.get("name"):
+            print(f"{job['job']}|{job['state']}|{'Priority' if job['state'] == 'PENDING' else 'None'}")
+
+
+def scancel(words: list[str]) -> None:
+    """End jobs."""
+    name = words[0].removeprefix("--name=")
+    for path in STATE.glob("*.json"):
+        job = json.loads(path.read_text())
+        if job["name"] == name:
+            path.unlink(missing_ok=True)
+            if (pid := path.with_suffix(".pid")).exists():
+                os.killpg(int(pid.read_text()), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    if (STATE / "down").exists():
+        sys.exit("slurm_load_jobs error: Unable to contact slurm controller (connect failure)")
+    globals()[Path(sys.argv[0]).name](sys.argv[1:])

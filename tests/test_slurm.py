@@ -1,0 +1,219 @@
+"""Sweeps that are handed to Slurm: submitting, following, cancelling, going on; a stand-in plays Slurm's commands.
+
+`make test-slurm` does it with a real one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from test_resume import finished
+from weft.cli import main
+from weft.results.store import Store
+from weft.runs import arrays, beacon
+
+if TYPE_CHECKING:
+    from weft.api.results import Results
+
+FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
+QUICK = ["--job-time", "0.05s"]  # so that there are several jobs
+SLOW = ["--set", "measure.window=30000cycles"]
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a stand-in for Slurm, whose commands are found."""
+    state = tmp_path / "slurm"
+    state.mkdir()
+    for name in ("sbatch", "srun", "squeue", "scancel", "scontrol"):
+        (state / name).write_text(f"#!{sys.executable}\n{FAKE.read_text(encoding='utf-8')}", encoding="utf-8")
+        (state / name).chmod(0o755)
+    monkeypatch.setenv("FAKE_SLURM", str(state))
+    monkeypatch.setenv("PATH", f"{state}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(Path(weft.__file__).parent.parent))
+    return state
+
+
+def wait_for_the_end(slurm: Path) -> None:
+    until = time.monotonic() + 120
+    while list(slurm.glob("*.json")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["status", str(folder), "--json"]) == 0
+    read: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return read
+
+
+def check_same(results: Results, reference: Results) -> None:
+    """Both have the same points, and these the same bytes; only `run.json` says where and when they ran."""
+    of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
+    assert {path.relative_to(results.root) for path in results.root.glob("points/[!.]*/*")} == of
+    for path in of:
+        if path.name != "run.json":
+            assert (results.root / path).read_bytes() == (reference.root / path).read_bytes(), path
+
+
+def test_an_array_gives_the_results_of_a_local_run(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm", *QUICK]
+    more = ["--partition", "main", "--account", "me", "--memory", "1GB", "--cpus", "2", "--max-jobs", "1"]
+    (tmp_path / "setup.sh").write_text("export WEFT_SET_UP=yes\n", encoding="utf-8")
+    assert main([*command, *more, "--time-limit", "2h", "--setup", str(tmp_path / "setup.sh")]) == 0
+    assert "submitted 12 points in" in capsys.readouterr().out
+    wait_for_the_end(slurm)
+    script = (slurm / "1.script").read_text(encoding="utf-8")
+    for line in ("--partition=main", "--account=me", "--mem=954M", "--cpus-per-task=2", "--time=120", "--requeue"):
+        assert f"#SBATCH {line}\n" in script
+    assert "%1\n" in script
+    assert "\nexport WEFT_SET_UP=yes\n" in script
+    assert (told(out, capsys)["done"], told(out, capsys)["arrays"]) == (12, [])
+    check_same(weft.open(out), weft.load(small).run(tmp_path / "reference"))
+    before = finished(out)
+    assert main(command) == 0
+    assert "Jain index" in capsys.readouterr().out, "all is done: the table"
+    assert finished(out) == before
+    assert not list((out / ".claims").iterdir())
+
+
+def test_points_that_are_with_jobs_are_not_handed_over_again(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm", *QUICK]
+    (slurm / "hold").touch()
+    assert main(command) == 0
+    assert main(command) == 0
+    assert "submitted nothing: 12 points are with jobs that were submitted before" in capsys.readouterr().out
+    (array,) = told(out, capsys)["arrays"]
+    assert (array["pending"], array["running"], array["reasons"]) == (array["jobs"], 0, ["Priority"])
+    assert main(["run", str(small), "--out", str(out), "--no-picture"]) == 0
+    assert "were handed to Slurm (array 1)" in capsys.readouterr().err
+
+
+def test_jobs_that_died_are_told_and_their_points_handed_over_again(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main(command) == 0
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    (array,) = told(out, capsys)["arrays"]
+    assert array["ended"] == [
+        f"job 1_0, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
+    ]
+    main(["status", str(out)])
+    go_on = capsys.readouterr().out.partition("go on     weft ")[2]
+    (slurm / "hold").unlink()
+    assert main(shlex.split(go_on)) == 0
+    wait_for_the_end(slurm)
+    assert len(weft.open(out)) == 12
+
+
+def test_cancelled_jobs_end_and_keep_what_is_finished(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where Slurm does not answer: jobs see that their order is withdrawn."""
+    out = tmp_path / "out"
+    command = ["run", str(small), *SLOW, "--out", str(out), "--no-picture", "--on", "slurm", "--job-time", "10min"]
+    assert main(command) == 0
+    until = time.monotonic() + 60
+    while not finished(out):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    (slurm / "down").touch()
+    assert main(["cancel", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "cancelled array 1" in text
+    assert "Slurm was not told" in text
+    (slurm / "down").unlink()
+    wait_for_the_end(slurm)
+    kept = finished(out)
+    assert 0 < len(kept) < 12
+    assert beacon.at_work(out) == []
+    assert main(["cancel", str(out)]) == 0
+    assert "nothing to cancel" in capsys.readouterr().out
+    assert main(command) == 0
+    wait_for_the_end(slurm)
+    assert {hash: time for hash, time in finished(out).items() if hash in kept} == kept
+    assert len(weft.open(out)) == 12
+
+
+def test_what_can_not_be_submitted_is_refused(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--on", "slurm"]
+
+    def refused(*more: str) -> str:
+        capsys.readouterr()
+        assert main([*command, *more]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.count("error:") == said.err.count("= help:") == 1
+        assert arrays.standing(Store(out)) == []
+        return said.err
+
+    assert "a point takes up to" in (text := refused("--memory", "100MB"))
+    assert main([*command, "--no-picture", "--memory", text.partition("--memory ")[2].partition(")")[0]]) == 0
+    wait_for_the_end(slurm)
+    long = ["--set", "measure.window=100000000cycles", "--out", str(tmp_path / "long")]
+    assert "and the time limit is 1:00" in (text := refused(*long, "--time-limit", "1min"))
+    (slurm / "hold").touch()
+    assert main([*command, *long, "--time-limit", text.partition("--time-limit ")[2].partition(")")[0]]) == 0
+    assert "can't run points of 4 threads" in refused("--threads", "4", "--cpus", "2", "--out", str(tmp_path / "t"))
+    (slurm / "refuse").write_text("sbatch: error: Batch job submission failed: Invalid partition name specified\n")
+    said = refused("--partition", "nix", "--set", "seed=3", "--out", str(tmp_path / "refused"))
+    assert "Slurm refuses the jobs: Batch job submission failed: Invalid partition name specified" in said
+    assert not (tmp_path / "refused" / "jobs").exists()
+    for more, words in (
+        (["--jobs", "2"], "--cpus says"),
+        (["--force"], "another folder"),
+        (["--watch", "0:0"], "here"),
+    ):
+        assert words in refused("--no-picture", *more)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "there is no Slurm on this machine: sbatch is not found" in refused("--out", str(tmp_path / "none"))
+
+
+def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(small), "--partition", "main"]) == 2
+    assert "write --on slurm as well" in capsys.readouterr().err
+
+
+def test_submitit_that_is_not_installed(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert slurm.exists()
+    monkeypatch.setitem(sys.modules, "submitit", None)
+    assert main(["run", str(small), "--on", "slurm", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install submitit" in capsys.readouterr().err
+
+
+def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path, slurm: Path) -> None:
+    out, away = tmp_path / "out", tmp_path / "away"
+    (slurm / "hold").touch()
+    submission = weft.load(small).submit(out=out)
+    assert submission.array
+    order, (chunk,) = submission.array.order, submission.array.chunks
+    shutil.move(out, away)
+    with pytest.raises(weft.WeftError, match=f"{socket.gethostname()} does not find .*does not see the folder"):
+        order.points(chunk)
