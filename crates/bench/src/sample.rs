@@ -17,11 +17,8 @@ use weft_engine::recording::{
     transient::Transient,
 };
 use weft_engine::spec::Execution;
-use weft_engine::{Simulation, Spec};
+use weft_engine::{ForPorts, Simulation, Spec, Widths};
 use weft_units::Time;
-
-/// Up to 64 ports per router and 8 VCs: enough for all cases.
-type Network = Simulation<1, 8>;
 
 /// What a run records for pictures and reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -93,13 +90,20 @@ impl Case {
     pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
         let mut spec = self.spec()?;
         how.record.apply(&mut spec);
+        if spec.is_narrow() { self.sample_of::<1, 8>(&spec, how) } else { self.sample_of::<2, 16>(&spec, how) }
+    }
+
+    fn sample_of<const W: usize, const V: usize>(&self, spec: &Spec, how: How) -> Result<Sample, Box<dyn Error>>
+    where
+        Widths: ForPorts<V>,
+    {
         let start = Instant::now();
         let execution = Execution { threads: how.threads, blocks: how.blocks };
         let mut simulations =
-            (0..how.copies).map(|_| Simulation::new(&spec, execution)).collect::<Result<Vec<Network>, _>>()?;
+            (0..how.copies).map(|_| Simulation::new(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
         let setup_seconds = start.elapsed().as_secs_f64();
         advance(&mut simulations, self.warmup);
-        let before: u64 = simulations.iter().map(Network::flit_hops).sum();
+        let before: u64 = simulations.iter().map(Simulation::flit_hops).sum();
         let (cpu, wall) = (cpu_seconds()?, Instant::now());
         advance(&mut simulations, self.warmup + self.cycles);
         let (wall, cpu) = (wall.elapsed(), cpu_seconds()? - cpu);
@@ -108,14 +112,14 @@ impl Case {
             cpu_seconds: cpu,
             wall_seconds: wall.as_secs_f64(),
             cycles: self.cycles,
-            flit_hops: simulations.iter().map(Network::flit_hops).sum::<u64>() - before,
+            flit_hops: simulations.iter().map(Simulation::flit_hops).sum::<u64>() - before,
             peak_mib: std::fs::read_to_string("/proc/self/status").ok().as_deref().and_then(peak_mib),
         })
     }
 }
 
 /// All simulations at the same time, the first on this thread.
-fn advance(simulations: &mut [Network], until: u64) {
+fn advance<const W: usize, const V: usize>(simulations: &mut [Simulation<W, V>], until: u64) {
     let (first, others) = simulations.split_first_mut().expect("at least one copy");
     std::thread::scope(|scope| {
         for simulation in others {

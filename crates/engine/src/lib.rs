@@ -41,12 +41,7 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
 
 /// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
-    let vcs = spec.links.iter().map(|l| l.vcs).max().unwrap_or(1);
-    if spec.graph.radix() <= 64 && vcs <= 8 {
-        run_as::<1, 8>(spec, how, progress)
-    } else {
-        run_as::<2, 16>(spec, how, progress)
-    }
+    if spec.is_narrow() { run_as::<1, 8>(spec, how, progress) } else { run_as::<2, 16>(spec, how, progress) }
 }
 
 fn run_as<const W: usize, const V: usize>(

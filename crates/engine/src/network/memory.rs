@@ -56,8 +56,7 @@ impl Memory {
 
 /// Estimates the memory of a run without building it.
 pub fn memory(spec: &Spec, how: Execution) -> Memory {
-    let vcs = spec.links.iter().map(|link| link.vcs).max().unwrap_or(1);
-    if spec.graph.radix() <= 64 && vcs <= 8 { estimate::<1, 8>(spec, how) } else { estimate::<2, 16>(spec, how) }
+    if spec.is_narrow() { estimate::<1, 8>(spec, how) } else { estimate::<2, 16>(spec, how) }
 }
 
 fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memory {

@@ -166,6 +166,11 @@ impl Spec {
         }
     }
 
+    /// Whether routers have at most 64 ports, of 8 VCs: `Simulation<1, 8>` has room for them, others need `Simulation<2, 16>`.
+    pub fn is_narrow(&self) -> bool {
+        self.graph.radix() <= 64 && self.links.iter().all(|link| link.vcs <= 8)
+    }
+
     /// Sets the length of the packets that terminals send of their own [flits].
     pub fn set_packet(&mut self, flits: u32) {
         self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);

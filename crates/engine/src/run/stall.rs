@@ -112,8 +112,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
         let block = &self.blocks[b];
         let port = &block.ins[i];
         let segment = &block.segments.items[port.head[v] as usize];
-        let trunk =
-            |port_number: u8| Trunk::at(&block.trunks, port.base(i) + usize::from(port_number), port_number);
+        let trunk = |port_number: u8| Trunk::at(&block.trunks, port.base(i) + usize::from(port_number), port_number);
         let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
             let at = self.net.coords[block.routers[port.router as usize].id as usize];
