@@ -30,6 +30,7 @@ pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     /// The route key of `at_head`.
     fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop>;
+    fn candidates(&self, at: u64, packet: &Packet) -> u128;
     /// What the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
@@ -45,6 +46,10 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
 
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop> {
         self.0.each_step(at, here, packet, turn)
+    }
+
+    fn candidates(&self, at: u64, packet: &Packet) -> u128 {
+        self.0.candidates(at, packet)
     }
 
     fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]) {

@@ -2,6 +2,7 @@ pub mod age;
 pub mod agents;
 pub mod allocation;
 pub mod board;
+pub mod candidates;
 pub mod clocks;
 pub mod common;
 pub mod compiled;

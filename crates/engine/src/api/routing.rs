@@ -108,6 +108,10 @@ pub struct Needs {
     pub remembers: bool,
     /// It asks which outputs were granted to a head in this cycle ([`View::was_granted`]).
     pub sees_grants: bool,
+    /// `each_step` names the port of [`Routing::candidates`] that ranks highest by the credits of this VC class, if one of
+    /// them is open, and writes nothing into the packet then. Where links stand alone the engine compares them itself,
+    /// and asks `each_step` only if none is open.
+    pub compares_credits_of: Option<u8>,
 }
 
 impl Needs {
@@ -168,6 +172,12 @@ pub trait Routing: Debug + Send + Sync {
         Self: Sized,
     {
         unreachable!("{self:?} names no hop ahead, and has no `each_step` that would")
+    }
+
+    /// Ports, a bit each, among which `each_step` chooses by their credits ([`Needs::compares_credits_of`]) as long as the
+    /// packet is at the head of its VC at `at`. The lowest of equal rank wins.
+    fn candidates(&self, _at: u64, _packet: &Packet) -> u128 {
+        unreachable!("{self:?} compares credits, and has no `candidates` that would name the ports")
     }
 
     /// A head at `at` has got a VC for `hop`. The routing may remember that in the packet ([`Needs::remembers`]). Checks and

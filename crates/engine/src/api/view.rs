@@ -274,14 +274,8 @@ impl<const V: usize> Queues<'_, V> {
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
-        let mut vcs = open & self.common.links.hot(out.class as usize).vcs_of.hot(class as usize);
-        let mut credits = 0;
-        while vcs != 0 {
-            credits += u32::from(*out.credits.hot(vcs.trailing_zeros() as usize));
-            vcs &= vcs - 1;
-        }
-        credits
+        let vcs = self.common.vcs(out.class, class.into());
+        if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
     }
 
     /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so

@@ -19,6 +19,12 @@ impl<const W: usize> Bits<W> {
         &self.0
     }
 
+    /// The ports among the first `64 * W` whose bits are set.
+    #[inline(always)]
+    pub fn of(ports: u128) -> Self {
+        Self(std::array::from_fn(|word| (ports >> (64 * word)) as u64))
+    }
+
     #[inline(always)]
     pub fn set(&mut self, bit: usize) {
         self.0[if W == 1 { 0 } else { bit >> 6 }] |= 1 << (bit & 63);

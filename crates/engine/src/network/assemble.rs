@@ -13,7 +13,7 @@ use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
-use crate::pipeline::net::{Net, NetJob, Repair};
+use crate::pipeline::net::{HeadPath, Net, NetJob, Repair};
 use crate::state::link_class::Link;
 use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
@@ -74,6 +74,14 @@ pub(crate) fn net_with(
     let rates = parameters::rates(spec)?;
     let input_speedup = parameters::input_speedup(spec)?;
     let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
+    let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
+    let heads = if by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none() {
+        HeadPath::Slow
+    } else if chooses {
+        HeadPath::Candidates
+    } else {
+        HeadPath::Key
+    };
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -90,7 +98,8 @@ pub(crate) fn net_with(
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
         links,
-        heads_slow_path: chooses || by_age || watches || closes_vcs || faults.any(),
+        heads,
+        compares_credits_of,
         subnets: pairs::subnetworks(spec),
         faults,
         tables,

@@ -4,7 +4,7 @@ use crate::api::agents::Arrivals;
 use crate::api::view::Told;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
-use crate::pipeline::net::Net;
+use crate::pipeline::net::{HeadPath, Net};
 use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -186,13 +186,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
     #[inline(always)]
     pub(crate) fn new_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
-        if net.heads_slow_path {
-            match self.new_head_slow_path(net, i, v, packet, key) {
+        match net.heads {
+            HeadPath::Key if key == UNDECIDED => {
+                key = self.route_here(net, self.ins.hot(i).router as usize, packet);
+            }
+            HeadPath::Candidates if key == UNDECIDED => return self.let_compare(net, i, v, packet),
+            HeadPath::Key | HeadPath::Candidates => {}
+            HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,
-            }
-        } else if key == UNDECIDED {
-            key = self.route_here(net, self.ins.hot(i).router as usize, packet);
+            },
         }
         *self.ins.hot_mut(i).requests.hot_mut(v) = key;
         if net.class_bits == 0 {

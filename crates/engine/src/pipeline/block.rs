@@ -94,6 +94,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub grants: Vec<Bits<W>>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     pub ages: Vec<u64>,
+    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).
+    pub candidates: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     pub moves: Vec<Move>,
     /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +

@@ -10,8 +10,10 @@
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
 use crate::api::age::Priority;
+use crate::api::candidates::{CLOSED, rank};
 use crate::api::routing::{Decides, Hop};
 use crate::api::view::{Told, View};
+use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{Net, Repair};
@@ -69,9 +71,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return Some(key);
             }
         }
-        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
-        self.let_choose(net, i, v);
+        if net.compares_credits_of.is_some() {
+            self.let_compare(net, i, v, packet);
+        } else {
+            *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+            self.let_choose(net, i, v);
+        }
         None
+    }
+
+    /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
+    #[inline(always)]
+    pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        let port = self.ins.hot_mut(i);
+        *port.requests.hot_mut(v) = UNDECIDED;
+        let at = *net.coords.hot(self.routers.hot(port.router as usize).id as usize);
+        let ports = self.routing.candidates(at, self.packets.items.hot(packet as usize));
+        *self.candidates.hot_mut(i * V + v) = Bits::of(ports);
+        self.let_choose(net, i, v);
     }
 
     /// The head of VC `v` of input `i` chooses in the next step.
@@ -126,9 +143,61 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                self.choose_for::<SINGLE>(net, r, base + input, v);
+                match net.compares_credits_of {
+                    Some(class) => self.compare_for::<SINGLE>(net, r, (base, input), v, class),
+                    None => _ = self.choose_for::<SINGLE>(net, r, base + input, v),
+                }
             }
         }
+    }
+
+    /// The head of VC `v` of an input of router `r`, whose ports begin at `base`, asks for the candidate that ranks highest
+    /// by its credits in VCs of `class`; if none is open, for what the routing says.
+    #[inline(always)]
+    fn compare_for<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        (base, input): (usize, usize),
+        v: usize,
+        class: u8,
+    ) {
+        let (i, class) = (base + input, usize::from(class));
+        let (mut ports, turn) = (*self.candidates.hot(i * V + v), self.tie_turn(i, v));
+        let (mut highest, mut port) = (CLOSED, 0);
+        while let Some(p) = ports.take_first() {
+            let out = self.outs.hot(base + p);
+            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u8, turn);
+            if rank > highest {
+                (highest, port) = (rank, p);
+            }
+        }
+        if highest == CLOSED {
+            self.choose_for::<SINGLE>(net, r, i, v);
+            return;
+        }
+        let hop = Hop { port: port as u8, class: class as u8 };
+        debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
+        self.turn_to(net, r, (i, v), hop, turn);
+        // a VC is free, and the router is active
+        self.requesters.hot_mut(net.slot(base + port, class)).set(input);
+        self.outs.hot_mut(base + port).requested |= 1 << class;
+        self.routers.hot_mut(r).vc_requests.set(port);
+    }
+
+    /// What the routing says for the head of VC `v` of input `i`.
+    fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
+        let segment = self.segments.items.hot(*self.ins.hot(i).head.hot(v) as usize);
+        let mut packet = *self.packets.items.hot(segment.packet as usize);
+        let at = *net.coords.hot(self.routers.hot(r).id as usize);
+        self.routing.each_step(at, &queues_at!(self, net, r), &mut packet, turn)
+    }
+
+    /// The number that decides ties of the head of VC `v` of input `i`: it differs between the heads of a router, and from
+    /// cycle to cycle.
+    #[inline(always)]
+    fn tie_turn(&self, i: usize, v: usize) -> u32 {
+        self.now as u32 + u32::from(self.ins.hot(i).port) + v as u32
     }
 
     #[inline(never)]
@@ -154,11 +223,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
     fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        let port = self.ins.hot(i);
-        let old = *port.requests.hot(v);
+        let (port, turn) = (self.ins.hot(i), self.tie_turn(i, v));
         let segment = self.segments.items.hot(*port.head.hot(v) as usize);
-        // `turn` decides ties: it differs between the heads of a router, and from cycle to cycle
-        let turn = self.now as u32 + u32::from(port.port) + v as u32;
         let queues = queues_at!(self, net, r);
         let hop = if segment.key == UNDECIDED {
             let packet = self.packets.items.hot_mut(segment.packet as usize);
@@ -174,9 +240,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.ask_nothing(net, r, i, v);
             return false;
         };
+        self.turn_to(net, r, (i, v), hop, turn);
+        self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        stays
+    }
+
+    /// The head of VC `v` of input `i` is about to ask for this hop, and for no other one.
+    #[inline(always)]
+    fn turn_to(&mut self, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
+        let old = std::mem::replace(self.ins.hot_mut(i).requests.hot_mut(v), key);
         if key != old {
-            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
             if net.watches {
                 self.watch_choice(net, i, v, hop, turn);
             }
@@ -184,8 +258,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.withdraw(net, r, i, old);
             }
         }
-        self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
-        stays
     }
 
     /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.

@@ -58,9 +58,10 @@ pub struct Net {
     pub creation_slow_path: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing_slow_path: bool,
-    /// Heads need more than their key: a choice in every step, their age, someone watches them, they wait first, or links or
-    /// routers fail.
-    pub heads_slow_path: bool,
+    pub heads: HeadPath,
+    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
+    /// routing in every step.
+    pub compares_credits_of: Option<u8>,
     /// Subnetworks whose links the routing looks at, if it does.
     pub(crate) subnets: Option<Subnets>,
     /// Who finds a way round links and routers that fail.
@@ -121,6 +122,17 @@ pub struct Net {
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
+}
+
+/// What is done as a packet becomes the head of its VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPath {
+    /// It asks for the hop of its route key, or for the one that its routing names now.
+    Key,
+    /// If its key names no hop, the loop will compare its candidates.
+    Candidates,
+    /// More: another choice in every step, its age, someone watches it, it waits first, or links or routers fail.
+    Slow,
 }
 
 /// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).

@@ -1,7 +1,7 @@
 //! Watched packets: notes what happens to them, where it happens.
 //!
 //! A run that watches no packets pays nothing: the calls are on branches that the loop takes anyway for other rare
-//! cases (`Net::creation_slow_path`, `heads_slow_path`, `crossing_slow_path`), and on one branch per cycle. Each block
+//! cases (`Net::creation_slow_path`, `HeadPath::Slow`, `crossing_slow_path`), and on one branch per cycle. Each block
 //! keeps notes of its own; `journey.rs` joins them.
 
 use crate::api::routing::{Decides, Hop};

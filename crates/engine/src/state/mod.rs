@@ -140,6 +140,17 @@ impl<const V: usize> OutputUnit<V> {
         self.free_vcs & if SINGLE { self.vcs_with_credit } else { self.vcs_with_room }
     }
 
+    /// Credits of those of `vcs` that a head may take now.
+    #[inline(always)]
+    pub fn open_credits<const SINGLE: bool>(&self, vcs: u16) -> u32 {
+        let (mut open, mut credits) = (self.available_vcs::<SINGLE>() & vcs, 0);
+        while open != 0 {
+            credits += u32::from(*self.credits.hot(open.trailing_zeros() as usize));
+            open &= open - 1;
+        }
+        credits
+    }
+
     /// VCs with at least so many credits.
     #[cold]
     #[inline(never)]

@@ -192,6 +192,7 @@ impl Builder<'_> {
             grants: vec![Bits::default(); radix],
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
+            candidates: vec![Bits::default(); if net.compares_credits_of.is_some() { ins.len() * V } else { 0 }],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],

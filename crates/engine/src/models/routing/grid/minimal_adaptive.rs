@@ -52,10 +52,10 @@ pub struct Runtime {
     /// VC class of the adaptive VCs; those below are escapes.
     adaptive: u8,
     leave_escape: bool,
-    /// [dimension][own coordinate][other] -> whether a minimal path goes up (1) and whether one goes down (2).
-    ways: Vec<u8>,
-    /// Start of each dimension in `ways`.
-    first_way: [u32; 8],
+    /// [dimension][own coordinate][other] -> the ports, a bit each, with which a minimal path begins.
+    ways: Vec<u128>,
+    /// Of each dimension its start in `ways`, and its width.
+    ways_of: Vec<(u32, u32)>,
 }
 
 impl RoutingModel for MinimalAdaptive {
@@ -69,17 +69,16 @@ impl RoutingModel for MinimalAdaptive {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::of(graph).expect("a graph that fits");
         let adaptive = if grid.line == Line::Ring { 2 } else { 1 };
-        let (mut ways, mut first_way) = (Vec::new(), [0; 8]);
-        for (d, first) in first_way.iter_mut().enumerate().take(usize::from(grid.dims)) {
-            *first = ways.len() as u32;
+        let (mut ways, mut ways_of) = (Vec::new(), Vec::new());
+        for d in 0..usize::from(grid.dims) {
             let width = grid.widths[d];
+            ways_of.push((ways.len() as u32, u32::from(width)));
             for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
-                let (up, down) = grid.ways(own, to, d);
-                ways.push(u8::from(up) | u8::from(down) << 1);
+                ways.push(if own == to { 0 } else { minimal_ports(&grid, d, own, to) });
             }
         }
         let classes = same_classes(graph, adaptive + 1);
-        Ok(Runtime { classes, grid, adaptive, leave_escape: self.leave_escape, ways, first_way })
+        Ok(Runtime { classes, grid, adaptive, leave_escape: self.leave_escape, ways, ways_of })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -99,32 +98,24 @@ impl Runtime {
     fn must_stay(&self, packet: &Packet) -> bool {
         !self.leave_escape && packet.lane == ON_ESCAPE
     }
+}
 
-    /// Every minimal hop on the adaptive VCs.
-    #[inline(always)]
-    fn each_adaptive(&self, at: u64, to: u64, mut offer: impl FnMut(Hop)) {
-        let mut differ = at ^ to;
-        while differ != 0 {
-            let d = (differ.trailing_zeros() / 8) as usize;
-            differ &= !(0xff << (8 * d));
-            let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
-            let width = u32::from(self.grid.widths[d]);
-            let mut ways = *self.ways.hot((self.first_way[d] + u32::from(own) * width + u32::from(c)) as usize);
-            // one call in the source, so that it is compiled in line; it runs twice if both directions are minimal
-            loop {
-                let port = if self.grid.line == Line::Complete {
-                    self.grid.port_to(at, d, c)
-                } else {
-                    self.grid.port_along(d, ways & 1 != 0)
-                };
-                offer(Hop { port, class: self.adaptive });
-                if ways != 3 {
-                    break;
-                }
-                ways = 2;
-            }
-        }
+/// The ports of dimension `d`, a bit each, with which a minimal path from coordinate `own` to another one begins.
+fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> u128 {
+    if grid.line == Line::Complete {
+        return 1 << grid.port_to(u64::from(own) << (8 * d), d, to);
     }
+    let (up, down) = grid.ways(own, to, d);
+    u128::from(up) << grid.port_along(d, true) | u128::from(down) << grid.port_along(d, false)
+}
+
+/// The hops on VC class `class` to these ports.
+fn hops(mut ports: u128, class: u8) -> impl Iterator<Item = Hop> {
+    std::iter::from_fn(move || {
+        let port = (ports != 0).then_some(ports.trailing_zeros() as u8)?;
+        ports &= ports - 1;
+        Some(Hop { port, class })
+    })
 }
 
 /// `Packet::lane` of a packet whose last hop was on an escape VC.
@@ -136,6 +127,7 @@ impl Routing for Runtime {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
             remembers: !self.leave_escape,
+            compares_credits_of: Some(self.adaptive),
             ..Needs::default()
         }
     }
@@ -150,10 +142,23 @@ impl Routing for Runtime {
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
         let mut best = Best::default();
-        if !self.must_stay(packet) {
-            self.each_adaptive(at, packet.dest, |hop| best.offer(hop, here, turn));
-        }
+        hops(self.candidates(at, packet), self.adaptive).for_each(|hop| best.offer(hop, here, turn));
         best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
+    }
+
+    /// The minimal ports, unless the packet must stay on escape VCs.
+    #[inline(always)]
+    fn candidates(&self, at: u64, packet: &Packet) -> u128 {
+        if self.must_stay(packet) {
+            return 0;
+        }
+        let (mut own, mut to, mut ports) = (at, packet.dest, 0);
+        // a loop that leaves out dimensions in which the packet need not move takes more instructions
+        for &(first, width) in &self.ways_of {
+            ports |= *self.ways.hot((first + (own as u8 as u32) * width + (to as u8 as u32)) as usize);
+            (own, to) = (own >> 8, to >> 8);
+        }
+        ports
     }
 
     fn taken(&self, _at: u64, packet: &mut Packet, hop: Hop) {
@@ -165,13 +170,8 @@ impl Routing for Runtime {
     /// Every adaptive candidate, then the escape.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
-        let mut hops = Vec::new();
-        if !self.must_stay(packet) {
-            self.each_adaptive(at, packet.dest, |hop| hops.push(hop));
-        }
-        hops.push(escape);
         let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
-        hops.into_iter().map(step).collect()
+        hops(self.candidates(at, packet), self.adaptive).chain([escape]).map(step).collect()
     }
 
     fn proof(&self) -> Proof<'_> {
