@@ -82,6 +82,12 @@ pub(crate) fn net_with(
     } else {
         HeadPath::Key
     };
+    // others read the queues while flits leave, or do more for each of them
+    let lone_flits_cross = !common.single
+        && needs.decides == Decides::Ahead
+        && heads == HeadPath::Key
+        && rates.is_none()
+        && spec.router.vc_realloc == 0;
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -100,6 +106,7 @@ pub(crate) fn net_with(
         links,
         heads,
         compares_credits_of,
+        lone_flits_cross,
         subnets: pairs::subnetworks(spec),
         faults,
         tables,

@@ -134,7 +134,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if SINGLE || flit.packet != NONE {
             self.receive_head::<SINGLE>(net, flit);
         } else {
-            self.receive_body((flit.to >> 4) as usize, (flit.to & 15) as usize);
+            self.receive_body(net, flit.to);
         }
     }
 
@@ -164,7 +164,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn receive_body(&mut self, i: usize, v: usize) {
+    fn receive_body(&mut self, net: &Net, to: u32) {
+        let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         let port = self.ins.hot(i);
         let tail = port.last(v);
         let segment = self.segments.items.hot_mut(tail as usize);
@@ -175,7 +176,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let (p, vc) = ((held >> 4) as usize, held & 15);
             let out = self.outs.hot_mut(port.base(i) + p);
             out.vcs_with_flit |= 1 << vc;
-            if out.vcs_with_credit >> vc & 1 != 0 {
+            if out.vcs_with_credit >> vc & 1 == 0 {
+                // it waits for a credit
+            } else if net.lone_flits_cross {
+                self.fresh_flits.push(to);
+            } else {
                 let r = port.router as usize;
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);

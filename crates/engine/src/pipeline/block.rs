@@ -90,6 +90,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub cuts: Vec<Cut>,
     /// Mail per destination block.
     pub outbox: Vec<Mail>,
+    /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
+    pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.

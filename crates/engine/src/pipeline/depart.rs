@@ -7,6 +7,13 @@ use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
 
+/// Where a flit goes: what its channel leads to, which one it is there, and when it comes.
+pub(crate) struct Traversal {
+    pub kind: ChannelEnd,
+    pub peer: u32,
+    pub at: u64,
+}
+
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
@@ -82,6 +89,32 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let dry = SINGLE || segment.sent == segment.arrived;
             self.keep_or_free(r, o, p, vc, tail, dry);
         }
+        let Traversal { kind, peer, at } = self.traverse::<SINGLE>(net, (i, v), (o, vc), earliest, head);
+        if kind == ChannelEnd::Ejection {
+            self.empty_at_once(net, o, vc, at);
+            self.eject(net, o, packet, tail, at + net.ejection_delay);
+        } else {
+            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
+            let flit = |to| Flit { to, packet, key, len };
+            if kind == ChannelEnd::Local {
+                self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
+            } else {
+                self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
+            }
+        }
+        self.leave::<SINGLE>(net, i, v, id, tail);
+    }
+
+    /// A flit from VC `v` of input `i` goes over output `o` into VC `vc` of the buffer behind it.
+    #[inline(always)]
+    pub(crate) fn traverse<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        (o, vc): (usize, usize),
+        earliest: u64,
+        head: bool,
+    ) -> Traversal {
         let out = self.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
         let (kind, peer, class) = (out.kind, out.peer, out.class);
@@ -98,21 +131,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if let Some(history) = &mut self.history {
             history.sent_one(self.now, depart, o, class);
         }
-        let at = depart + link.latency;
-        if kind == ChannelEnd::Ejection {
-            // the buffer of a terminal is free at once
-            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
-            self.eject(net, o, packet, tail, at + net.ejection_delay);
-        } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
-            let flit = |to| Flit { to, packet, key, len };
-            if kind == ChannelEnd::Local {
-                self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
-            } else {
-                self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
-            }
-        }
-        self.leave::<SINGLE>(net, i, v, id, tail);
+        Traversal { kind, peer, at: depart + link.latency }
+    }
+
+    /// The buffer of a terminal behind output `o` is free as soon as a flit comes, at cycle `at`.
+    #[inline(always)]
+    pub(crate) fn empty_at_once(&mut self, net: &Net, o: usize, vc: usize, at: u64) {
+        let latency = net.links.hot(usize::from(self.outs.hot(o).class)).credit_latency;
+        self.credits.push(self.now, at + latency, (o << 4 | vc) as u32);
     }
 
     /// A flit that leaves output `o` is delivered at cycle `at`.
@@ -179,13 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit has left the queue of VC `v` of input `i`.
     #[inline(always)]
     pub(crate) fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
-        let port = self.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream, self.now + net.links.hot(usize::from(port.class)).credit_latency);
-        if port.remote {
-            self.mail_credit(upstream, v, credit_at);
-        } else {
-            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
-        }
+        self.return_credit(net, i, v);
         if tail {
             let next = self.segments.items.hot(id as usize).next;
             self.ins.hot_mut(i).follow(v, next);
@@ -196,6 +216,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
                 self.new_head::<SINGLE>(net, i, v, packet, key);
             }
+        }
+    }
+
+    /// The sender of VC `v` of input `i` gets its credit back.
+    #[inline(always)]
+    pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
+        let port = self.ins.hot(i);
+        let (upstream, credit_at) = (port.upstream, self.now + net.links.hot(usize::from(port.class)).credit_latency);
+        if port.remote {
+            self.mail_credit(upstream, v, credit_at);
+        } else {
+            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
         }
     }
 
@@ -215,10 +247,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         if tail || dry {
-            out.vcs_with_flit &= !(1 << vc);
-            if out.vcs_with_flit == 0 {
-                self.routers.hot_mut(r).switch_requests.clear(p);
-            }
+            self.run_dry(r, o, p, vc);
+        }
+    }
+
+    /// The holder of VC `vc` of output `o`, which is port `p` of router `r`, has no other flit here to send now.
+    #[inline(always)]
+    pub(crate) fn run_dry(&mut self, r: usize, o: usize, p: usize, vc: usize) {
+        let out = self.outs.hot_mut(o);
+        out.vcs_with_flit &= !(1 << vc);
+        if out.vcs_with_flit == 0 {
+            self.routers.hot_mut(r).switch_requests.clear(p);
         }
     }
 
@@ -230,7 +269,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.
     #[inline(never)]
-    fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
+    pub(crate) fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let cut = self.cuts[cut as usize];
         let mail = &mut self.outbox[cut.block as usize];
         flit.to |= cut.port << 4;

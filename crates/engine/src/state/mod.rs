@@ -379,7 +379,16 @@ pub struct Flit {
     /// The packet, for a head flit; `NONE` for a body flit.
     pub packet: u32,
     pub key: u16,
+    /// Flits of the packet, for a head flit.
     pub len: u16,
+}
+
+impl Flit {
+    /// A body flit.
+    #[inline(always)]
+    pub fn of_body(to: u32) -> Self {
+        Self { to, packet: NONE, key: UNDECIDED, len: 0 }
+    }
 }
 
 /// A record that, while it is free, can hold the number of another free record.
@@ -462,6 +471,25 @@ const _: () = assert!(size_of::<OutputUnit<8>>() == 64);
 const _: () = assert!(size_of::<InputUnit<8>>() == 128);
 const _: () = assert!(size_of::<Packet>() == 64);
 const _: () = assert!(size_of::<Terminal>() == 64);
+
+/// The VCs whose queues are not empty, by their heads.
+#[inline(always)]
+pub fn occupied<const V: usize>(heads: &[u32; V]) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    if V == 8 {
+        use std::arch::x86_64::{
+            _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
+        };
+        // SAFETY: SSE2 is part of every x86-64, and `heads` is 32 readable bytes.
+        return unsafe {
+            let first = heads.as_ptr();
+            let none = |half: *const u32| _mm_cmpeq_epi32(_mm_loadu_si128(half.cast()), _mm_set1_epi32(NONE as i32));
+            let empty = _mm_packs_epi32(none(first), none(first.add(4)));
+            !(_mm_movemask_epi8(_mm_packs_epi16(empty, empty)) as u16) & 0xff
+        };
+    }
+    heads.iter().enumerate().fold(0, |mask, (v, &head)| mask | u16::from(head != NONE) << v)
+}
 
 /// The VCs whose head has this key.
 #[inline(always)]

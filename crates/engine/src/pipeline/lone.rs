@@ -1,0 +1,82 @@
+//! Body flits that are alone: each allocator lets them cross, so none is asked.
+//!
+//! A body flit that comes to an empty queue, and whose packet holds an output VC with a credit, crosses the switch in the same
+//! cycle if nobody else wants its output or leaves its input. Most flits of long packets do. Where what happens in a cycle may
+//! depend on the order in which flits leave a router (`Net::lone_flits_cross`), and for tails, after which others become heads,
+//! the allocator does all.
+
+use crate::base::unchecked::Hot;
+use crate::pipeline::block::Block;
+use crate::pipeline::depart::Traversal;
+use crate::pipeline::net::Net;
+use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, occupied};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Sends those of the body flits of this cycle that are alone, and leaves the others to the allocator.
+    #[inline(never)]
+    pub(crate) fn send_lone_flits(&mut self, net: &Net) {
+        let earliest = self.now + net.after_grant;
+        for k in 0..self.fresh_flits.len() {
+            let to = *self.fresh_flits.hot(k);
+            let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
+            let port = self.ins.hot(i);
+            let held = *port.output_vc.hot(v);
+            let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
+            if self.is_alone(i, v, port.base(i) + p, vc) {
+                self.send_lone(net, (i, v), (p, vc), earliest);
+            } else {
+                let r = port.router as usize;
+                self.routers.hot_mut(r).switch_requests.set(p);
+                self.active.set(r);
+            }
+        }
+        self.fresh_flits.clear();
+    }
+
+    /// Whether VC `v` of input `i`, which has one flit for VC `vc` of output `o`, is the only one that may send to this output or
+    /// from this input now, and the flit is no tail.
+    #[inline(always)]
+    fn is_alone(&self, i: usize, v: usize, o: usize, vc: usize) -> bool {
+        let (port, out) = (self.ins.hot(i), self.outs.hot(o));
+        let segment = self.segments.items.hot(*port.head.hot(v) as usize);
+        if out.vcs_with_flit != 1 << vc || out.requested != 0 || segment.arrived == segment.len {
+            return false;
+        }
+        let mut others = occupied(&port.head) & !(1 << v);
+        while others != 0 {
+            let other = others.trailing_zeros() as usize;
+            others &= others - 1;
+            let held = *port.output_vc.hot(other);
+            let has_flit = || self.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
+            if *port.requests.hot(other) != NO_REQUEST || has_flit() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Input and output take turns as if
+    /// an allocator had matched them.
+    #[inline(always)]
+    fn send_lone(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize), earliest: u64) {
+        let port = self.ins.hot_mut(i);
+        let o = port.base(i) + p;
+        port.rr_out = p as u8 + 1;
+        port.rr_vc = (v as u8 + 1) & 15;
+        self.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
+        let out = self.outs.hot_mut(o);
+        out.rr_in = port.port + 1;
+        out.vcs_with_flit = 0;
+        let Traversal { kind, peer, at } = self.traverse::<false>(net, (i, v), (o, vc), earliest, false);
+        if kind == ChannelEnd::Local {
+            self.flits.push(self.now, at, Flit::of_body(peer << 4 | vc as u32));
+        } else if kind == ChannelEnd::Ejection {
+            self.empty_at_once(net, o, vc, at);
+            self.tally.accepted(at + net.ejection_delay);
+        } else {
+            self.mail_flit::<false>(peer, at, Flit::of_body(vc as u32), NONE);
+        }
+        self.return_credit(net, i, v);
+        self.tally.flit_hops += 1;
+    }
+}
