@@ -16,6 +16,8 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub requesters: &'a mut [Bits<W>],
     /// Scratch: outputs that granted each input, and the flits that cross in this step.
     pub grants: &'a mut [Bits<W>],
+    /// Scratch: the output that each input would accept.
+    pub offers: &'a mut [u8],
     pub moves: &'a mut [Move],
     /// [input * V + VC]; empty unless `AGE`.
     pub ages: &'a [u64],

@@ -94,6 +94,8 @@ pub struct Block<const W: usize, const V: usize> {
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.
     pub grants: Vec<Bits<W>>,
+    /// Scratch of the switch allocator: the output that each input would accept.
+    pub offers: Vec<u8>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     pub ages: Vec<u64>,
     /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).

@@ -118,6 +118,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             outs: self.outs.hot_from(base),
             requesters: self.requesters.hot_from(base << net.class_bits),
             grants: &mut self.grants,
+            offers: &mut self.offers,
             moves: &mut self.moves,
             ages: if AGE { self.ages.hot_slice(base * V) } else { &[] },
         }

@@ -32,7 +32,7 @@ pub fn output_first<
     moves
 }
 
-/// Each of the inputs `granted` accepts one output, which is removed from `outputs`. Returns the number of moves so
+/// Each of the inputs `granted` accepts its offer, which is removed from `outputs`. Returns the number of moves so
 /// far.
 #[inline(always)]
 fn accept<
@@ -50,8 +50,7 @@ fn accept<
     mut moves: usize,
 ) -> usize {
     while let Some(i) = granted.take_first() {
-        let grants = std::mem::take(ports.grants.hot_mut(i));
-        let p = ports.pick_output::<HEADS, SINGLE>(i, grants);
+        let p = usize::from(*ports.offers.hot(i));
         if !SLIP || FIRST {
             ports.ins.hot_mut(i).rr_out = p as u8 + 1;
         }
@@ -65,7 +64,8 @@ fn accept<
     moves
 }
 
-/// Each of `outputs` grants one input that is not in `matched`. Returns the inputs with a grant.
+/// Each of `outputs` grants one input that is not in `matched`, which keeps the best of its offers. Returns the inputs with a
+/// grant.
 #[inline(always)]
 fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const SLIP: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
@@ -87,7 +87,14 @@ fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, 
         if !SLIP {
             ports.outs.hot_mut(p).rr_in = i as u8 + 1;
         }
-        ports.grants.hot_mut(i).set(p);
+        let mut best = p;
+        if granted.contains(i) {
+            let mut both = Bits::default();
+            both.set(p);
+            both.set(usize::from(*ports.offers.hot(i)));
+            best = ports.pick_output::<HEADS, SINGLE>(i, both);
+        }
+        *ports.offers.hot_mut(i) = best as u8;
         granted.set(i);
     }
     granted

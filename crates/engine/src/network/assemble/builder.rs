@@ -190,6 +190,7 @@ impl Builder<'_> {
             cuts,
             next_router,
             grants: vec![Bits::default(); radix],
+            offers: vec![0; radix],
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
