@@ -85,6 +85,7 @@ pub(crate) fn net_with(
     // others read the queues while flits leave, or do more for each of them
     let lone_flits_cross = !common.single
         && needs.decides == Decides::Ahead
+        && needs.sensor.is_none()
         && heads == HeadPath::Key
         && rates.is_none()
         && spec.router.vc_realloc == 0;

@@ -7,13 +7,6 @@ use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
 
-/// Where a flit goes: what its channel leads to, which one it is there, and when it comes.
-pub(crate) struct Traversal {
-    pub kind: ChannelEnd,
-    pub peer: u32,
-    pub at: u64,
-}
-
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
@@ -89,9 +82,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let dry = SINGLE || segment.sent == segment.arrived;
             self.keep_or_free(r, o, p, vc, tail, dry);
         }
-        let Traversal { kind, peer, at } = self.traverse::<SINGLE>(net, (i, v), (o, vc), earliest, head);
+        let out = self.outs.hot_mut(o);
+        out.spend::<SINGLE>(vc, net.room);
+        let (kind, peer, class) = (out.kind, out.peer, out.class);
+        let link = net.links.hot(class as usize);
+        let depart = if link.paced { self.depart_paced(net, (i, v), o, earliest, head) } else { out.depart(earliest) };
+        if let Some(history) = &mut self.history {
+            history.sent_one(self.now, depart, o, class);
+        }
+        let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
-            self.empty_at_once(net, o, vc, at);
+            // the buffer of a terminal is free at once
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
             let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
@@ -103,42 +105,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.leave::<SINGLE>(net, i, v, id, tail);
-    }
-
-    /// A flit from VC `v` of input `i` goes over output `o` into VC `vc` of the buffer behind it.
-    #[inline(always)]
-    pub(crate) fn traverse<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        (i, v): (usize, usize),
-        (o, vc): (usize, usize),
-        earliest: u64,
-        head: bool,
-    ) -> Traversal {
-        let out = self.outs.hot_mut(o);
-        out.spend::<SINGLE>(vc, net.room);
-        let (kind, peer, class) = (out.kind, out.peer, out.class);
-        let link = net.links.hot(class as usize);
-        let depart = if link.paced {
-            self.depart_paced(net, (i, v), o, earliest, head)
-        } else {
-            // the flit leaves after those that already wait for the link
-            let wait = (out.next_free.wrapping_sub(earliest as u32) as i32).max(0);
-            let depart = earliest + wait as u64;
-            out.next_free = depart as u32 + 1;
-            depart
-        };
-        if let Some(history) = &mut self.history {
-            history.sent_one(self.now, depart, o, class);
-        }
-        Traversal { kind, peer, at: depart + link.latency }
-    }
-
-    /// The buffer of a terminal behind output `o` is free as soon as a flit comes, at cycle `at`.
-    #[inline(always)]
-    pub(crate) fn empty_at_once(&mut self, net: &Net, o: usize, vc: usize, at: u64) {
-        let latency = net.links.hot(usize::from(self.outs.hot(o).class)).credit_latency;
-        self.credits.push(self.now, at + latency, (o << 4 | vc) as u32);
     }
 
     /// A flit that leaves output `o` is delivered at cycle `at`.
@@ -247,17 +213,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         if tail || dry {
-            self.run_dry(r, o, p, vc);
-        }
-    }
-
-    /// The holder of VC `vc` of output `o`, which is port `p` of router `r`, has no other flit here to send now.
-    #[inline(always)]
-    pub(crate) fn run_dry(&mut self, r: usize, o: usize, p: usize, vc: usize) {
-        let out = self.outs.hot_mut(o);
-        out.vcs_with_flit &= !(1 << vc);
-        if out.vcs_with_flit == 0 {
-            self.routers.hot_mut(r).switch_requests.clear(p);
+            out.vcs_with_flit &= !(1 << vc);
+            if out.vcs_with_flit == 0 {
+                self.routers.hot_mut(r).switch_requests.clear(p);
+            }
         }
     }
 

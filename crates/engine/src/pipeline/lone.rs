@@ -7,7 +7,6 @@
 
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
-use crate::pipeline::depart::Traversal;
 use crate::pipeline::net::Net;
 use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, occupied};
 
@@ -47,7 +46,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let other = others.trailing_zeros() as usize;
             others &= others - 1;
             let held = *port.output_vc.hot(other);
-            let has_flit = || self.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
+            let has_flit =
+                || self.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
             if *port.requests.hot(other) != NO_REQUEST || has_flit() {
                 return false;
             }
@@ -67,11 +67,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(o);
         out.rr_in = port.port + 1;
         out.vcs_with_flit = 0;
-        let Traversal { kind, peer, at } = self.traverse::<false>(net, (i, v), (o, vc), earliest, false);
+        out.spend::<false>(vc, net.room);
+        let link = net.links.hot(usize::from(out.class));
+        let at = out.depart(earliest) + link.latency;
+        let (kind, peer) = (out.kind, out.peer);
         if kind == ChannelEnd::Local {
             self.flits.push(self.now, at, Flit::of_body(peer << 4 | vc as u32));
         } else if kind == ChannelEnd::Ejection {
-            self.empty_at_once(net, o, vc, at);
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.tally.accepted(at + net.ejection_delay);
         } else {
             self.mail_flit::<false>(peer, at, Flit::of_body(vc as u32), NONE);

@@ -10,7 +10,7 @@ use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, Gate, MEASURED, NONE, Packet, UNDECIDED};
+use crate::state::{Flit, Gate, MEASURED, NONE, Packet};
 
 /// A packet that a source has given.
 struct Created {
@@ -32,7 +32,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.send_from::<SINGLE>(net, t, measured);
+                if SINGLE || !self.sends_body(net, t, measured) {
+                    self.send_from::<SINGLE>(net, t, measured);
+                }
             }
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
@@ -122,7 +124,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.wait(t);
         }
         out.spend::<SINGLE>(vc, net.room);
-        let mut flit = Flit { to: out.peer << 4 | vc as u32, packet: NONE, key: UNDECIDED, len: 1 };
+        let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
             let packet = self.packets.items.hot_mut(terminal.packet as usize);
             packet.injected = self.now;
@@ -145,6 +147,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.tell_sent(t);
         }
         self.sleep(net, t, self.now + 1);
+    }
+
+    /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it. Else it does nothing, and returns
+    /// false.
+    #[inline(always)]
+    fn sends_body(&mut self, net: &Net, t: usize, measured: u64) -> bool {
+        let terminal = self.terminals.hot_mut(t);
+        let (out, vc) = (self.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
+        // without a packet no flits are left, and before the head all are
+        if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.injection_slow_path
+        {
+            return false;
+        }
+        out.spend::<false>(vc, net.room);
+        terminal.left -= 1;
+        let flit = Flit::of_body(out.peer << 4 | vc as u32);
+        self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        self.tally.injected_flits += measured;
+        true
     }
 
     /// Whether the injection channel of terminal `t`, which is paced or may sleep, can take the next flit. A head that finds

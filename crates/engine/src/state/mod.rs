@@ -158,6 +158,15 @@ impl<const V: usize> OutputUnit<V> {
         (0..).zip(&self.credits).fold(0, |vcs, (vc, &free)| vcs | u16::from(free >= credits) << vc)
     }
 
+    /// A flit that could be on the link in cycle `earliest` leaves after those that already wait for it. Returns the cycle.
+    #[inline(always)]
+    pub fn depart(&mut self, earliest: u64) -> u64 {
+        let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+        let depart = earliest + wait as u64;
+        self.next_free = depart as u32 + 1;
+        depart
+    }
+
     /// A flit is sent into VC `vc` of the buffer at the far end, and uses one credit. `need`: credits that a head
     /// needs.
     #[inline(always)]
