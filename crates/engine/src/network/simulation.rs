@@ -303,4 +303,6 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
 }
 
 #[cfg(test)]
+mod lone_flits;
+#[cfg(test)]
 mod tests;

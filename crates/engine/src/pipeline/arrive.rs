@@ -134,7 +134,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if SINGLE || flit.packet != NONE {
             self.receive_head::<SINGLE>(net, flit);
         } else {
-            self.receive_body(net, flit.to);
+            self.receive_body(flit.to);
         }
     }
 
@@ -164,7 +164,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn receive_body(&mut self, net: &Net, to: u32) {
+    fn receive_body(&mut self, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         let port = self.ins.hot(i);
         let tail = port.last(v);
@@ -178,7 +178,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if net.lone_flits_cross {
+            } else if self.lone_flits_cross {
                 self.fresh_flits.push(to);
             } else {
                 let r = port.router as usize;

@@ -90,6 +90,9 @@ pub struct Block<const W: usize, const V: usize> {
     pub cuts: Vec<Cut>,
     /// Mail per destination block.
     pub outbox: Vec<Mail>,
+    /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
+    /// leave.
+    pub lone_flits_cross: bool,
     /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.

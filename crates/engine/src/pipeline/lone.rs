@@ -2,7 +2,7 @@
 //!
 //! A body flit that comes to an empty queue, and whose packet holds an output VC with a credit, crosses the switch in the same
 //! cycle if nobody else wants its output or leaves its input. Most flits of long packets do. Where what happens in a cycle may
-//! depend on the order in which flits leave a router (`Net::lone_flits_cross`), and for tails, after which others become heads,
+//! depend on the order in which flits leave a router (`Block::lone_flits_cross` is false), and for tails, after which others become heads,
 //! the allocator does all.
 
 use crate::base::unchecked::Hot;

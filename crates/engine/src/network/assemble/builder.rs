@@ -191,6 +191,7 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             offers: vec![0; radix],
+            lone_flits_cross: net.lone_flits_cross,
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],

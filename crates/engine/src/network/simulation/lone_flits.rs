@@ -1,0 +1,80 @@
+//! Tests that nothing changes if body flits that are alone cross without the allocator (`pipeline/lone.rs`).
+
+use super::Simulation;
+use crate::api::age::Priority;
+use crate::api::spec::FlowControl;
+use crate::models::allocation::AllocatorConfig;
+use crate::network::spec::{Execution, Spec};
+
+const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
+const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+
+fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
+    let topology = serde_json::from_str(topology).expect("a topology");
+    let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
+    spec.set_packet(flits);
+    spec.set_load(load);
+    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
+    (spec.phases.warmup, spec.phases.window) = (300, 600);
+    spec
+}
+
+/// All that a run tells, with the flits that crossed as lone ones, or with all left to the allocator.
+fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
+    let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
+    for block in &mut simulation.blocks {
+        assert!(block.lone_flits_cross, "the test would compare two runs that are the same anyway");
+        block.lone_flits_cross = lone;
+    }
+    format!("{:?}", simulation.run(spec, &()))
+}
+
+fn assert_same(spec: &Spec, what: &str) {
+    let without = told(spec, 1, false);
+    assert_eq!(told(spec, 1, true), without, "{what}");
+    assert_eq!(told(spec, 3, true), without, "{what}, in 3 blocks");
+}
+
+#[test]
+fn lone_flits_change_nothing_on_any_network() {
+    let networks = [
+        (TORUS, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"valiant": {}}"#),
+        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+        (TREE, r#"{"up_down": {}}"#),
+        (TORUS, r#"{"ecmp": {}}"#),
+    ];
+    for (topology, routing) in networks {
+        for (flits, load) in [(2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
+            let spec = spec(topology, routing, flits, load);
+            assert_same(&spec, &format!("{routing}, {flits} flits, load {load}"));
+        }
+    }
+}
+
+#[test]
+fn lone_flits_change_nothing_in_any_router() {
+    let with = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 8, 0.7);
+        change(&mut spec);
+        spec
+    };
+    for allocator in AllocatorConfig::examples() {
+        assert_same(&with(&|spec| spec.router.allocator = allocator.clone()), &format!("{allocator:?}"));
+    }
+    assert_same(&with(&|spec| spec.router.speedup = 1), "no speedup");
+    assert_same(&with(&|spec| spec.router.hold_switch = true), "packets are kept apart");
+    let worms = |spec: &mut Spec| {
+        spec.router.flow_control = FlowControl::Wormhole;
+        spec.links.iter_mut().for_each(|link| link.buffer = 3);
+    };
+    assert_same(&with(&worms), "worms");
+    // one direction of a ring keeps a bubble: the allocators are those with arbiters by age
+    let bubble = spec(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 8, 0.6);
+    assert_eq!(bubble.router.priority, Priority::RoundRobin);
+    assert_same(&bubble, "a bubble in each ring");
+}
