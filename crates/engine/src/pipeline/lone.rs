@@ -1,9 +1,9 @@
 //! Body flits that are alone: each allocator lets them cross, so none is asked.
 //!
 //! A body flit that comes to an empty queue, and whose packet holds an output VC with a credit, crosses the switch in the same
-//! cycle if nobody else wants its output or leaves its input. Most flits of long packets do. Where what happens in a cycle may
-//! depend on the order in which flits leave a router (`Block::lone_flits_cross` is false), and for tails, after which others become heads,
-//! the allocator does all.
+//! cycle if nobody else wants its output or leaves its input. Most flits of long packets do. All others are left to the
+//! allocator: tails, after which others become heads; and all flits where somebody may see in which order they leave a router
+//! (`Block::lone_flits_cross` is false).
 
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
