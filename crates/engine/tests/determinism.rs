@@ -122,7 +122,9 @@ fn two_runs_are_equal_and_another_seed_is_another_run() {
 
 #[test]
 fn wide_masks_give_the_same_result_as_narrow_ones() {
-    for (name, mut spec) in cases() {
+    // beside the sensors: candidates as masks of ports, and body flits that are alone
+    let more = [("minimal_adaptive", spec(OVERSUBSCRIBED, ADAPTIVE)), ("dimension_order", spec(OVERSUBSCRIBED, DOR))];
+    for (name, mut spec) in cases().into_iter().chain(more) {
         for (flits, load) in [(1, 0.3), (8, 1.0)] {
             packets(&mut spec, flits, VirtualCutThrough, 16);
             phases(&mut spec, 300, 600);
