@@ -77,7 +77,7 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
         };
         let others: Vec<_> = shares.map(start).collect();
         advance_share(net, allocator, (mine, 0), post, windows, barrier);
-        for panic in others.into_iter().filter_map(|thread| thread.join().err()) {
+        if let Some(panic) = others.into_iter().find_map(|thread| thread.join().err()) {
             resume_unwind(panic);
         }
     });
