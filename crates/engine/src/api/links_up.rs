@@ -6,6 +6,7 @@
 //! is good if the link of this router and that of the router opposite, above the destination, are both whole, and there
 //! is a good choice at the router to which it leads.
 
+use crate::base::kept::Value;
 use crate::api::coordinates::{DIGITS, LEVEL, is_above};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub type Ups = u128;
 
 /// Which links up are used, and which of all have failed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct LinksUp {
     /// Links up of each router.
     pub radix: u32,

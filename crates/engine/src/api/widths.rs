@@ -6,12 +6,13 @@
 //! level by level. So a link is used if each of these digits is below the width of its level, and any widths of 1 or
 //! more join all leaves. Where links have failed `links_up.rs` says more.
 
+use crate::base::kept::Value;
 use crate::api::coordinates::LEVEL;
 use crate::state::Packet;
 use weft_topology::{Graph, Levels, Tree};
 
 /// The width of each level, one byte each, level 0 lowest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Widths(pub u64);
 
 impl Widths {

@@ -4,6 +4,7 @@
 //! Nothing of this is in the loop: a head that asks for a closed channel takes a rare way anyway (`wait_for_link`), which
 //! notes here that the channel is broken. In the next cycle, before the allocation, all heads that ask for it turn away.
 
+use crate::base::kept::Kept;
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
 use crate::api::view::View;
@@ -21,10 +22,12 @@ type Place = (usize, usize);
 const NEVER: u64 = u64::MAX;
 
 /// The state of a block that has to do with broken channels.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct Broken {
+    #[kept(fixed)]
     vcs: usize,
     /// By channel: how many faults keep it broken.
+    #[kept(each)]
     causes: Vec<u8>,
     /// Broken channels that still carry what was granted before; then they are dark.
     fading: Vec<u32>,

@@ -16,6 +16,7 @@
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
 //! wake when needed. No rows of a peer: neither has link states.
 
+use crate::base::kept::Kept;
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
@@ -144,9 +145,11 @@ impl Policy for Times {
 }
 
 /// Watches the managed channels. It remembers nothing but the timer of each.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Watchers {
+    #[kept(fixed)]
     times: Times,
+    #[kept(fixed)]
     managed: Vec<usize>,
 }
 

@@ -16,6 +16,7 @@
 //! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is
 //! counted; the same in any number of blocks.
 
+use crate::base::kept::Kept;
 use crate::api::control::ControlPacket;
 use crate::api::recording::{
     Column, ControlArrival, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
@@ -125,11 +126,12 @@ fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, C
 }
 
 /// Control packets that a block has noted.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Log {
     /// By number.
     sent: Vec<ControlPacket>,
     arrivals: Vec<ControlArrival>,
+    #[kept(fixed)]
     most: usize,
 }
 

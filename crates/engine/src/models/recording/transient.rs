@@ -12,6 +12,7 @@
 //! # Validation
 //! `engine/tests/workload.rs`: bins add up to the sums of the window and follow an offered load that changes.
 
+use crate::base::kept::{Kept, Value};
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
 };
@@ -81,7 +82,7 @@ impl Recording for Transient {
 }
 
 /// Packets created in one span of time and delivered by the end of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
     /// Sum of their latencies, and the longest [cycles].
@@ -98,7 +99,7 @@ impl Bin {
 }
 
 /// The bins of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,
     /// As many as have been used; room for [`BINS`].
