@@ -10,7 +10,9 @@
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote};
+use syn::{
+    Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
+};
 
 /// The state of something that the assembly of a network makes: it is restored in place.
 #[proc_macro_derive(Kept, attributes(kept))]

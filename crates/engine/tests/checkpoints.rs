@@ -41,7 +41,10 @@ fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
 /// 16 routers under TCEP with short epochs.
 fn sleepy() -> Spec {
     let mut spec = spec(HYPERX, PAL);
-    policy(&mut spec, r#"{"tcep": {"activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns"}}"#);
+    policy(
+        &mut spec,
+        r#"{"tcep": {"activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns"}}"#,
+    );
     spec.set_load(0.1);
     spec
 }
@@ -52,9 +55,11 @@ fn a_warm_up_that_ends_by_itself_goes_on() {
     (spec.phases.auto_warmup, spec.phases.warmup, spec.phases.window) = (true, 40_000, 2000);
     let out = check_every_phase(&spec, 12, "a warm-up under a policy");
     assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
-    (spec.phases.warmup, spec.phases.drain_limit) = (out.warmup - 600, 0);
+    // latencies grow without end
+    spec.set_load(1.0);
+    spec.phases.warmup = 6300;
     let out = check_every_phase(&spec, 6, "a warm-up that reaches its limit");
-    assert_eq!([out.decisions.settled, out.decisions.power_settled].iter().filter(|told| **told == Some(true)).count(), 1);
+    assert_eq!(out.decisions.settled, Some(false));
 }
 
 #[test]
@@ -83,7 +88,10 @@ fn a_window_that_ends_with_the_last_batch_goes_on() {
 fn a_load_that_changes_and_a_policy_that_repeats_itself_go_on() {
     let mut spec = spec(HYPERX, DOR);
     let off = r#"[{"from": "200cycles", "until": "500cycles"}]"#;
-    policy(&mut spec, &format!(r#"{{"timetable": {{"off": {off}, "period": "1000cycles", "transition": "20cycles"}}}}"#));
+    policy(
+        &mut spec,
+        &format!(r#"{{"timetable": {{"off": {off}, "period": "1000cycles", "transition": "20cycles"}}}}"#),
+    );
     phases(&mut spec, 1000, 6000);
     spec.set_load(0.1);
     check_every_phase(&spec, 5, "a timetable");

@@ -1,10 +1,10 @@
 //! The agents of a power policy: what they are told, and what they can do. Every block has agents of its own; an
 //! overseer acts on the whole network. Both see channels (the outputs of routers and terminals), never the state of the loop itself.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::links_up::LinksUp;
 use crate::api::subnetworks::Views;
+use crate::base::kept::{Kept, Value};
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;

@@ -4,8 +4,8 @@
 //! A clock runs in virtual time: it is read when the packet before has left, and may lag behind the simulated time. So
 //! nothing grows at overload; the backlog is computed from the clock.
 
-use crate::base::kept::Kept;
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
+use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;

@@ -6,8 +6,8 @@
 //! is good if the link of this router and that of the router opposite, above the destination, are both whole, and there
 //! is a good choice at the router to which it leads.
 
-use crate::base::kept::Value;
 use crate::api::coordinates::{DIGITS, LEVEL, is_above};
+use crate::base::kept::Value;
 use std::collections::BTreeMap;
 
 /// Links up of one router: bit u stands for number u.

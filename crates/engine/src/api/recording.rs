@@ -2,9 +2,9 @@
 //! makes a part for every block of routers; a part hears of what happens in its block ([`Recorder`]), and at the end of
 //! the run the configuration makes one table of all parts.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::control::ControlPacket;
 pub use crate::api::spec::MAX_CYCLES;
+use crate::base::kept::{Kept, Value};
 pub use crate::state::{LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;

@@ -6,8 +6,8 @@
 //! level by level. So a link is used if each of these digits is below the width of its level, and any widths of 1 or
 //! more join all leaves. Where links have failed `links_up.rs` says more.
 
-use crate::base::kept::Value;
 use crate::api::coordinates::LEVEL;
+use crate::base::kept::Value;
 use crate::state::Packet;
 use weft_topology::{Graph, Levels, Tree};
 

@@ -5,8 +5,8 @@
 //! flit by flit. A source says when it is to be asked again: now, at a cycle, or not before a delivery. So a message that
 //! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
 
-use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use super::clocks::ClockSources;
+use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;

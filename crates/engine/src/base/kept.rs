@@ -367,3 +367,100 @@ macro_rules! tuples {
 }
 
 tuples! { (A 0, B 1) (A 0, B 1, C 2) }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+    use weft_traffic::stream;
+
+    fn bytes_of(value: &(impl Kept + ?Sized)) -> Writer {
+        let mut bytes = Writer::new();
+        value.keep(&mut bytes);
+        bytes
+    }
+
+    #[track_caller]
+    fn check<T: Value + PartialEq + Debug>(value: T) {
+        let bytes = bytes_of(&value);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(T::read(&mut reader), Ok(value));
+        assert_eq!(reader.end(), Ok(()));
+        for end in 0..bytes.len() {
+            assert!(T::read(&mut Reader::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
+        }
+    }
+
+    #[derive(Debug, PartialEq, Value)]
+    enum Sort {
+        Bare,
+        Pair(u16, bool),
+        Named { text: &'static str, list: Vec<i64> },
+    }
+
+    #[test]
+    fn values_come_back_and_bytes_that_end_early_are_refused() {
+        for value in [0, 1, 127, 128, 300, u64::MAX - 1, u64::MAX] {
+            check(value);
+            check(value as i64);
+            check(u128::from(value) << 64 | 5);
+            check((value as u32, value as u16, Some(value as usize)));
+        }
+        check(vec![f64::MIN_POSITIVE, -0.1, f64::INFINITY]);
+        check(BTreeMap::from([(3u64, vec![1u128]), (7, Vec::new())]));
+        for sort in [Sort::Bare, Sort::Pair(9, true), Sort::Named { text: "drained", list: vec![-1, i64::MIN] }] {
+            check(sort);
+        }
+    }
+
+    #[test]
+    fn what_can_not_stand_in_a_place_is_refused() {
+        assert!(u8::read(&mut Reader::new(&[0x80, 2])).is_err(), "256");
+        assert!(u128::read(&mut Reader::new(&[0xff; 30])).is_err(), "too long");
+        assert!(bool::read(&mut Reader::new(&[2])).is_err());
+        assert!(Sort::read(&mut Reader::new(&[3])).is_err());
+        assert!(Vec::<u64>::read(&mut Reader::new(&bytes_of(&u64::MAX))).is_err(), "a list longer than its bytes");
+        assert!(String::read(&mut Reader::new(&[1, 0xff])).is_err());
+        let mut places = [0u8; 3];
+        assert!(places.as_mut_slice().restore(&mut Reader::new(&bytes_of(&vec![1u8, 2]))).is_err());
+    }
+
+    #[test]
+    fn streams_and_histograms_go_on_where_they_were() {
+        use rand_pcg::rand_core::Rng;
+        let (mut one, mut other) = (stream(1, 2, 3), stream(4, 5, 6));
+        one.next_u64();
+        other.restore(&mut Reader::new(&bytes_of(&one))).expect("a stream");
+        assert_eq!(one.next_u64(), other.next_u64());
+        let mut counted = Histogram::<u64>::new_with_bounds(1, 1 << 32, 3).expect("bounds");
+        for value in [0, 1, 5, 5, 3000, 1_000_003, u64::MAX] {
+            counted.saturating_record(value);
+        }
+        let mut restored = Histogram::new_with_bounds(1, 1 << 32, 3).expect("bounds");
+        restored.record(77).expect("a value");
+        restored.restore(&mut Reader::new(&bytes_of(&counted))).expect("a histogram");
+        assert_eq!(restored, counted);
+        assert_eq!((restored.max(), restored.min_nz()), (counted.max(), counted.min_nz()));
+    }
+
+    /// Ten numbers in place; what is reserved stays reserved.
+    #[derive(Kept)]
+    struct Part {
+        #[kept(each)]
+        places: Vec<u8>,
+        list: Vec<u16>,
+        #[kept(fixed)]
+        fixed: u8,
+        #[kept(scratch)]
+        scratch: Vec<u8>,
+    }
+
+    #[test]
+    fn parts_are_restored_in_place() {
+        let part = |fixed, list| Part { places: vec![fixed; 3], list, fixed, scratch: vec![fixed] };
+        let (before, mut after) = (part(1, vec![7; 5]), part(2, Vec::with_capacity(100)));
+        after.restore(&mut Reader::new(&bytes_of(&before))).expect("a part");
+        assert_eq!((after.places, &after.list, after.fixed, after.scratch), (vec![1; 3], &vec![7; 5], 2, vec![2]));
+        assert_eq!(after.list.capacity(), 100);
+    }
+}

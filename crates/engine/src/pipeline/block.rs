@@ -1,6 +1,5 @@
 //! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Agents, Departure};
 use crate::api::compiled::HeadRouting;
 use crate::api::control::Arrival;
@@ -8,6 +7,7 @@ use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
 use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
+use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;

@@ -4,10 +4,10 @@
 //! Nothing of this is in the loop: a head that asks for a closed channel takes a rare way anyway (`wait_for_link`), which
 //! notes here that the channel is broken. In the next cycle, before the allocation, all heads that ask for it turn away.
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
 use crate::api::view::View;
+use crate::base::kept::Kept;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;

@@ -2,9 +2,9 @@
 //! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
 //! of them.
 
-use crate::base::kept::Kept;
 use crate::api::control::{Arrival, ControlCount, Frame, Wire};
 use crate::api::policy::ControlPlan;
+use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;

@@ -2,9 +2,9 @@
 //! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
 //! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::agents::{Breakage, Cause, Parked};
 use crate::api::subnetworks::{Leg, Subnets};
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;

@@ -1,7 +1,7 @@
 //! Statistics beside those of all packets: per job, and for the latencies that a workload reports separately.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::workload::Amount;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::pipeline::fault_tally::FaultTally;
 use crate::pipeline::net::{Net, NetJob};

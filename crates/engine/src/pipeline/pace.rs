@@ -4,9 +4,9 @@
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::spec::InputSpeedup;
 use crate::base::bits::Bits;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;

@@ -1,9 +1,9 @@
 //! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are told of faults,
 //! control packets, links that packets want back, timers and drained channels, in this order.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
+use crate::base::kept::{Kept, Value};
 use crate::pipeline::block::Block;
 use crate::pipeline::bundles::Bundles;
 use crate::pipeline::facade::Facade;

@@ -1,9 +1,9 @@
 //! The recordings of a block: each part is told of the events that it may record. A run without recordings pays nothing
 //! in the loop: deliveries are behind a flag that the loop tests anyway, and the other events are rare.
 
-use crate::base::kept::Kept;
 use crate::api::control::ControlPacket;
 use crate::api::recording::{ControlArrival, Reading, Recorder};
+use crate::base::kept::Kept;
 use crate::state::{LinkState, OutputUnit, Packet};
 
 /// The parts of all recordings in a block, in the order of the scenario.

@@ -1,7 +1,7 @@
 //! The counts of a block. All are integers, so that blocks can be added in any order.
 
-use crate::base::kept::Kept;
 use crate::api::workload::Amount;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::Net;

@@ -110,14 +110,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// The results of a run that has ended.
-    fn sum_up(
-        self,
-        spec: &Spec,
-        begun: Begun,
-        closed: Closed,
-        mut decisions: Decisions,
-        ending: Ending,
-    ) -> Outcome {
+    fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
         let (judged, waiting) = (closed.judged, begun.waiting);
         // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
         // window later.

@@ -10,8 +10,8 @@ pub mod rate;
 pub mod sums;
 pub use link::{Account, LinkState};
 
-use crate::base::kept::{Kept, Value};
 use crate::base::bits::Bits;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;

@@ -16,10 +16,10 @@
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
 //! wake when needed. No rows of a peer: neither has link states.
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

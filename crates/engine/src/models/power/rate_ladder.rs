@@ -20,10 +20,10 @@
 //! follows from the thresholds; `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
 //! that is known beforehand and links that are always on.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -23,10 +23,10 @@ mod span;
 #[cfg(test)]
 mod tests;
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, OffTime, Offers, Policy, PolicyModel, Schedule, Site};
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,12 +16,12 @@
 //! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is
 //! counted; the same in any number of blocks.
 
-use crate::base::kept::Kept;
 use crate::api::control::ControlPacket;
 use crate::api::recording::{
     Column, ControlArrival, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
     most_rows,
 };
+use crate::base::kept::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -16,10 +16,10 @@
 //! `engine/tests/link_states.rs`: spans abut, cover the run and close with the account, and what is kept under any
 //! bound is the same in any number of blocks.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo, most_rows,
 };
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

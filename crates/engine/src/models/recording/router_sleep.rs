@@ -15,10 +15,10 @@
 //! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
 //! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
 
-use crate::base::kept::Kept;
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

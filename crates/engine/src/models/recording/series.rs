@@ -12,10 +12,10 @@
 //! # Validation
 //! `engine/tests/workload.rs`: samples add up to the flits of every channel, every channel is in one state.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::state::LinkState;
 use schemars::JsonSchema;

@@ -12,10 +12,10 @@
 //! # Validation
 //! `engine/tests/workload.rs`: bins add up to the sums of the window and follow an offered load that changes.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
 };
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -17,11 +17,11 @@
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
 //! `engine/tests/conformance/workload.rs`: never more outstanding than allowed, nothing is lost, blocks change nothing.
 
-use crate::base::kept::{Kept, Value};
 use crate::api::clocks::{Clock, Clocks};
 use crate::api::workload::{
     Amount, Awaits, Backlog, Counts, JobSite, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
 };
+use crate::base::kept::{Kept, Value};
 use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! The agents of the elastic tree: they count in each block how many packets are under way that have chosen each link up.
 //! The overseer reads the counts.
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Agents, Departures, Probes};
 use crate::api::links_up::choices_below;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
 

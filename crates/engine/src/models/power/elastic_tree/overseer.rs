@@ -1,7 +1,6 @@
 //! The overseer of the elastic tree: at the end of each epoch it sees how busy each level is, and changes the widths of
 //! all levels that need it at once. Where links have failed it uses others in their place.
 
-use crate::base::kept::{Kept, Value};
 use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, Runtime};
 use crate::api::agents::{Network, Overseer, Published};
@@ -9,6 +8,7 @@ use crate::api::coordinates::LEVEL;
 use crate::api::links_up::LinksUp;
 use crate::api::policy::Site;
 use crate::api::widths::Widths;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::any::Any;
 use std::sync::Arc;

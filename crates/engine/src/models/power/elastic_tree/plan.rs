@@ -4,10 +4,10 @@
 //! the leaves on. Each of them costs the leaves that its broken links cut off from it; of each choice the cheapest ones go
 //! on, as many as the width says. If two leaves are joined only by others, the first choice that joins them is used, too.
 
-use crate::base::kept::Value;
 use crate::api::coordinates::{DIGITS, LEVEL};
 use crate::api::links_up::{LinksUp, Ups, choices_below, numbers_of};
 use crate::api::widths::Widths;
+use crate::base::kept::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is used, and the widths that it is made for.

@@ -1,8 +1,8 @@
 //! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are under
 //! way. The sequencer reads these counts.
 
-use crate::base::kept::Kept;
 use crate::api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
 use weft_topology::Peer;

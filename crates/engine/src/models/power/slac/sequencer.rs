@@ -1,10 +1,10 @@
 //! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
 //! at a time.
 
-use crate::base::kept::{Kept, Value};
 use super::{Gauge, Initial, Runtime, stage_of};
 use crate::api::agents::{Network, Overseer, Published};
 use crate::api::policy::Site;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::any::Any;
 

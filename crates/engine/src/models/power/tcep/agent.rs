@@ -2,12 +2,12 @@
 //! `duties.rs` when the engine tells it something, `answers.rs` when a control packet comes, `channel.rs` when a link
 //! changes its state, `epoch.rs` when an epoch ends.
 
-use crate::base::kept::{Kept, Value};
 use super::Rules;
 use super::link::End;
 use super::meters::{Counts, Meters};
 use crate::api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::subnetworks::Views;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@
 //! counted flit by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet
 //! is on a detour.
 
-use crate::base::kept::Kept;
 use super::Direction;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 
 /// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
