@@ -56,8 +56,9 @@ fn a_warm_up_that_ends_by_itself_goes_on() {
     let out = check_every_phase(&spec, 12, "a warm-up under a policy");
     assert_eq!((out.decisions.settled, out.decisions.power_settled), (Some(true), Some(true)));
     // latencies grow without end
+    let mut spec = self::spec(TORUS, UGAL);
     spec.set_load(1.0);
-    spec.phases.warmup = 6300;
+    (spec.phases.auto_warmup, spec.phases.warmup, spec.phases.window) = (true, 9000, 2000);
     let out = check_every_phase(&spec, 6, "a warm-up that reaches its limit");
     assert_eq!(out.decisions.settled, Some(false));
 }
