@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -223,6 +224,17 @@ def test_other_points_of_the_sweep_do_not_take_the_checkpoint(tmp_path: Path) ->
     with pytest.warns(CheckpointWarning, match="is damaged"):
         assert Checkpoints(Store(out))._load(point.hash) is None
     assert renamed.exists()
+
+
+def test_workers_of_an_executor_go_on_from_checkpoints(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    out = tmp_path / "out"
+    interrupted(out)
+    with ThreadPoolExecutor(1) as executor:
+        weft.load(SCENARIO).run(out, checkpoint_every="20000cycles", executor=executor)
+    assert files(out) == reference
+    assert checkpoint(out) is None
+    [run] = out.glob("points/*/run.json")
+    assert json.loads(run.read_bytes())["resumed"] == 1
 
 
 def test_a_checkpoint_that_can_not_be_written_ends_no_run(tmp_path: Path, reference: dict[str, bytes]) -> None:
