@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results, open
     from weft.api.sweep import Implied, Sweep
     from weft.runs.bisection import Search
+    from weft.runs.checkpoints import CheckpointWarning
     from weft.runs.execute import Status
     from weft.runs.on_slurm import Submission
     from weft.runs.slurm_jobs import SlurmJobs
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from weft.scenario.scenario import Scenario
 
 __all__ = [
+    "CheckpointWarning",
     "Implied",
     "PeerError",
     "Results",
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "CheckpointWarning": "weft.runs.checkpoints",
     "Implied": "weft.api.sweep",
     "Results": "weft.api.results",
     "Scenario": "weft.scenario.scenario",

@@ -1,6 +1,6 @@
 """Types of the Rust module; a test holds it against the module itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
@@ -47,7 +47,7 @@ def examples() -> dict[str, list[dict[str, Any]]]: ...
 
 @final
 class Control:
-    def __new__(cls) -> Control: ...
+    def __new__(cls, keep: Callable[[bytes], object] | None = None, every_cycles: int = 0) -> Control: ...
     @property
     def cycle(self) -> int: ...
     @property
@@ -55,6 +55,7 @@ class Control:
     @property
     def stopped(self) -> bool: ...
     def stop(self) -> None: ...
+    def checkpoint(self) -> None: ...
 
 @final
 class Point:
@@ -86,6 +87,7 @@ class Point:
         watch: Sequence[tuple[int, int]] = ...,
         watch_first: int = 0,
     ) -> Finished: ...
+    def resume(self, threads: int, control: Control, checkpoint: bytes) -> Finished: ...
 
 @final
 class Finished:

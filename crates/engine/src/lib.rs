@@ -5,6 +5,9 @@
 //! (`pipeline/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
 //! crate, and which may use which, are in ARCHITECTURE.md.
 
+// the name by which derived code finds this crate, here and elsewhere
+extern crate self as weft_engine;
+
 mod api;
 mod base;
 mod explain;
@@ -17,6 +20,7 @@ mod state;
 pub use api::age;
 pub use api::compiled::{ForPorts, Widths};
 pub use api::examples;
+pub use base::kept;
 pub use explain::demand::demand;
 pub use explain::imply::{Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
@@ -41,13 +45,41 @@ pub fn check(spec: &Spec) -> Result<(), Refusal> {
 
 /// Runs a spec. The result depends on the spec alone, not on `how` (threads and blocks).
 pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result<Outcome, Refusal> {
-    if spec.is_narrow() { run_as::<1, 8>(spec, how, progress) } else { run_as::<2, 16>(spec, how, progress) }
+    run_from(spec, how, progress, None)
+}
+
+/// Goes on with a run of the same spec from a checkpoint that [`Progress::keep`] was given. The result is that of a run
+/// without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads share them.
+/// Refuses bytes that can't be read as a checkpoint of this spec. They must come from this build of the engine: nothing but
+/// their form is checked.
+pub fn resume(
+    spec: &Spec,
+    how: spec::Execution,
+    progress: &dyn Progress,
+    checkpoint: &[u8],
+) -> Result<Outcome, Refusal> {
+    let blocks = run::course::blocks_of(checkpoint)?;
+    run_from(spec, spec::Execution { blocks, ..how }, progress, Some(checkpoint))
+}
+
+fn run_from(
+    spec: &Spec,
+    how: spec::Execution,
+    progress: &dyn Progress,
+    checkpoint: Option<&[u8]>,
+) -> Result<Outcome, Refusal> {
+    if spec.is_narrow() {
+        run_as::<1, 8>(spec, how, progress, checkpoint)
+    } else {
+        run_as::<2, 16>(spec, how, progress, checkpoint)
+    }
 }
 
 fn run_as<const W: usize, const V: usize>(
     spec: &Spec,
     how: spec::Execution,
     progress: &dyn Progress,
+    checkpoint: Option<&[u8]>,
 ) -> Result<Outcome, Refusal>
 where
     Widths: ForPorts<V>,
@@ -55,7 +87,11 @@ where
     let simulation = Simulation::<W, V>::new(spec, how)?;
     let fullest = explain::imply::fullest(spec, &simulation.net);
     let most_hops = simulation.net.routing.most_hops();
-    let outcome = Outcome { fullest, ..simulation.run(spec, progress) };
+    let outcome = match checkpoint {
+        Some(checkpoint) => simulation.resume(spec, progress, checkpoint)?,
+        None => simulation.run(spec, progress),
+    };
+    let outcome = Outcome { fullest, ..outcome };
     run::livelock::refuse(spec.routing.name(), most_hops, outcome.longest_path)?;
     Ok(outcome)
 }

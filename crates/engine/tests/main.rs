@@ -5,6 +5,7 @@ mod allocation;
 mod bounds;
 mod broken;
 mod bundles;
+mod checkpoints;
 mod choosing;
 mod common;
 mod conformance;

@@ -1,6 +1,7 @@
-//! The progress of a run, and a request to stop it: a running network and Python share them without the GIL.
+//! The progress of a run, a request to stop it, and its checkpoints: a running network and Python share them without the GIL.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use weft_engine::Progress;
@@ -11,6 +12,26 @@ pub struct Shared {
     cycle: AtomicU64,
     of: AtomicU64,
     stop: AtomicBool,
+    /// A Python function that is given each checkpoint; without one, none is made.
+    keep: Option<Py<PyAny>>,
+    /// A checkpoint is wanted as soon as one can be made.
+    asked: AtomicBool,
+    /// Cycles between two checkpoints that are made without being asked for; 0: none are.
+    every: u64,
+    /// The first cycle in which the next of them can be made; 0 before the run has begun.
+    next: AtomicU64,
+}
+
+impl Shared {
+    /// Whether it is time for a checkpoint that nobody asks for.
+    fn is_due(&self, now: u64) -> bool {
+        let next = self.next.load(Relaxed);
+        if self.every == 0 || (next > 0 && now < next) {
+            return false;
+        }
+        self.next.store(now.saturating_add(self.every), Relaxed);
+        next > 0
+    }
 }
 
 impl Progress for Shared {
@@ -19,9 +40,23 @@ impl Progress for Shared {
         self.of.store(of, Relaxed);
         !self.stop.load(Relaxed)
     }
+
+    fn wants_checkpoint(&self, now: u64) -> bool {
+        self.keep.is_some() && (self.stop.load(Relaxed) || self.asked.swap(false, Relaxed) || self.is_due(now))
+    }
+
+    fn keep(&self, checkpoint: Vec<u8>) {
+        let Some(keep) = &self.keep else { return };
+        Python::attach(|py| {
+            let bytes = PyBytes::new(py, &checkpoint);
+            drop(checkpoint);
+            // it says itself what can go wrong; all else is a bug, and shown as one
+            keep.call1(py, (bytes,)).map_or_else(|problem| problem.write_unraisable(py, None), drop);
+        });
+    }
 }
 
-/// The handle of one run: read how far it is, ask it to stop.
+/// The handle of one run: read how far it is, ask it to stop, have checkpoints made.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Control {
     pub shared: Arc<Shared>,
@@ -29,9 +64,12 @@ pub struct Control {
 
 #[pymethods]
 impl Control {
+    /// `keep` is called with the bytes of each checkpoint, in the thread of the run: when one was asked for, after every
+    /// `every_cycles` cycles if that is above 0, and when the run is stopped.
     #[new]
-    fn new() -> Self {
-        Self { shared: Arc::default() }
+    #[pyo3(signature = (keep = None, every_cycles = 0))]
+    fn new(keep: Option<Py<PyAny>>, every_cycles: u64) -> Self {
+        Self { shared: Arc::new(Shared { keep, every: every_cycles, ..Shared::default() }) }
     }
 
     /// The cycle reached; at most `cycles`.
@@ -55,5 +93,10 @@ impl Control {
     /// Asks the run to stop the next time that it reports its progress.
     fn stop(&self) {
         self.shared.stop.store(true, Relaxed);
+    }
+
+    /// Asks for a checkpoint as soon as one can be made.
+    fn checkpoint(&self) {
+        self.shared.asked.store(true, Relaxed);
     }
 }

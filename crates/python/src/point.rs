@@ -4,6 +4,7 @@ use crate::control::Control;
 use crate::{errors, value};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -134,6 +135,20 @@ impl Point {
         let watched = if watch.is_empty() { Watched::First(watch_first) } else { Watched::Packets(watch) };
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
         let finished = py.detach(move || point.run_watching(how, watched, &*progress));
+        finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
+    /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run.
+    fn resume(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        control: &Control,
+        checkpoint: PyBackedBytes,
+    ) -> PyResult<Finished> {
+        let how = Execution { threads, blocks: 0 };
+        let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
+        let finished = py.detach(move || point.resume(how, &*progress, &checkpoint));
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 }

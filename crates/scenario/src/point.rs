@@ -10,8 +10,8 @@ use crate::{RESULT_MODEL_VERSION, hints, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use weft_engine::Progress;
 use weft_engine::spec::{Execution, Watched};
+use weft_engine::{Outcome, Progress, Spec};
 use weft_units::{InputFile, Refusal};
 
 /// A scenario with every default filled in.
@@ -165,11 +165,23 @@ impl Point {
         progress: &dyn Progress,
     ) -> Result<Finished, Diagnostic> {
         let spec = weft_engine::Spec { watched, ..self.spec()? };
-        let outcome = weft_engine::run(&spec, how, progress).map_err(|refusal| match refusal.path.as_str() {
+        self.finished(&spec, weft_engine::run(&spec, how, progress))
+    }
+
+    /// Goes on with a run of this point from a checkpoint that [`Progress::keep`] was given, to the same result. Refuses, at
+    /// the path `checkpoint`, bytes that can't be read as one.
+    pub fn resume(&self, how: Execution, progress: &dyn Progress, checkpoint: &[u8]) -> Result<Finished, Diagnostic> {
+        let spec = self.spec()?;
+        self.finished(&spec, weft_engine::resume(&spec, how, progress, checkpoint))
+    }
+
+    fn finished(&self, spec: &Spec, outcome: Result<Outcome, Refusal>) -> Result<Finished, Diagnostic> {
+        let outcome = outcome.map_err(|refusal| match refusal.path.as_str() {
             "watch" => Diagnostic::nowhere("", &refusal.what, &refusal.help),
+            "checkpoint" => Diagnostic::nowhere(&refusal.path, &refusal.what, &refusal.help),
             _ => self.explain(&refusal),
         })?;
-        Finished::new(self, &spec, &outcome).map_err(|refusal| self.explain(&refusal))
+        Finished::new(self, spec, &outcome).map_err(|refusal| self.explain(&refusal))
     }
 
     fn explain(&self, refusal: &Refusal) -> Diagnostic {

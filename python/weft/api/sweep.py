@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from weft._engine import Point
+    from weft._engine import Finished, Point
     from weft.api.results import Results
     from weft.runs.execute import Status
     from weft.runs.on_slurm import Submission
@@ -167,6 +167,7 @@ class Sweep:
         blocks: int = 0,
         force: bool = False,
         force_memory: bool = False,
+        checkpoint_every: str | None = None,
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> Results:
@@ -185,6 +186,10 @@ class Sweep:
             Run all points again.
         force_memory : bool
             Run even if the points at a time need more memory than there is left.
+        checkpoint_every : str, optional
+            How often each point that runs writes a checkpoint, such as ``"10min"`` (``s``, ``min``, ``h``, ``d``) or
+            ``"1000000cycles"``; it also writes one when it is interrupted. A point that has a checkpoint goes on from
+            it, with this argument or without, and its results have the same bytes. By default none are written.
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
@@ -196,17 +201,25 @@ class Sweep:
         Raises
         ------
         ScenarioError
-            Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill.
+            Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill,
+            or if `checkpoint_every` can't be read.
         WeftError
             If the executor fails, or its workers do not see the folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
+
+        Warns
+        -----
+        CheckpointWarning
+            If a point can't go on from its checkpoint and starts from the beginning, or one can't be written.
         """
         from weft.api.results import Results
         from weft.runs import executors
+        from weft.runs.checkpoints import Checkpoints, Every
         from weft.runs.notebook_bar import shown
 
         given.execution(jobs, threads, blocks, watch)
+        every = None if checkpoint_every is None else Every.of(checkpoint_every)
         bill_plan.check(self.points)
         if executor is not None:
             executors.check(executor, jobs)
@@ -218,6 +231,9 @@ class Sweep:
         store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets))
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
+        checkpoints = Checkpoints(store, every)
+        waiting = {point.hash for point in missing}
+        checkpoints.forget(hash for hash in distinct if hash not in waiting)
         with shown(self.name, watch) as watching, Beacon(store, watching) as beacon:
             if executor is not None:
                 executors.run(
@@ -231,18 +247,25 @@ class Sweep:
                     blocks=blocks,
                     force=force,
                     force_memory=force_memory,
+                    checkpoint_every=checkpoint_every,
                     reused=len(distinct) - len(missing),
                     watch=beacon,
                 )
                 return Results(store)
+
+            def finish(place: int, finished: Finished, run: dict[str, Any]) -> None:
+                store.save(missing[place], finished, run)
+                checkpoints.remove(missing[place].hash)
+
             execute(
                 missing,
-                lambda place, finished, run: store.save(missing[place], finished, run),
+                finish,
                 jobs=jobs,
                 threads=threads,
                 blocks=blocks,
                 reused=len(distinct) - len(missing),
                 watch=beacon,
+                checkpoints=checkpoints,
             )
         return Results(store)
 

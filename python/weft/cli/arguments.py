@@ -158,6 +158,17 @@ def _quantity(text: str, units: Mapping[str, float], what: str, example: str) ->
     return float(found[1]) * units[found[2]]
 
 
+def interval(text: str) -> str:
+    """How often a checkpoint is made, as `weft.runs.checkpoints` reads it."""
+    from weft.runs.checkpoints import Every
+
+    try:
+        Every.of(text)
+    except WeftError as problem:
+        raise argparse.ArgumentTypeError(f"{problem.what}: {problem.help}") from problem
+    return text
+
+
 def positive(text: str) -> int:
     """A whole number from 1 on."""
     if not text.isdecimal() or not 0 < int(text) <= _MOST:

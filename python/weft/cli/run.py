@@ -27,6 +27,13 @@ def add(commands: Commands) -> None:
     arguments.add_scenario(parser)
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
     arguments.add_execution(parser)
+    parser.add_argument(
+        "--checkpoint-every",
+        metavar="TIME",
+        type=arguments.interval,
+        help="let each point that runs write a checkpoint so often, such as 10min or 1000000cycles (s, min, h, d, "
+        "cycles); if the run is killed, the same command goes on from there (default: none is written)",
+    )
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
         "--report",
@@ -69,7 +76,7 @@ def main(options: argparse.Namespace) -> int:
         told = watched.report(
             sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory
         )
-    with interruptible(), Bar(sweep.name) as bar:
+    with interruptible(), Bar(sweep.name) as bar, warned.plainly():
         results = sweep.run(
             options.out,
             jobs=options.jobs,
@@ -77,6 +84,7 @@ def main(options: argparse.Namespace) -> int:
             blocks=options.blocks,
             force=options.force,
             force_memory=options.force_memory,
+            checkpoint_every=options.checkpoint_every,
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())

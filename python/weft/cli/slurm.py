@@ -22,6 +22,7 @@ _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", 
 _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
     "force": "name another folder with --out: jobs run what has no results yet",
+    "checkpoint_every": "leave it out: jobs that end early are queued again for the points that are missing",
     "watch": "watch packets here, without --on slurm",
     "report": "give `weft report` the folder when the jobs have ended",
 }

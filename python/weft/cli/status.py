@@ -68,9 +68,8 @@ def _text(found: SweepStatus) -> list[str]:
     rows += [("jobs", words) for array in found.arrays for words in _array(array)]
     if found.run_twice:
         rows.append(("twice", _twice(found.run_twice)))
-    rows += [("damaged", _damaged(each.coordinates, each.hash, each.reason)) for each in found.damage[:_LISTED]]
-    if len(found.damage) > _LISTED:
-        rows.append(("damaged", f"and {len(found.damage) - _LISTED} more"))
+    rows += _listed("kept", [_checkpoint(each) for each in found.checkpoints])
+    rows += _listed("damaged", [_damaged(each.coordinates, each.hash, each.reason) for each in found.damage])
     if found.missing + found.damaged and not found.running and not any(map(_waits, found.arrays)):
         rows.append(("go on", found.command or "run the scenario again into this folder"))
     said: set[str] = set()
@@ -121,6 +120,20 @@ def _run(run: dict[str, Any]) -> list[str]:
     lines = [f"{run['host']}, process {run['pid']}{job}, since {run['started_utc']}: {words(status, run['seconds'])}"]
     lines += [f"  {flight.words}: {flight_words(flight)}" for flight in flights[:_LISTED]]
     return [*lines, f"  and {len(flights) - _LISTED} more"] if len(flights) > _LISTED else lines
+
+
+def _listed(head: str, lines: list[str]) -> list[tuple[str, str]]:
+    """A row for each of these lines, but not too many."""
+    more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return [(head, line) for line in lines[:_LISTED] + more]
+
+
+def _checkpoint(kept: dict[str, Any]) -> str:
+    from weft.text.columns import clock
+    from weft.text.labels import setting
+
+    reached = f"at cycle {kept['cycle']:,} after {clock(kept['seconds'])}"
+    return f"{setting(kept['coordinates']) or 'the point'}: a checkpoint {reached}"
 
 
 def _damaged(coordinates: dict[str, Any], hash: str, reason: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weft._engine import Point
 
@@ -28,6 +31,25 @@ def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
     """The hints among what points imply, each once."""
     keys = dict.fromkeys(_key(hint) for each in facts for hint in each.get("hints", ()))  # type: ignore[attr-defined]
     return [line for key in keys for line in _lines("hint", key, "")]
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Print the warnings about checkpoints as the command line says things, as soon as they come."""
+    from weft.runs.checkpoints import CheckpointWarning
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: object) -> None:
+            if issubclass(category, CheckpointWarning):
+                print(f"warning: {message}", file=sys.stderr)
+            else:
+                usual(message, category, *where)  # type: ignore[arg-type]
+
+        warnings.simplefilter("always", CheckpointWarning)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _key(told: Mapping[str, str]) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from weft._engine import Finished, Point
+    from weft.runs.checkpoints import Checkpoints
 
 _LOOK_SECONDS = 0.1
 
@@ -81,14 +83,24 @@ class Status:
 class _Board:
     """Which points run and which have finished; threads write to it, and the main thread reads the status."""
 
-    def __init__(self, points: Sequence[Point], reused: int, workers: int) -> None:
-        self.controls = [Control() for _ in points]
+    def __init__(
+        self, points: Sequence[Point], reused: int, workers: int, checkpoints: Checkpoints | None = None
+    ) -> None:
+        self.controls = [self._control(place, checkpoints, point) for place, point in enumerate(points)]
         self._points, self._reused, self._workers = points, reused, workers
         self._words = _words(points)
         self._estimate = Estimate(points)
         self._clocks: dict[int, Clock] = {}
         self._done = 0
         self._lock = Lock()
+
+    def _control(self, place: int, checkpoints: Checkpoints | None, point: Point) -> Control:
+        return checkpoints.control(point, lambda: self._clocks[place]) if checkpoints else Control()
+
+    def running(self) -> list[tuple[str, Control, Clock]]:
+        """The points that run: hash, handle, clock."""
+        with self._lock:
+            return [(self._points[place].hash, self.controls[place], clock) for place, clock in self._clocks.items()]
 
     def begin(self, place: int, clock: Clock) -> None:
         """Note that a point begins."""
@@ -154,6 +166,7 @@ def execute(
     reused: int = 0,
     watch: Callable[[Status], None] | None = None,
     admit: Callable[[int], bool] | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> None:
     """Run points, the ones with the highest load first: they take longest.
 
@@ -173,6 +186,8 @@ def execute(
     admit : callable, optional
         Asked with the place of a point before it runs, in the thread that is to run it; it is passed over if that is
         false.
+    checkpoints : Checkpoints, optional
+        From which points go on, and where new ones are written; `finish` removes those of its point.
 
     Raises
     ------
@@ -182,7 +197,7 @@ def execute(
         After the points in flight have stopped; they are not finished.
     """
     workers = jobs or max(1, cores() // threads)
-    board = _Board(points, reused, workers)
+    board = _Board(points, reused, workers, checkpoints)
     order = sorted(range(len(points)), key=lambda place: -offered(points[place]))
 
     def run(place: int) -> None:
@@ -192,7 +207,8 @@ def execute(
         try:
             if admit is not None and not admit(place):
                 return
-            finished = points[place].run(threads, blocks, control)
+            begin = partial(checkpoints.run, points[place], clock) if checkpoints else points[place].run
+            finished = begin(threads, blocks, control)
             if not control.stopped:  # a run that was stopped has no complete measurement
                 finish(place, finished, clock.record(finished.summary))
                 done = True
@@ -200,6 +216,8 @@ def execute(
             board.end(place, done=done)
 
     def tell() -> None:
+        if checkpoints:
+            checkpoints.look(board.running())
         if watch:
             watch(board.status())
 

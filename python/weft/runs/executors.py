@@ -57,6 +57,7 @@ def run(
     blocks: int,
     force: bool,
     force_memory: bool,
+    checkpoint_every: str | None,
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
@@ -70,7 +71,7 @@ def run(
         Where the results go, what the sweep is, and which of its points are run.
     client : str
         Beacon of this run.
-    threads, blocks, force, force_memory
+    threads, blocks, force, force_memory, checkpoint_every
         As for `weft.Sweep.run`.
     reused : int
         Points besides these that need no run, for `watch`.
@@ -87,7 +88,7 @@ def run(
     """
     orders.clear(store.root)
     root = str(store.root.absolute())
-    order = Order(root, uuid4().hex[:8], threads, blocks, force, force_memory)
+    order = Order(root, uuid4().hex[:8], threads, blocks, force, force_memory, checkpoint_every)
     watch(Status(total=len(points) + reused, done=reused, reused=reused, running=0.0))
     order.write(scenario, sets, client)
     futures: dict[Future[Done], str] = {}

@@ -47,6 +47,8 @@ class Order:
         Whether finished points are run again.
     force_memory : bool
         Whether a point is run even if it needs more memory than its machine has left.
+    checkpoint_every : str, optional
+        As for `weft.Sweep.run`.
     """
 
     root: str
@@ -55,6 +57,7 @@ class Order:
     blocks: int = 0
     force: bool = False
     force_memory: bool = False
+    checkpoint_every: str | None = None
 
     @property
     def folder(self) -> Path:

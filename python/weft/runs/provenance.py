@@ -17,25 +17,33 @@ if TYPE_CHECKING:
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True)
+@dataclass
 class Clock:
-    """When a run began.
+    """When a run began, and how long it had run before if it goes on from a checkpoint.
 
     Attributes
     ----------
     threads, blocks : int
         Threads and blocks of routers of the run; blocks 0: chosen by the engine.
+    resumed : int
+        How often it has gone on from a checkpoint.
     """
 
     threads: int
     blocks: int
+    resumed: int = 0
+    _before: float = 0.0
     _started: datetime = field(default_factory=lambda: datetime.now(UTC))
     _begun: float = field(default_factory=perf_counter)
 
     @property
     def seconds(self) -> float:
-        """Seconds since then."""
-        return perf_counter() - self._begun
+        """Seconds since then, with those up to the checkpoint from which the run goes on."""
+        return self._before + perf_counter() - self._begun
+
+    def resume(self, seconds: float, resumed: int, blocks: int) -> None:
+        """Note that the run goes on from a checkpoint, up to which it had taken so many seconds."""
+        self._before, self.resumed, self.blocks = seconds, resumed, blocks
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """What `run.json` says of a run that ends now with this summary."""
@@ -47,6 +55,7 @@ class Clock:
             "seconds": round(seconds, 3),
             "threads": self.threads,
             "blocks": self.blocks,
+            **({"resumed": self.resumed} if self.resumed else {}),
             "flit_hops_per_second": round(summary.get("flit_hops", 0) / seconds),
             "machine": machine(),
         }

@@ -14,6 +14,7 @@ from weft.results.result_set import ResultSet
 from weft.results.store import Store
 from weft.runs.arrays import standing
 from weft.runs.beacon import at_work
+from weft.runs.checkpoints import pending
 from weft.runs.point_claims import run_twice
 from weft.runs.slurm_queue import PENDING
 
@@ -83,6 +84,9 @@ class SweepStatus:
     run_twice : list of dict
         Points that two runs have run, because one of them was taken for dead: ``hash``, ``by``, ``overruled_by``,
         ``same`` (whether both have the same results; ``None`` if only one of them is finished).
+    checkpoints : list of dict
+        Points without results that go on from a checkpoint: ``hash``, ``coordinates``, ``cycle`` reached (at most the
+        end of the window), and ``seconds`` run up to it.
     damage : list of Damaged
         The points that can't be used, and why.
     command : str or None
@@ -102,6 +106,7 @@ class SweepStatus:
     running: list[dict[str, Any]]
     arrays: list[ArrayStatus]
     run_twice: list[dict[str, Any]]
+    checkpoints: list[dict[str, Any]]
     damage: list[Damaged]
     command: str | None
 
@@ -131,9 +136,20 @@ def status(folder: str | Path) -> SweepStatus:
         running=at_work(results.root),
         arrays=[_array(array, store) for array in standing(store)],
         run_twice=run_twice(store.root),
+        checkpoints=_checkpoints(store),
         damage=results.damaged,
         command=results.command,
     )
+
+
+def _checkpoints(store: Store) -> list[dict[str, Any]]:
+    """What is kept of points that have no results, and that this build of Weft can go on from."""
+    coordinates = {point["hash"]: point["coordinates"] for point in store.manifest()["points"]}
+    return [
+        {"hash": kept.hash, "coordinates": coordinates[kept.hash], "cycle": kept.cycle, "seconds": kept.seconds}
+        for kept in pending(store)
+        if kept.hash in coordinates and not store.complete(kept.hash)
+    ]
 
 
 def _array(array: Array, store: Store) -> ArrayStatus:

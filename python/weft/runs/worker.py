@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
+from weft.runs.checkpoints import Checkpoints, Every
 from weft.runs.execute import Status, execute
 from weft.runs.point_claims import Claims
 
@@ -133,6 +134,9 @@ class _Worker:
         return [point for point in left if self.order.force or not self.store.sound(point.hash)]
 
     def _run_unclaimed(self, points: Sequence[Point], total: int) -> None:
+        every = self.order.checkpoint_every
+        checkpoints = Checkpoints(self.store, Every.of(every) if every else None)
+
         def admit(place: int) -> bool:
             point = points[place].hash
             if not self.claims.take(point):
@@ -149,6 +153,7 @@ class _Worker:
             same = None if before is None else before == self._sums(point.hash)
             self.claims.finished(point.hash, same=same)
             self.done.ran.append(point.hash)
+            checkpoints.remove(point.hash)
 
         execute(
             points,
@@ -159,6 +164,7 @@ class _Worker:
             reused=total - len(points),
             watch=self._watch,
             admit=admit,
+            checkpoints=checkpoints,
         )
 
     def _watch(self, status: Status) -> None:

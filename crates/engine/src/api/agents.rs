@@ -4,6 +4,7 @@
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::links_up::LinksUp;
 use crate::api::subnetworks::Views;
+use crate::base::kept::{Kept, Value};
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;
@@ -58,7 +59,7 @@ pub struct Probes {
 }
 
 /// The agents of a block. By default they do nothing.
-pub trait Agents: Any + Debug + Send {
+pub trait Agents: Kept + Any + Debug + Send {
     fn probes(&self) -> Probes {
         Probes::default()
     }
@@ -150,7 +151,7 @@ pub struct Departure {
 }
 
 /// A link or a router fails or returns. The end of the link that hears of it is channel `channel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Breakage {
     pub channel: u32,
     pub breaks: bool,
@@ -158,7 +159,7 @@ pub struct Breakage {
 }
 
 /// What fails or returns: the link, the router at its far end, or the router at this end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Cause {
     Link,
     FarRouter,
@@ -167,7 +168,7 @@ pub enum Cause {
 
 /// A head for which no output leads on: it is in VC `v` of input `i` of router `router`, and is to reach member `to` of
 /// subnetwork `d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Parked {
     pub router: u32,
     pub i: u32,
@@ -253,7 +254,7 @@ pub trait Channels {
 }
 
 /// Acts on the whole network between two cycles.
-pub trait Overseer: Any + Debug + Send {
+pub trait Overseer: Kept + Any + Debug + Send {
     /// It acts next before this cycle, which is not past.
     fn next(&self) -> u64;
     /// Called before cycle `now`; acts if it is time to.
@@ -263,7 +264,7 @@ pub trait Overseer: Any + Debug + Send {
 }
 
 /// What an overseer tells the routing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Value)]
 pub enum Published {
     /// A number: how many stages are on, or the widths of a tree.
     Number(u64),

@@ -5,6 +5,7 @@
 //! post and read in parallel: a window of cycles that blocks advance without meeting is never longer than `delay`
 //! (`network/simulation.rs`), so what a reader gets was posted before the last meeting.
 
+use crate::base::kept::Kept;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_units::{Cycles, Refusal, Time};
 
@@ -22,15 +23,21 @@ pub struct Posts {
 }
 
 /// The posts of all routers of the network, as long as someone can read them.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Board {
+    #[kept(fixed)]
     numbers: usize,
+    #[kept(fixed)]
     routers: usize,
+    #[kept(fixed)]
     every: Cycles,
+    #[kept(fixed)]
     delay: Cycles,
     /// Posts of a router that are kept.
+    #[kept(fixed)]
     kept: u64,
     /// [post % kept][router][number]
+    #[kept(each)]
     posted: Vec<AtomicU32>,
 }
 

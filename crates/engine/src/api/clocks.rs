@@ -5,6 +5,7 @@
 //! nothing grows at overload; the backlog is computed from the clock.
 
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
+use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
@@ -50,13 +51,14 @@ pub struct Clocks {
 }
 
 /// The clock of a terminal.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 #[repr(align(64))]
 pub struct Clock {
     gaps: Pcg32,
     targets: Pcg32,
     /// What its injection process remembers between packets.
     memory: u64,
+    #[kept(fixed)]
     rank: u32,
     /// Packets created so far.
     made: u32,
@@ -254,9 +256,11 @@ impl Clocks {
 }
 
 /// Sources that consist of clocks only: they create packets whatever is sent or delivered.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct ClockSources {
+    #[kept(fixed)]
     clocks: Arc<Clocks>,
+    #[kept(each)]
     terminals: Vec<Clock>,
 }
 

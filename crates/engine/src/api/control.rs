@@ -1,12 +1,14 @@
 //! Control packets: single flits by which the agents of a policy talk to each other. The engine carries, counts and records
 //! them; what they say is the policy's business.
 
+use crate::base::kept::Value;
+
 /// What a control packet says, as its policy writes it. Packets that reach a port in the same cycle are received in the order
 /// of these numbers.
 pub type Body = u128;
 
 /// A control packet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Frame {
     pub body: Body,
     /// Links that it has crossed.
@@ -16,7 +18,7 @@ pub struct Frame {
 }
 
 /// How a frame came.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Wire {
     /// As a flit on the link.
     #[default]
@@ -28,7 +30,7 @@ pub enum Wire {
 }
 
 /// A frame that has come to input `port` of its block; or, if it came over no link, to the router of that port.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Arrival {
     pub port: u32,
     pub wire: Wire,
@@ -36,7 +38,7 @@ pub struct Arrival {
 }
 
 /// A kind of control packets: its number among the kinds of its policy, and its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct ControlKind {
     pub number: u8,
     pub name: &'static str,
@@ -50,19 +52,19 @@ impl ControlKind {
 }
 
 /// Control packets over the window.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct ControlCount {
     /// Packets sent of each kind.
     pub packets: Vec<u64>,
     /// Names of the kinds.
-    pub kinds: &'static [&'static str],
+    pub kinds: Vec<&'static str>,
     /// Links that they crossed; so many of the flits that channels have counted were control packets.
     pub flit_hops: u64,
 }
 
 impl ControlCount {
-    pub fn new(kinds: &'static [&'static str]) -> Self {
-        Self { packets: vec![0; kinds.len()], kinds, flit_hops: 0 }
+    pub fn new(kinds: &[&'static str]) -> Self {
+        Self { packets: vec![0; kinds.len()], kinds: kinds.to_vec(), flit_hops: 0 }
     }
 
     /// Packets of a kind.
@@ -77,7 +79,7 @@ impl ControlCount {
 }
 
 /// A control packet that was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct ControlPacket {
     pub cycle: u64,
     /// Routers.

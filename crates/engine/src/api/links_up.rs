@@ -7,13 +7,14 @@
 //! is a good choice at the router to which it leads.
 
 use crate::api::coordinates::{DIGITS, LEVEL, is_above};
+use crate::base::kept::Value;
 use std::collections::BTreeMap;
 
 /// Links up of one router: bit u stands for number u.
 pub type Ups = u128;
 
 /// Which links up are used, and which of all have failed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct LinksUp {
     /// Links up of each router.
     pub radix: u32,

@@ -4,6 +4,7 @@
 
 use crate::api::control::ControlPacket;
 pub use crate::api::spec::MAX_CYCLES;
+use crate::base::kept::{Kept, Value};
 pub use crate::state::{LinkState, Packet};
 use std::any::Any;
 use std::fmt::Debug;
@@ -174,7 +175,7 @@ pub struct Sender {
 }
 
 /// What a channel has done so far.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Reading {
     /// Flits sent since cycle 0.
     pub flits: u64,
@@ -183,7 +184,7 @@ pub struct Reading {
 }
 
 /// A control packet has come, maybe from another block.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
     /// Block of its sender, and its number among the control packets of that block, from 0.
     pub block: u32,
@@ -197,7 +198,7 @@ pub struct ControlArrival {
 /// must not depend on which routers share a block: for example, keep integers that are added, or events that are
 /// sorted.
 #[allow(unused_variables, reason = "the names say what a recorder is told")]
-pub trait Recorder: Any + Debug + Send {
+pub trait Recorder: Kept + Any + Debug + Send {
     /// A channel goes from one power state to another.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 

@@ -1,5 +1,6 @@
 //! What an adaptive routing reads as the congestion of an output.
 
+use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,11 @@ pub enum Sensor {
 }
 
 /// Flits on each output that wait for the link, or were sent on it during the last credit round trip of its link class.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct History {
+    #[kept(each)]
     sent: Vec<u32>,
+    #[kept(fixed)]
     windows: Vec<u64>,
     wheel: Wheel<u32, 128>,
 }

@@ -2,6 +2,7 @@
 //! butterfly or the groups of a dragonfly. Also the link-state tables: what each router knows of the links in its
 //! subnetworks.
 
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
@@ -158,16 +159,21 @@ impl Subnets {
 
 /// The link-state tables of the routers of a block. For each member of each of its subnetworks, a router knows to which
 /// members that one has an active link, as far as the router has heard. What it knows of its own links is always true.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub struct Views {
+    #[kept(each)]
     rows: Vec<u64>,
+    #[kept(fixed)]
     per_router: usize,
     /// For each subnetwork of each router: the number of members over which a packet can go from any member to any
     /// other if all links there are active; 0 if some link is not.
+    #[kept(each)]
     among_all: Vec<u8>,
     /// For each subnetwork of each router: the hub, and the member that is to become the hub (the hub itself if none
     /// is).
+    #[kept(each)]
     hubs: Vec<u8>,
+    #[kept(fixed)]
     nets: usize,
 }
 

@@ -7,11 +7,12 @@
 //! more join all leaves. Where links have failed `links_up.rs` says more.
 
 use crate::api::coordinates::LEVEL;
+use crate::base::kept::Value;
 use crate::state::Packet;
 use weft_topology::{Graph, Levels, Tree};
 
 /// The width of each level, one byte each, level 0 lowest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Widths(pub u64);
 
 impl Widths {

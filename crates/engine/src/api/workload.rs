@@ -6,6 +6,7 @@
 //! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
 
 use super::clocks::ClockSources;
+use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;
@@ -68,7 +69,7 @@ impl JobSite<'_> {
 }
 
 /// Packets, and their flits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Amount {
     pub packets: u64,
     pub flits: u64,
@@ -219,6 +220,16 @@ pub enum JobSources {
     Asked(Box<dyn Sources>),
 }
 
+impl Kept for JobSources {
+    fn keep(&self, to: &mut Writer) {
+        self.all().keep(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.all_mut().restore(from)
+    }
+}
+
 impl JobSources {
     /// The sources as every workload has them.
     pub fn all(&self) -> &dyn Sources {
@@ -239,7 +250,7 @@ impl JobSources {
 /// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle in
 /// which its next packet is created, from which on it is to be asked for that packet, or [`NOT_DUE`]. It is kept by the
 /// network interface; the source changes it whenever it is called.
-pub trait Sources: Debug + Send + Sync {
+pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.
     fn start(&mut self, source: usize) -> u64;
 

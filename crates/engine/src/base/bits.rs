@@ -1,9 +1,10 @@
 //! Port masks of one or two words, and round-robin picks from them.
 
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 
 /// A set of ports of one router (up to `64 * W`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Bits<const W: usize>([u64; W]);
 
 impl<const W: usize> Default for Bits<W> {
@@ -104,8 +105,8 @@ pub fn pick16(mask: u16, start: u8) -> u8 {
 }
 
 /// A set of small numbers: the routers and terminals that have work to do.
-#[derive(Debug, Clone, Default)]
-pub struct Active(pub Vec<u64>);
+#[derive(Debug, Clone, Default, Kept)]
+pub struct Active(#[kept(each)] pub Vec<u64>);
 
 impl Active {
     pub fn new(len: usize) -> Self {

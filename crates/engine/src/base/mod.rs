@@ -1,6 +1,7 @@
 pub mod barrier;
 pub mod bits;
 pub mod hash;
+pub mod kept;
 pub mod prefetch;
 pub mod unchecked;
 pub mod wheel;

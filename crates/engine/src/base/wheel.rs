@@ -2,6 +2,7 @@
 //! wheel needs memory only for what is in flight. The chunk that was freed last is used next, since it is most likely
 //! in the cache.
 
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 
 /// Marks an empty slot. No chunk ends at this place. Like the end of a full chunk it is a multiple of the chunk size,
@@ -10,10 +11,12 @@ const EMPTY: u32 = 0;
 
 /// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events in a
 /// cycle has no meaning.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub struct Wheel<T, const N: usize> {
     /// For each cycle the place after its last item; all items before it in the same chunk belong to that cycle.
+    #[kept(each)]
     ends: Vec<u32>,
+    #[kept(fixed)]
     mask: u64,
     /// Chunk k is items k * N to (k + 1) * N.
     items: Vec<T>,

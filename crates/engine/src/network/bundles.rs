@@ -5,6 +5,7 @@
 //! may come in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do
 //! not depend on the blocks.
 
+use crate::base::kept::Kept;
 use crate::network::rows;
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
@@ -51,14 +52,16 @@ impl Members {
 }
 
 /// The accounts of all bundles; none if nothing is counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct SleepAccounts {
+    #[kept(each)]
     accounts: Vec<SleepAccount>,
     /// Scratch: notes of all blocks.
+    #[kept(scratch)]
     notes: Vec<Note>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Kept)]
 struct SleepAccount {
     /// Parts that are not dark.
     lit: u32,

@@ -1,18 +1,19 @@
 //! Readings of a run whose load changes in phases: what was accepted, and the accounts of the link classes, at the cycles
 //! that bound the phases.
 
+use crate::base::kept::{Kept, Value};
 use crate::network::spec::Phases;
 use crate::state::Account;
 
 /// Flits of the jobs that have a rate, from the begin of the window on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Carried {
     pub offered: u64,
     pub accepted: u64,
 }
 
 /// What had happened before a cycle.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Value)]
 pub struct Reading {
     pub cycle: u64,
     /// Flits accepted: all that reach their terminals less than [`LoadReadings::landing`] cycles later.
@@ -29,7 +30,7 @@ pub struct Reading {
 }
 
 /// A phase of the load, as far as it lies in the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Span {
     /// First cycle of the phase itself.
     pub start: u64,
@@ -49,13 +50,14 @@ impl Span {
 }
 
 /// Which readings are to be taken, and those that were.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct LoadReadings {
     /// Cycles of the readings that are still to be taken, the next one last.
     due: Vec<u64>,
     pub spans: Vec<Span>,
     pub taken: Vec<Reading>,
     /// Cycles from the grant of a flit at its last router until it is delivered.
+    #[kept(fixed)]
     pub landing: u64,
 }
 

@@ -1,9 +1,10 @@
 //! A network that can be advanced: its blocks run window by window, on one or more threads.
 
-use crate::api::agents::Overseer;
+use crate::api::agents::{Overseer, Published};
 use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
+use crate::api::routing::AnyRouting;
 use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
@@ -18,7 +19,10 @@ use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::pipeline::tally::Tally;
 use crate::state::{ChannelEnd, LinkState, NONE, OutputUnit};
 use std::collections::HashSet;
+use std::sync::Arc;
 use weft_units::Refusal;
+
+mod kept;
 
 /// An assembled network that can be advanced.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub struct Simulation<const W: usize, const V: usize> {
     window: u64,
     windows_done: u64,
     pub(crate) now: u64,
+    /// Blocks into which the network was to be divided; where there are fewer routers, it has fewer.
+    pub(crate) wanted_blocks: usize,
     /// First channel of each block in the order of the graph, and the end of the last block.
     first: Vec<u32>,
     overseer: Option<Box<dyn Overseer>>,
@@ -37,6 +43,8 @@ pub struct Simulation<const W: usize, const V: usize> {
     faults: Vec<u64>,
     /// Routings that are still to come into force, the latest first.
     tables: Vec<Tables>,
+    /// What the overseer has told the routing last.
+    published: Option<Published>,
     pub(crate) readings: LoadReadings,
     pub(crate) bundles: SleepAccounts,
 }
@@ -94,12 +102,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             post,
             window,
             windows_done: 0,
-
             now: 0,
+            wanted_blocks: wanted,
             first,
             faults: if overseer.is_some() { rebuild::changes(spec).into_iter().rev().collect() } else { Vec::new() },
             overseer,
             tables,
+            published: None,
             readings,
             bundles,
         }
@@ -118,12 +127,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub fn advance(&mut self, until: u64) {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
-            // heads never ask a routing with tables, so the blocks have none of their own
-            (self.net.ahead, self.net.first_ports) = (routing.clone().ahead(), routing.first_ports());
-            self.net.routing = routing;
+            self.take_routing(routing);
             self.blocks.iter_mut().for_each(|block| block.faults.hear_of_tables());
         }
         self.advance_under_overseer(until);
+    }
+
+    /// The routing comes into force. Nothing has been published to it.
+    fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
+        // heads never ask a routing with tables, so the blocks have none of their own
+        (self.net.ahead, self.net.first_ports) = (routing.clone().ahead(), routing.first_ports());
+        (self.net.routing, self.published) = (routing, None);
     }
 
     /// Advances to cycle `until`. The overseer of the policy, if there is one, acts between two cycles on the way.
@@ -149,7 +163,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// The whole network, as an overseer sees it.
     pub(crate) fn whole(&mut self) -> Whole<'_, W, V> {
-        Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first }
+        Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first, published: &mut self.published }
     }
 
     #[cfg(test)]

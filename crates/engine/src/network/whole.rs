@@ -10,6 +10,8 @@ pub(crate) struct Whole<'a, const W: usize, const V: usize> {
     pub blocks: &'a mut [Block<W, V>],
     /// First channel of each block, and the end of the last block.
     pub first: &'a [u32],
+    /// What was published last.
+    pub published: &'a mut Option<Published>,
 }
 
 impl<const W: usize, const V: usize> Whole<'_, W, V> {
@@ -85,5 +87,6 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn publish(&mut self, published: &Published) {
         self.net.routing.hear(published);
+        *self.published = Some(published.clone());
     }
 }

@@ -7,6 +7,7 @@ use crate::api::sensor::History;
 use crate::api::subnetworks::Views;
 use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
+use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
@@ -31,7 +32,7 @@ pub struct Cut {
 }
 
 /// What a block sends to another block during a window.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct Mail {
     /// (arrival, flit); a head's `packet` is an index into `packets`.
     pub flits: Vec<(u64, Flit)>,
@@ -60,18 +61,25 @@ macro_rules! queues_at {
 }
 pub(crate) use queues_at;
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Block<const W: usize, const V: usize> {
     pub now: u64,
     /// The routing, compiled for the ports of this block.
+    #[kept(fixed)]
     pub routing: Box<dyn HeadRouting<V>>,
+    #[kept(each)]
     pub routers: Vec<Router<W>>,
+    #[kept(each)]
     pub ins: Vec<InputUnit<V>>,
+    #[kept(each)]
     pub outs: Vec<OutputUnit<V>>,
     /// The trunk of each output of a router; empty where every link stands alone.
+    #[kept(fixed)]
     pub trunks: Vec<Trunk>,
     /// For each (output, VC class): the inputs whose heads ask for it.
+    #[kept(each)]
     pub requesters: Vec<Bits<W>>,
+    #[kept(each)]
     pub terminals: Vec<Terminal>,
     pub segments: Pool<Segment>,
     pub packets: Pool<Packet>,
@@ -80,15 +88,19 @@ pub struct Block<const W: usize, const V: usize> {
     pub alarms: Wheel<u32, 128>,
     /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
     /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
+    #[kept(each)]
     pub opens: Vec<u64>,
     pub turning: Wheel<u32, 128>,
     /// Routers with something to allocate; terminals with something to send.
     pub active: Active,
     pub busy: Active,
     /// For each output: the router behind it (numbered in the whole network).
+    #[kept(fixed)]
     pub next_router: Vec<u32>,
+    #[kept(fixed)]
     pub cuts: Vec<Cut>,
     /// Mail per destination block.
+    #[kept(each)]
     pub outbox: Vec<Mail>,
     /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
     /// leave.
@@ -96,46 +108,61 @@ pub struct Block<const W: usize, const V: usize> {
     /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.
+    #[kept(scratch)]
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the output that each input would accept.
     pub offers: Vec<u8>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
+    #[kept(each)]
     pub ages: Vec<u64>,
     /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).
     pub candidates: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.
+    #[kept(scratch)]
     pub moves: Vec<Move>,
     /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +
     /// VC). `vc_accepts`: for each input VC, which output VC is next (output * 16 + VC). Scratch: the output VCs that
     /// granted each input VC; and for each output the VCs taken in this step, which may send from the next step on.
+    #[kept(each)]
     pub vc_turns: Vec<u16>,
+    #[kept(each)]
     pub vc_accepts: Vec<u16>,
+    #[kept(each)]
     pub vc_grants: Vec<u16>,
+    #[kept(each)]
     pub fresh: Vec<u16>,
     pub(crate) paces: Paces<W>,
     /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    #[kept(each)]
     pub granted: Vec<u32>,
     /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
     /// outputs were granted.
+    #[kept(each)]
     pub asking: Vec<Bits<W>>,
     /// Accounts of the channels, and what the agents of the policy have asked for.
     pub power: Power,
+    #[kept(each)]
     pub(crate) agents: Option<Box<dyn Agents>>,
     pub(crate) control: Control,
     pub(crate) recorders: Recorders,
     pub(crate) faults: Faults,
     /// Scratch: the departing flits, as the agents are told of them.
+    #[kept(scratch)]
     pub(crate) departures: Vec<Departure>,
+    #[kept(each)]
     pub history: Option<History>,
     /// What routers know of the links of their subnetworks.
     pub(crate) views: Views,
     /// Scratch: what a router posts on the board.
+    #[kept(scratch)]
     pub(crate) posts: Vec<u32>,
     /// What the terminals of each job send.
+    #[kept(each)]
     pub sources: Vec<JobSources>,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
     pub tally: Tally,
+    #[kept(fixed)]
     pub(crate) watch: Watch,
 }
 

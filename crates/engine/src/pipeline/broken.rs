@@ -7,6 +7,7 @@
 use crate::api::agents::{Breakage, Cause};
 use crate::api::routing::{AroundFaults, Decides, Hop};
 use crate::api::view::View;
+use crate::base::kept::Kept;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
@@ -21,10 +22,12 @@ type Place = (usize, usize);
 const NEVER: u64 = u64::MAX;
 
 /// The state of a block that has to do with broken channels.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct Broken {
+    #[kept(fixed)]
     vcs: usize,
     /// By channel: how many faults keep it broken.
+    #[kept(each)]
     causes: Vec<u8>,
     /// Broken channels that still carry what was granted before; then they are dark.
     fading: Vec<u32>,

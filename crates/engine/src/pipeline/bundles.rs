@@ -2,14 +2,18 @@
 //! blocks. Each block knows which of its channels are off, and notes when its part of a bundle goes dark or lights up; the
 //! network joins the notes (`network/bundles.rs`). The loop pays nothing: links change their states rarely.
 
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 
 /// The parts of all bundles in a block.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct Bundles {
     /// For each channel, where its parts begin in `parts_of`, and last where they end; empty if nothing is counted.
+    #[kept(fixed)]
     first: Vec<u32>,
+    #[kept(fixed)]
     parts_of: Vec<u32>,
+    #[kept(each)]
     pub parts: Vec<Part>,
     /// What happened since the network last took the notes, in the order of time.
     pub notes: Vec<Note>,
@@ -18,16 +22,17 @@ pub(crate) struct Bundles {
 }
 
 /// The channels of a bundle that lie in a block.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Kept)]
 pub(crate) struct Part {
     /// Number of the bundle in the network.
+    #[kept(fixed)]
     pub bundle: u32,
     /// Those of its channels that are not off.
     pub lit: u32,
 }
 
 /// A part of a bundle goes dark (all its channels are off) or lights up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 pub(crate) struct Note {
     pub cycle: u64,
     pub bundle: u32,

@@ -4,6 +4,7 @@
 
 use crate::api::control::{Arrival, ControlCount, Frame, Wire};
 use crate::api::policy::ControlPlan;
+use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -14,19 +15,25 @@ use std::sync::Arc;
 const RETRY: u64 = 64;
 
 /// Control packets of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(crate) struct Control {
     /// `None` if the policy sends no packets.
+    #[kept(each)]
     pub counts: Option<ControlCount>,
     arriving: Wheel<Arrival, 16>,
     /// First cycle in which each channel can carry another control packet.
+    #[kept(each)]
     next: Vec<u64>,
     /// Most packets that may wait for one link.
+    #[kept(fixed)]
     queue: u64,
     /// For every router of the network: its block, and its first port in that block.
+    #[kept(fixed)]
     places: Arc<[(u32, u32)]>,
+    #[kept(fixed)]
     block: u32,
     /// Scratch.
+    #[kept(scratch)]
     due: Vec<Arrival>,
 }
 
@@ -71,7 +78,7 @@ impl Control {
 
     /// The measured window begins: counts from 0 again.
     pub fn begin(&mut self) {
-        self.counts = self.counts.take().map(|counts| ControlCount::new(counts.kinds));
+        self.counts = self.counts.take().map(|counts| ControlCount::new(&counts.kinds));
     }
 
     pub fn count(&mut self, kind: usize) {

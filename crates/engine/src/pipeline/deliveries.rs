@@ -3,13 +3,14 @@
 //! The tail of a packet is granted its last channel some cycles before it is delivered. Until then the packet waits in
 //! a calendar wheel, because the terminal may answer in the very cycle of the delivery.
 
+use crate::base::kept::Value;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{NO_JOB, NONE};
 
 /// A packet on its way to a terminal of the block.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Delivery {
     packet: u32,
     terminal: u32,

@@ -1,17 +1,21 @@
 //! What reaches its terminal, or is discarded, while something is broken and while all is whole: by the cycle in which that
 //! happens, not by the creation of the packet. So what a fault holds up does not count as slow before it.
 
+use crate::base::kept::Kept;
 use crate::state::Packet;
 use crate::state::sums::Arrived;
 
 /// The counts of a block in a run with faults. Empty in any other.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct FaultTally {
     /// First cycle of each span; that of the first one is 0. All is whole in the first one, something is broken in the
     /// second, and so on in turn.
+    #[kept(fixed)]
     starts: Vec<u64>,
+    #[kept(each)]
     spans: Vec<Arrived>,
     /// Length of a bin [cycles]; the first one begins in cycle 0. As many as have been used.
+    #[kept(fixed)]
     width: u64,
     bins: Vec<Arrived>,
 }

@@ -4,6 +4,7 @@
 
 use crate::api::agents::{Breakage, Cause, Parked};
 use crate::api::subnetworks::{Leg, Subnets};
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
@@ -12,28 +13,32 @@ use crate::pipeline::net::{Net, Repair};
 use crate::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 
 /// One end of a link notices at cycle `at` that the link or a router has failed or returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(crate) struct Event {
     pub at: u64,
     pub what: Breakage,
 }
 
 /// The state of a block that has to do with faults.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct Faults {
+    #[kept(fixed)]
     on: bool,
     /// Future events, the latest first.
     events: Vec<Event>,
     parked: Vec<Parked>,
     /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
     /// failed.
+    #[kept(each)]
     dead: Vec<bool>,
+    #[kept(each)]
     dead_ends: Vec<u8>,
     /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
     pub(super) doomed: Vec<(u32, u8)>,
     /// Routers that have heard something new about links, and whose heads have not looked again yet.
     news: Vec<u32>,
     /// Routers that have heard of a fault.
+    #[kept(each)]
     warned: Vec<bool>,
     pub(super) broken: Broken,
 }

@@ -1,6 +1,7 @@
 //! Statistics beside those of all packets: per job, and for the latencies that a workload reports separately.
 
 use crate::api::workload::Amount;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::pipeline::fault_tally::FaultTally;
 use crate::pipeline::net::{Net, NetJob};
@@ -11,17 +12,19 @@ use crate::state::{MEASURED, Packet};
 use hdrhistogram::Histogram;
 
 /// Statistics of one job, or of one latency that its workload reports separately.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 struct Part {
     created: Amount,
     accepted_flits: u64,
+    #[kept(each)]
     batches: Vec<PacketSums>,
     /// Latencies up to 2^32 cycles with 2 significant digits; `None` if no terminal of the job is in this block.
+    #[kept(each)]
     latency: Option<Histogram<u64>>,
 }
 
 /// What became of the packets of a job in the whole run, measured or not.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Done {
     pub packets: u64,
     /// Those that were discarded, with those that their deliveries would have brought about.
@@ -31,21 +34,26 @@ pub struct Done {
 }
 
 /// All packets that were delivered, measured or not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Seen {
     pub packets: u64,
     pub latency: u64,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub struct Parts {
     /// For each job, its first part. Empty if the sums of the window are all that is needed.
+    #[kept(fixed)]
     of_job: Vec<u16>,
+    #[kept(each)]
     parts: Vec<Part>,
+    #[kept(each)]
     done: Vec<Done>,
     /// Measured packets of each job that were discarded.
+    #[kept(each)]
     lost: Vec<Amount>,
     /// What the deliveries of these would have brought about.
+    #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
     pub by_phase: PhaseTally,

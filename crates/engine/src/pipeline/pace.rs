@@ -6,6 +6,7 @@
 
 use crate::api::spec::InputSpeedup;
 use crate::base::bits::Bits;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::base::wheel::Wheel;
 use crate::pipeline::block::Block;
@@ -64,7 +65,7 @@ impl Rates {
 }
 
 /// The flits that come into an input from some time on were sent at the full rate of their channel divided by `slowdown`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
     /// In the block of the input.
     pub input: u32,
@@ -74,7 +75,7 @@ pub struct Slowed {
 }
 
 /// What happens to paces in a later cycle.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 enum Event {
     /// A full output, or an injection channel whose terminal waits, can take a flit.
     Opens(u32),
@@ -88,15 +89,19 @@ impl Default for Event {
 }
 
 /// The paces of the channels of a block; empty if all channels carry one flit per cycle, and any number may wait.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Paces<const W: usize> {
     /// By output.
+    #[kept(each)]
     pub of: Vec<Pace>,
     /// By router: outputs at which no more flits may wait for the link.
+    #[kept(each)]
     pub full: Vec<Bits<W>>,
     /// Scratch: the flits of a cycle, the last one first.
+    #[kept(scratch)]
     pub arriving: Vec<Flit>,
     /// By input: by how much the flits that come in are slowed down, and the number of that change.
+    #[kept(each)]
     came: Vec<(u32, u32)>,
     events: Wheel<Event, 32>,
 }

@@ -1,5 +1,6 @@
 //! Statistics of measured packets by the phase of the load in which they were created.
 
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::pipeline::job_tally::histogram;
 use crate::state::Packet;
@@ -7,10 +8,12 @@ use crate::state::sums::{Measured, PacketSums};
 use hdrhistogram::Histogram;
 
 /// The phases of a load that changes; empty if it never does.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct PhaseTally {
     /// First cycle of each phase; that of the first one is 0.
+    #[kept(fixed)]
     starts: Vec<u64>,
+    #[kept(each)]
     phases: Vec<(PacketSums, Histogram<u64>)>,
 }
 

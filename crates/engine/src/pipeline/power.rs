@@ -3,6 +3,7 @@
 
 use crate::api::agents::{Agents, BlockSite, Channels, Probes};
 use crate::api::policy::Policy;
+use crate::base::kept::{Kept, Value};
 use crate::pipeline::block::Block;
 use crate::pipeline::bundles::Bundles;
 use crate::pipeline::facade::Facade;
@@ -12,35 +13,42 @@ use crate::state::rate::Pace;
 use crate::state::{Account, ChannelEnd, Gate, LinkState, OutputUnit};
 
 /// What the policy wants of a channel that is broken: it takes effect when the link returns.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 struct Wish {
     state: LinkState,
     closed: bool,
 }
 
 /// What the loop keeps for the policy of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Power {
     /// One per output port.
+    #[kept(each)]
     pub accounts: Vec<Account>,
     pub bundles: Bundles,
     /// For each channel, all its VCs.
+    #[kept(fixed)]
     all_vcs: Vec<u16>,
     /// For each closed channel, the VCs that packets still hold.
+    #[kept(each)]
     held: Vec<u16>,
     /// For each channel that is broken: what the policy wants of it. Empty in a run without faults.
     wishes: Vec<Option<Wish>>,
+    #[kept(fixed)]
     pub(crate) probes: Probes,
     pub(crate) timers: Timers,
     /// Shadow links that packets have chosen. The agents will be told of them.
     pub(crate) wanted_back: Vec<u32>,
     /// The block has agents, who are told when a channel has drained.
+    #[kept(fixed)]
     has_agents: bool,
     /// It has agents, or links fail in this run: something is to be done between two steps.
+    #[kept(fixed)]
     pub(crate) is_managed: bool,
     /// Closed channels that have drained since the agents were last told.
     drained: Vec<u32>,
     /// Scratch: the drained channels that the agents are told of.
+    #[kept(scratch)]
     told: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
     pub(crate) woken: Vec<u32>,

@@ -3,21 +3,25 @@
 
 use crate::api::control::ControlPacket;
 use crate::api::recording::{ControlArrival, Reading, Recorder};
+use crate::base::kept::Kept;
 use crate::state::{LinkState, OutputUnit, Packet};
 
 /// The parts of all recordings in a block, in the order of the scenario.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Kept)]
 pub(crate) struct Recorders {
+    #[kept(each)]
     parts: Vec<Part>,
     /// What every channel had done when it was last read; empty if no recording takes samples.
+    #[kept(each)]
     readings: Vec<Reading>,
     /// Number of control packets that the block has sent.
     control_packets: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(crate) struct Part {
     pub recorder: Box<dyn Recorder>,
+    #[kept(fixed)]
     pub hears_deliveries: bool,
     /// Cycle of its last sample.
     pub sampled: u64,

@@ -1,6 +1,7 @@
 //! The counts of a block. All are integers, so that blocks can be added in any order.
 
 use crate::api::workload::Amount;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::pipeline::job_tally::Parts;
 use crate::pipeline::net::Net;
@@ -19,7 +20,7 @@ pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid")
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub struct Tally {
     /// First cycle of the measured window, and the first cycle after it.
     pub window: (u64, u64),
@@ -35,12 +36,15 @@ pub struct Tally {
     pub flit_hops: u64,
     /// Cycles that slow links took in the window until all of a head was on them, more than the links before had taken.
     pub serial_cycles: u64,
+    #[kept(each)]
     pub batches: Vec<PacketSums>,
     latency: Histogram<u64>,
     network_latency: Histogram<u64>,
     /// Number of packets for each latency below [`SHORT`] cycles. Most packets are short, and an array costs a fraction
     /// of a histogram.
+    #[kept(each)]
     short_latency: Vec<u64>,
+    #[kept(each)]
     short_network_latency: Vec<u64>,
     /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],

@@ -1,20 +1,24 @@
 //! Timers of the agents of a block: one per channel and one per router. Setting a timer again replaces the earlier
 //! setting.
 
+use crate::base::kept::Kept;
 use crate::base::wheel::Wheel;
 
 /// No timer is set.
 const NEVER: u64 = u64::MAX;
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(crate) struct Timers {
     wheel: Wheel<u32, 64>,
     /// The cycle in which each timer ends.
+    #[kept(each)]
     ends: Vec<u64>,
     /// The cycle in which the wheel next looks at each timer: when it ends, or earlier if that is beyond the horizon of
     /// the wheel.
+    #[kept(each)]
     comes_up: Vec<u64>,
     /// Scratch.
+    #[kept(scratch)]
     ended: Vec<u32>,
 }
 

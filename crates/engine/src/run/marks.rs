@@ -3,10 +3,11 @@
 //!
 //! Marks lie at equal distances. When there are many, every second one is dropped.
 
+use crate::base::kept::Value;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
-use crate::run::measure::Watch;
+use crate::run::course::Course;
 use crate::run::outcome::{Ending, Saturation};
 
 /// Most distances between marks.
@@ -15,7 +16,7 @@ const MOST: usize = 64;
 const APART: u64 = 64;
 
 /// What had been carried at some cycles of the window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Value)]
 pub(crate) struct Marks {
     start: u64,
     /// Cycles between two marks: whole periods, if there is one.
@@ -42,11 +43,11 @@ impl Marks {
     }
 
     /// The cycle in which the next mark is taken.
-    fn due(&self) -> u64 {
+    pub fn due(&self) -> u64 {
         self.start + self.kept.len() as u64 * self.apart - self.landing
     }
 
-    fn keep(&mut self, carried: Carried) {
+    pub fn take(&mut self, carried: Carried) {
         self.kept.push(carried);
         if self.kept.len() > MOST {
             self.kept = self.kept.iter().copied().step_by(2).collect();
@@ -77,20 +78,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances to cycle `until`, and takes the marks that are due on the way.
-    pub(crate) fn advance_marking(
-        &mut self,
-        until: u64,
-        look: u64,
-        watch: &mut Watch,
-        marks: &mut Option<Marks>,
-    ) -> Option<Ending> {
-        while let Some(marks) = marks.as_mut().filter(|marks| marks.due() <= until) {
-            if let Some(ending) = self.advance_watched(marks.due(), look, watch) {
+    pub(crate) fn advance_marking(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
+        while let Some(due) = course.next_mark().filter(|&due| due <= until) {
+            if let Some(ending) = self.advance_watched(due, look, course) {
                 return Some(ending);
             }
-            marks.keep(self.carried());
+            let carried = self.carried();
+            course.take_mark(carried);
         }
-        self.advance_watched(until, look, watch)
+        self.advance_watched(until, look, course)
     }
 
     /// Judges the window until now by its marks.
@@ -119,7 +115,7 @@ mod tests {
     fn after(cycles: u64, period: Option<u64>) -> Marks {
         let mut marks = Marks::new(1000, period, 20);
         while marks.due() <= 1000 + cycles {
-            marks.keep(carried(marks.due() + 20 - 1000));
+            marks.take(carried(marks.due() + 20 - 1000));
         }
         marks
     }

@@ -6,10 +6,10 @@ use crate::api::control::ControlCount;
 use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
-use crate::network::spec::{Phases, Spec, Stop};
+use crate::network::spec::{Spec, Stop};
 use crate::pipeline::net::NetJob;
+use crate::run::course::{Begun, Closed, Course, Middle};
 use crate::run::judge::DEVIATIONS;
-use crate::run::marks::Marks;
 use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
 use crate::run::stall;
 use crate::run::steady::confidence95;
@@ -20,6 +20,15 @@ pub trait Progress: Sync {
     /// Called from time to time with the cycle reached and the expected number of cycles. Returning `false` stops the
     /// run.
     fn tick(&self, cycle: u64, of: u64) -> bool;
+
+    /// Whether a checkpoint is to be made before cycle `now`, from which [`crate::resume`] goes on. It is also asked when
+    /// `tick` stops the run: if it wants one then, the run stops after it.
+    fn wants_checkpoint(&self, _now: u64) -> bool {
+        false
+    }
+
+    /// Takes the checkpoint that it wanted.
+    fn keep(&self, _checkpoint: Vec<u8>) {}
 }
 
 /// For runs whose progress nobody follows.
@@ -38,6 +47,7 @@ const DRAIN_LOOK: u64 = 256;
 const COMPLETE_LOOK: u64 = 32;
 /// Most cycles between two calls that renew old cycle stamps, and add the 32-bit counters to wider ones.
 const HOUSEKEEPING: u64 = 1 << 28;
+
 /// What each job has offered in the window, with the packets that deliveries caused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
@@ -52,17 +62,6 @@ impl Offered {
     pub fn flits(&self) -> u64 {
         self.by_job.iter().map(|job| job.flits).sum()
     }
-}
-
-/// What was carried by the middle of the window. Only the second half is judged: what was on its way when the window
-/// began says nothing about saturation.
-#[derive(Debug, Clone)]
-struct Middle {
-    cycle: u64,
-    accepted: u64,
-    carried: Carried,
-    /// The counts by which it is judged where the second half is not known beforehand, or must be whole periods.
-    marks: Option<Marks>,
 }
 
 /// The results of a run that are known when it ends.
@@ -83,33 +82,42 @@ pub(crate) struct Findings {
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Runs warm-up, window and drain, and returns the results.
-    pub fn run(mut self, spec: &Spec, progress: &dyn Progress) -> Outcome {
-        let mut watch = Watch::new(&spec.phases, progress);
-        let mut decisions = Decisions::default();
-        let mut ending = self.warm_up(spec, &mut watch, &mut decisions);
-        self.open_accounts();
-        let (start, waiting) = (self.now, self.backlog(self.now).0);
-        let mut middle = Middle { cycle: start, accepted: 0, carried: Carried::default(), marks: self.marks(spec) };
-        if ending.is_none() {
-            ending = self.window(spec, &mut watch, &mut middle);
+    pub fn run(self, spec: &Spec, progress: &dyn Progress) -> Outcome {
+        let course = Course::new(&spec.phases, progress);
+        self.go_on(spec, course)
+    }
+
+    /// Runs all phases that are not over yet, and returns the results.
+    pub(crate) fn go_on(mut self, spec: &Spec, mut course: Course) -> Outcome {
+        let mut ending = None;
+        if course.begun.is_none() {
+            ending = self.warm_up(spec, &mut course);
+            course.begun = Some(self.open_window(spec));
         }
-        let closed: Vec<Vec<Account>> = self.blocks.iter().map(|b| b.power.close(&b.outs, self.now)).collect();
-        let asleep = self.close_bundles();
-        let (control, now) = (self.control(), self.now);
-        self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(now));
-        let window = (start, self.now);
-        let last = (!self.readings.spans.is_empty()).then(|| self.reading());
-        self.set_window(start, self.now);
-        let judged = self.saturation(spec, &middle);
+        if course.closed.is_none() {
+            ending = ending.or_else(|| self.window(spec, &mut course));
+            course.closed = Some(self.close_window(spec, &course));
+        }
+        let judged = course.closed.as_ref().map_or(Saturation::No, |closed| closed.judged);
         let ending = ending.unwrap_or_else(|| match judged {
             Saturation::Yes => Ending::Saturated,
-            Saturation::No | Saturation::Unknown(_) => self.drain(spec, &mut watch),
+            Saturation::No | Saturation::Unknown(_) => self.drain(spec, &mut course),
         });
+        let Course { begun: Some(begun), closed: Some(closed), decisions, .. } = course else {
+            unreachable!("the window has begun and ended");
+        };
+        self.sum_up(spec, begun, closed, decisions, ending)
+    }
+
+    /// The results of a run that has ended.
+    fn sum_up(self, spec: &Spec, begun: Begun, closed: Closed, mut decisions: Decisions, ending: Ending) -> Outcome {
+        let (judged, waiting) = (closed.judged, begun.waiting);
         // Counted now and not at the end of the drain: a source that waits for a delivery may create a packet of the
         // window later.
         let offered = self.offered();
         let ending = self.explain(ending);
-        let phases = last.map_or_else(Vec::new, |last| self.phases(spec, &last, ending == Ending::Drained, waiting));
+        let drained = ending == Ending::Drained;
+        let phases = closed.last.map_or_else(Vec::new, |last| self.phases(spec, &last, drained, waiting));
         let in_doubt = |phase: &PhaseOutcome| phase.saturated.filter(|told| told.known().is_none());
         let saturated = match &ending {
             Ending::Drained => phases.iter().find_map(in_doubt).unwrap_or(judged),
@@ -117,11 +125,44 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
         };
         if let Stop::Confidence { share, .. } = spec.phases.stop {
-            decisions.confident = Some(ending == Ending::Drained && is_confident(&self.tally().batches, share));
+            decisions.confident = Some(drained && is_confident(&self.tally().batches, share));
         }
-        let found =
-            Findings { ending, saturated, window, waiting, decisions, offered, closed, asleep, phases, control };
+        let Closed { window, accounts, asleep, control, .. } = closed;
+        let found = Findings {
+            ending,
+            saturated,
+            window,
+            waiting,
+            decisions,
+            offered,
+            closed: accounts,
+            asleep,
+            phases,
+            control,
+        };
         self.outcome(spec, found)
+    }
+
+    /// The window begins now.
+    fn open_window(&mut self, spec: &Spec) -> Begun {
+        self.open_accounts();
+        let (start, waiting, marks) = (self.now, self.backlog(self.now).0, self.marks(spec));
+        let middle = Middle { cycle: start, accepted: 0, carried: Carried::default(), marks };
+        Begun { start, waiting, end: start + spec.phases.window, is_half_over: false, is_decided: false, middle }
+    }
+
+    /// The window ends before this cycle.
+    fn close_window(&mut self, spec: &Spec, course: &Course) -> Closed {
+        let begun = course.begun.as_ref().expect("a window that has begun");
+        let (start, end) = (begun.start, self.now);
+        let accounts = self.blocks.iter().map(|b| b.power.close(&b.outs, end)).collect();
+        let asleep = self.close_bundles();
+        let control = self.control();
+        self.blocks.iter_mut().for_each(|block| block.recorders.window_ends(end));
+        let last = (!self.readings.spans.is_empty()).then(|| self.reading());
+        self.set_window(start, end);
+        let judged = self.saturation(spec, &begun.middle);
+        Closed { window: (start, end), accounts, asleep, control, last, judged }
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
@@ -150,22 +191,26 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances to the end of the window.
-    fn window(&mut self, spec: &Spec, watch: &mut Watch, middle: &mut Middle) -> Option<Ending> {
-        let start = self.now;
+    fn window(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         if spec.phases.stop == Stop::Complete {
-            return self.complete(spec, watch, &mut middle.marks);
+            return self.complete(spec, course);
         }
-        let ending = self.advance_marking(start + spec.phases.window / 2, LOOK, watch, &mut middle.marks);
-        (middle.cycle, middle.accepted, middle.carried) = (self.now, self.done_with(), self.carried());
-        if ending.is_some() {
-            return ending;
+        let start = begun(course).start;
+        if !begun(course).is_half_over {
+            let ending = self.advance_marking(start + spec.phases.window / 2, LOOK, course);
+            let middle = &mut begun(course).middle;
+            (middle.cycle, middle.accepted, middle.carried) = (self.now, self.done_with(), self.carried());
+            if ending.is_some() {
+                return ending;
+            }
+            begun(course).is_half_over = true;
         }
-        let mut end = start + spec.phases.window;
         if let Stop::Confidence { share, window } = spec.phases.stop {
-            loop {
+            while !begun(course).is_decided {
                 // flits that will be delivered after the end must not leave before the end is known
+                let end = begun(course).end;
                 let decide = end.saturating_sub(self.net.lookahead).max(self.now);
-                if let Some(ending) = self.advance_marking(decide, LOOK, watch, &mut middle.marks) {
+                if let Some(ending) = self.advance_marking(decide, LOOK, course) {
                     return Some(ending);
                 }
                 let tally = self.tally();
@@ -173,15 +218,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
-                if confident || longer > start + window || self.saturation(spec, middle) == Saturation::Yes {
-                    break;
+                let mut saturated = || self.saturation(spec, &begun(course).middle) == Saturation::Yes;
+                if confident || longer > start + window || saturated() {
+                    begun(course).is_decided = true;
+                } else {
+                    begun(course).end = longer;
+                    self.set_window(start, longer);
+                    course.expected = longer;
                 }
-                end = longer;
-                self.set_window(start, end);
-                watch.expected = end;
             }
         }
-        self.advance_marking(end, LOOK, watch, &mut middle.marks)
+        self.advance_marking(begun(course).end, LOOK, course)
     }
 
     /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
@@ -191,14 +238,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
-    fn complete(&mut self, spec: &Spec, watch: &mut Watch, marks: &mut Option<Marks>) -> Option<Ending> {
-        let limit = self.now + spec.phases.window;
+    fn complete(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
+        let limit = begun(course).start + spec.phases.window;
         while !self.is_complete() {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
             let next = (self.now + COMPLETE_LOOK).min(limit);
-            if let Some(ending) = self.advance_marking(next, COMPLETE_LOOK, watch, marks) {
+            if let Some(ending) = self.advance_marking(next, COMPLETE_LOOK, course) {
                 return Some(ending);
             }
         }
@@ -216,17 +263,29 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// Advances to cycle `until` and checks the run every `look` cycles. Returns `Some` if the run ends before.
-    pub(crate) fn advance_watched(&mut self, until: u64, look: u64, watch: &mut Watch) -> Option<Ending> {
+    ///
+    /// A checkpoint is made before an advance, never after one: whoever called this is called again when the run goes on from
+    /// it, and finds in `course` what it knew then, so that it comes to the same `until`.
+    pub(crate) fn advance_watched(&mut self, until: u64, look: u64, course: &mut Course) -> Option<Ending> {
         while self.now < until {
+            if self.can_be_kept() && (course.stops || course.progress.wants_checkpoint(self.now)) {
+                course.progress.keep(self.checkpoint(course));
+            }
+            if course.stops {
+                return Some(Ending::Interrupted);
+            }
             let before = self.now;
             self.advance_recording((self.now + look).min(until));
             if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
                 self.housekeeping();
             }
-            if !watch.progress.tick(self.now.min(watch.expected), watch.expected) {
-                return Some(Ending::Interrupted);
+            if !course.progress.tick(self.now.min(course.expected), course.expected) {
+                course.stops = self.can_be_kept() && course.progress.wants_checkpoint(self.now);
+                if !course.stops {
+                    return Some(Ending::Interrupted);
+                }
             }
-            if watch.nothing_moved(self.now, self.flit_hops())
+            if course.nothing_moved(self.now, self.flit_hops())
                 && let Some(stall) = stall::find(self)
             {
                 return Some(Ending::Stalled(stall));
@@ -250,8 +309,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
     }
 
-    fn drain(&mut self, spec: &Spec, watch: &mut Watch) -> Ending {
-        let limit = self.now + spec.phases.drain_limit;
+    fn drain(&mut self, spec: &Spec, course: &mut Course) -> Ending {
+        let end = course.closed.as_ref().map_or(self.now, |closed| closed.window.1);
+        let limit = end + spec.phases.drain_limit;
         loop {
             if self.is_drained() {
                 return Ending::Drained;
@@ -259,7 +319,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.now >= limit {
                 return Ending::Saturated;
             }
-            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, watch) {
+            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, course) {
                 return ending;
             }
         }
@@ -394,26 +454,7 @@ fn is_confident(batches: &[PacketSums], share: f64) -> bool {
     confidence95(&means).is_some_and(|half| half <= share * mean)
 }
 
-/// Notices if nothing moves any more, and reports the progress of the run.
-pub(crate) struct Watch<'a> {
-    progress: &'a dyn Progress,
-    limit: u64,
-    pub(crate) expected: u64,
-    last_moves: u64,
-    last_change: u64,
-}
-
-impl<'a> Watch<'a> {
-    fn new(phases: &Phases, progress: &'a dyn Progress) -> Self {
-        let expected = phases.warmup + phases.window;
-        Self { progress, limit: phases.stall_limit, expected, last_moves: 0, last_change: 0 }
-    }
-
-    fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
-        if moves != self.last_moves {
-            self.last_moves = moves;
-            self.last_change = now;
-        }
-        now - self.last_change >= self.limit
-    }
+/// What is known from the begin of the window on.
+fn begun<'a>(course: &'a mut Course) -> &'a mut Begun {
+    course.begun.as_mut().expect("a window that has begun")
 }

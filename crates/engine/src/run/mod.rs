@@ -1,5 +1,6 @@
 mod by_fault;
 pub mod by_phase;
+pub mod course;
 pub mod journey;
 pub mod judge;
 pub mod livelock;

@@ -2,6 +2,7 @@
 
 pub use crate::api::control::ControlCount;
 use crate::api::recording::Table;
+use crate::base::kept::Value;
 pub use crate::network::fullest::Fullest;
 pub use crate::run::journey::Journey;
 use crate::state::LinkState;
@@ -30,7 +31,7 @@ weft_units::words! {
 pub const ACCEPTED_SHARE: f64 = 0.97;
 
 /// Whether a network carries the load that it is offered (`run/judge.rs`).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub enum Saturation {
     No,
     Yes,
@@ -50,7 +51,7 @@ impl Saturation {
 }
 
 /// Why it is not known whether a load is carried.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub enum Doubt {
     /// The span is short for its bursts.
     Bursts(Bursts),
@@ -59,7 +60,7 @@ pub enum Doubt {
 }
 
 /// Bursts that leave open whether a load is carried.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Value)]
 pub struct Bursts {
     /// Length of the span that was judged.
     pub cycles: u64,
@@ -297,7 +298,7 @@ pub struct Batch {
 }
 
 /// What was found when the beginning and the end of the window were decided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Decisions {
     /// Whether the latencies had settled when the window began; `None` if that was not checked.
     pub settled: Option<bool>,

@@ -9,11 +9,13 @@
 //! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
 
 use crate::api::spec::LATER;
+use crate::base::kept::Value;
 use crate::network::assemble;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
-use crate::run::measure::{LOOK, Watch};
-use crate::run::outcome::{Decisions, Ending};
+use crate::run::course::Course;
+use crate::run::measure::LOOK;
+use crate::run::outcome::Ending;
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
 use crate::state::ChannelEnd;
 use weft_units::{Cycles, Refusal};
@@ -77,7 +79,7 @@ impl Spec {
 }
 
 /// The mean latency of the packets delivered in each observation, one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Value)]
 struct Latencies {
     /// Packets delivered so far, and the sum of their latencies.
     seen: (u64, u64),
@@ -101,7 +103,7 @@ impl Latencies {
 }
 
 /// The share of the managed channels that drew power in each period of the policy, one after the other.
-#[derive(Debug)]
+#[derive(Debug, Value)]
 struct PowerState {
     period: u64,
     channels: u64,
@@ -120,38 +122,65 @@ impl PowerState {
     }
 }
 
+/// What a warm-up that ends by itself has observed, and when the window begins, once that is decided.
+#[derive(Debug, Value)]
+pub(crate) struct Settling {
+    latencies: Latencies,
+    power: Option<PowerState>,
+    start: Option<u64>,
+}
+
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances to the beginning of the window.
-    pub(crate) fn warm_up(&mut self, spec: &Spec, watch: &mut Watch, decisions: &mut Decisions) -> Option<Ending> {
+    pub(crate) fn warm_up(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         if !spec.phases.auto_warmup {
-            return self.advance_watched(spec.phases.warmup, LOOK, watch);
+            return self.advance_watched(spec.phases.warmup, LOOK, course);
         }
-        let (mut latencies, mut power) = (Latencies::default(), self.power_state(spec));
-        decisions.settled = Some(false);
-        decisions.power_settled = power.as_ref().map(|_| false);
+        if course.settling.is_none() {
+            let settling = Settling { latencies: Latencies::default(), power: self.power_state(spec), start: None };
+            course.decisions.settled = Some(false);
+            course.decisions.power_settled = settling.power.as_ref().map(|_| false);
+            course.settling = Some(settling);
+        }
         // flits that will be delivered in the window must not leave before the window is known
         let limit = spec.phases.warmup.saturating_sub(self.net.lookahead);
-        while !decisions.are_settled() && self.now + OBSERVATION <= limit {
-            if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, watch) {
+        while !course.decisions.are_settled() && self.now + OBSERVATION <= limit {
+            if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, course) {
                 return Some(ending);
             }
-            latencies.observe(self.seen());
-            decisions.settled = Some(has_settled(&latencies.means));
-            if let Some(power) = power.as_mut() {
-                if self.now.is_multiple_of(power.period) {
-                    power.observe(self.off_cycles());
-                    power.latencies.observe(self.seen());
-                    decisions.power_settled = Some(is_level(&power.shares));
-                }
-                let slow = power.period > OBSERVATION && power.latencies.are_level();
-                decisions.settled = decisions.settled.map(|settled| settled || slow);
+            self.observe(course);
+        }
+        let start = self.start_of_window(spec, course);
+        self.advance_watched(start, LOOK, course)
+    }
+
+    /// Takes the observations that are due now, and decides by them.
+    fn observe(&self, course: &mut Course) {
+        let Course { settling: Some(Settling { latencies, power, .. }), decisions, .. } = course else { return };
+        latencies.observe(self.seen());
+        decisions.settled = Some(has_settled(&latencies.means));
+        if let Some(power) = power {
+            if self.now.is_multiple_of(power.period) {
+                power.observe(self.off_cycles());
+                power.latencies.observe(self.seen());
+                decisions.power_settled = Some(is_level(&power.shares));
             }
+            let slow = power.period > OBSERVATION && power.latencies.are_level();
+            decisions.settled = decisions.settled.map(|settled| settled || slow);
+        }
+    }
+
+    /// The first cycle of the window, which is decided when this is called first.
+    fn start_of_window(&mut self, spec: &Spec, course: &mut Course) -> u64 {
+        if let Some(start) = course.settling.as_ref().and_then(|settling| settling.start) {
+            return start;
         }
         let start = self.now + self.net.lookahead;
         let end = if spec.phases.stop == Stop::Complete { LATER } else { start + spec.phases.window };
         self.set_window(start, end);
-        watch.expected = start + spec.phases.window;
-        self.advance_watched(start, LOOK, watch)
+        course.expected = start + spec.phases.window;
+        course.settling.iter_mut().for_each(|settling| settling.start = Some(start));
+        start
     }
 
     /// Packets delivered so far and the sum of their latencies.

@@ -1,5 +1,6 @@
 //! The power state of a channel, and the account of the time that it spends in each.
 
+use crate::base::kept::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! states {
     ($($(#[$doc:meta])* $state:ident = $name:literal,)+) => {
         /// Power state of a channel (one direction of a link).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Value)]
         #[repr(u8)]
         pub enum LinkState {
             $($(#[$doc])* #[serde(rename = $name)] $state,)+
@@ -60,7 +61,7 @@ impl LinkState {
 }
 
 /// Time and flits of one channel per state, over the window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Account {
     /// Start of the present state, or of the window if later.
     since: u64,

@@ -11,6 +11,7 @@ pub mod sums;
 pub use link::{Account, LinkState};
 
 use crate::base::bits::Bits;
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
@@ -43,7 +44,7 @@ pub enum ChannelEnd {
 
 /// Output unit, the sender's side of a channel: credits, which packet holds each VC, and which VC classes are asked
 /// for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
     /// Free places for flits in the next buffer, per VC.
@@ -61,6 +62,7 @@ pub struct OutputUnit<const V: usize> {
     /// VC classes that some head asks for.
     pub requested: u16,
     /// Link class.
+    #[kept(fixed)]
     pub class: u8,
     /// `LinkState as u8`.
     pub state: u8,
@@ -68,18 +70,21 @@ pub struct OutputUnit<const V: usize> {
     pub next_free: u32,
     /// Flits sent so far, the low 32 bits.
     pub flits: u32,
+    #[kept(fixed)]
     pub peer: u32,
     /// Router (of this block) or, for an injection channel, terminal (of this block).
+    #[kept(fixed)]
     pub router: u32,
     pub rr_in: u8,
     pub rr_vc: u8,
+    #[kept(fixed)]
     pub kind: ChannelEnd,
     /// Whether heads may take a VC.
     pub gate: Gate,
 }
 
 /// Whether heads may take VCs of a channel. Packets that held one when it was closed may finish (`Power::held`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Gate {
     Open,
@@ -91,21 +96,26 @@ pub enum Gate {
 
 /// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
 /// asks for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
     /// Route key of the head of each VC: output << class_bits | class.
     pub requests: [u16; V],
     pub head: [u32; V],
     /// Sending `OutputUnit` of this block, or index of a cut channel if `remote`.
+    #[kept(fixed)]
     pub upstream: u32,
+    #[kept(fixed)]
     pub router: u32,
     /// VCs with more than one segment.
     pub queued: u16,
+    #[kept(fixed)]
     pub port: u8,
+    #[kept(fixed)]
     pub class: u8,
     pub rr_out: u8,
     pub rr_vc: u8,
+    #[kept(fixed)]
     pub remote: bool,
     /// The last segment of each VC that is `queued`. From here on, what a one-flit packet that meets no queue does not need: with up
     /// to 8 VCs it is in a cache line of its own.
@@ -247,7 +257,7 @@ impl<const V: usize> InputUnit<V> {
 }
 
 /// A packet, or the part of it that has arrived, in one VC queue. Its body flits exist only as counters.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C)]
 pub struct Segment {
     pub packet: u32,
@@ -276,7 +286,7 @@ pub const WATCHED: u8 = 4;
 pub const AROUND: u8 = 8;
 
 /// A packet: one cache line, written by its source and by the routing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 #[repr(C, align(64))]
 pub struct Packet {
     pub created: u64,
@@ -316,7 +326,7 @@ impl Packet {
     }
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct Router<const W: usize> {
     /// Requests for VC allocation: outputs for which some head may get a VC.
     pub vc_requests: Bits<W>,
@@ -324,7 +334,9 @@ pub struct Router<const W: usize> {
     pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
+    #[kept(fixed)]
     pub base: u32,
+    #[kept(fixed)]
     pub id: u32,
 }
 
@@ -353,7 +365,7 @@ pub struct Move {
 pub const NO_JOB: u16 = u16::MAX;
 
 /// The network interface of a terminal.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 #[repr(C, align(64))]
 pub struct Terminal {
     /// When its source is to be asked for the next packet.
@@ -365,11 +377,15 @@ pub struct Terminal {
     /// Flits of that packet that have not been injected.
     pub left: u16,
     /// Its job, or [`NO_JOB`].
+    #[kept(fixed)]
     pub job: u16,
     /// Number of its source among those of the job in this block.
+    #[kept(fixed)]
     pub source: u32,
+    #[kept(fixed)]
     pub id: u32,
     /// Its injection channel.
+    #[kept(fixed)]
     pub out: u32,
     /// `made`: packets that it created of its own. `brought_about`: packets that deliveries caused it to create.
     pub made: u32,
@@ -381,7 +397,7 @@ pub struct Terminal {
 }
 
 /// A flit on a link.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Flit {
     /// Input port * 16 + VC.
     pub to: u32,
@@ -421,7 +437,7 @@ impl Linked for Packet {
 
 /// Slots in a vector. The free slots form a list; the one that was freed last comes first, since it is most likely in
 /// the cache.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
     free: u32,

@@ -5,10 +5,11 @@
 //! where the link before was faster, and a path adds to the latency of a packet what its slowest link needs, as if a
 //! flit on a link of rate 1/2 were two flits of half its size.
 
+use crate::base::kept::{Kept, Value};
 use weft_units::{Refusal, gcd};
 
 /// Flits per cycle, as a fraction in lowest terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub struct Rate {
     flits: u32,
     cycles: u32,
@@ -100,12 +101,13 @@ fn near(flits: u128, cycles: u128) -> f64 {
 }
 
 /// When a channel of some rate carries its flits. A channel of rate 1 without a limit of staged flits needs none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
 pub struct Pace {
     rate: Rate,
     /// The next flit can be complete `rest / rate.flits` cycles after cycle `OutputUnit::next_free`.
     rest: u32,
     /// Most flits that may wait for the link.
+    #[kept(fixed)]
     staged: u32,
     /// How often the rate has changed.
     changes: u32,

@@ -1,9 +1,10 @@
 //! Sums and statistics of packets.
 
+use crate::base::kept::Value;
 use hdrhistogram::Histogram;
 
 /// Sums over the delivered packets that were created in the window. Latencies in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct PacketSums {
     pub packets: u64,
     pub flits: u64,
@@ -29,7 +30,7 @@ impl PacketSums {
 }
 
 /// What reached terminals in some span of time, or was discarded in it, whenever it was created.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Arrived {
     pub packets: u64,
     pub flits: u64,

@@ -1,8 +1,10 @@
 //! Shared by the tests: short ways to say a network, ways to run it, and what a result says in numbers.
 
+mod checkpoints;
 mod examples;
 mod members;
 mod recordings;
+pub use checkpoints::*;
 pub use examples::*;
 pub use members::*;
 pub use recordings::*;

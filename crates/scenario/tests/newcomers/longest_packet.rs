@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_engine::kept::Kept;
 use weft_engine::recording::{
     Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
 };
@@ -41,7 +42,7 @@ impl Recording for LongestPacket {
 }
 
 /// What a block delivered.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Longest {
     every: u64,
     flits: Vec<u64>,

@@ -19,6 +19,7 @@
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,9 +145,11 @@ impl Policy for Times {
 }
 
 /// Watches the managed channels. It remembers nothing but the timer of each.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Watchers {
+    #[kept(fixed)]
     times: Times,
+    #[kept(fixed)]
     managed: Vec<usize>,
 }
 

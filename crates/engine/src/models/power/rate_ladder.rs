@@ -23,6 +23,7 @@
 use crate::api::agents::{Agents, BlockSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -160,7 +161,7 @@ impl Policy for Rules {
 }
 
 /// Where a channel is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
     /// The rung that it changes to: its packets leave, or it is `waking`.
@@ -169,10 +170,12 @@ struct Ladder {
     counted: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Ladders {
+    #[kept(fixed)]
     rules: Rules,
     /// By channel; `None` if the policy does not manage it.
+    #[kept(each)]
     of: Vec<Option<Ladder>>,
 }
 

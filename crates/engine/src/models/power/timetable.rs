@@ -26,6 +26,7 @@ mod tests;
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, OffTime, Offers, Policy, PolicyModel, Schedule, Site};
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,10 +184,13 @@ impl Policy for Plan {
 }
 
 /// One clerk per channel, who knows its class and the row that comes or is.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Clerks {
+    #[kept(fixed)]
     managed: Vec<usize>,
+    #[kept(each)]
     rows: Vec<(u8, Span)>,
+    #[kept(fixed)]
     plan: Plan,
 }
 

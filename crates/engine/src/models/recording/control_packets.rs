@@ -21,6 +21,7 @@ use crate::api::recording::{
     Column, ControlArrival, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
     most_rows,
 };
+use crate::base::kept::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -125,11 +126,12 @@ fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, C
 }
 
 /// Control packets that a block has noted.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Log {
     /// By number.
     sent: Vec<ControlPacket>,
     arrivals: Vec<ControlArrival>,
+    #[kept(fixed)]
     most: usize,
 }
 

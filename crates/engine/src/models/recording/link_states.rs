@@ -19,6 +19,7 @@
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo, most_rows,
 };
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,7 +109,7 @@ impl Recording for LinkStates {
 }
 
 /// A channel enters a state.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 struct Change {
     at: u64,
     /// Row in the table of channels.
@@ -117,13 +118,16 @@ struct Change {
 }
 
 /// The states that the channels of a block entered, including those at the beginning of the run.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Log {
     changes: Vec<Change>,
+    #[kept(fixed)]
     most: usize,
     /// Row of every channel in the table of channels.
+    #[kept(fixed)]
     rows: Vec<Option<u32>>,
     /// Place of the last change of every channel.
+    #[kept(each)]
     last: Vec<usize>,
 }
 

@@ -18,6 +18,7 @@
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
+use crate::base::kept::Kept;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,11 +76,13 @@ impl Recording for RouterSleep {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Router {
     /// Its number in the whole network.
+    #[kept(fixed)]
     id: u32,
     /// `channels`: managed channels that it sends on. `lit`: those of them that are not off.
+    #[kept(fixed)]
     channels: u32,
     lit: u32,
     /// The cycle since when all are off, or the first of the window if that is later.
@@ -99,10 +102,12 @@ impl Router {
 }
 
 /// The routers of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Routers {
     /// Router of each channel, if it is managed.
+    #[kept(fixed)]
     of: Vec<Option<u32>>,
+    #[kept(each)]
     routers: Vec<Router>,
     /// Whether the window is over.
     over: bool,

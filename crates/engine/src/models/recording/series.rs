@@ -15,6 +15,7 @@
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use crate::state::LinkState;
 use schemars::JsonSchema;
@@ -161,7 +162,7 @@ fn headings() -> Vec<Heading> {
 }
 
 /// One channel, or all of a class, in one interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Sample {
     /// Flits sent in the interval.
     flits: u64,
@@ -170,31 +171,37 @@ struct Sample {
 }
 
 /// The samples of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Samples {
     /// Length of an interval [cycles]; the last one may have been cut short by the end of the run.
     every: u64,
     /// End of the last interval [cycle].
     end: u64,
     /// Rows per interval.
+    #[kept(fixed)]
     width: usize,
     /// `taken`: intervals so far. `samples`: most intervals (an even number).
     taken: usize,
+    #[kept(fixed)]
     samples: usize,
     /// The rows of all intervals, one interval after the other.
     rows: Vec<Sample>,
     /// Of every channel.
+    #[kept(each)]
     places: Vec<Place>,
     /// The channels of the block: row in the table of channels, and link class.
+    #[kept(fixed)]
     channels: Vec<(u32, u8)>,
     /// Channels of the block by link class.
+    #[kept(fixed)]
     channels_of: Vec<u64>,
 }
 
 /// Where a channel is counted.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Place {
     /// `u32::MAX` for one without a link.
+    #[kept(fixed)]
     row: u32,
     /// Flits that it had sent at the last sample.
     sent: u64,

@@ -15,6 +15,7 @@
 use crate::api::recording::{
     Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
 };
+use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ impl Recording for Transient {
 }
 
 /// Packets created in one span of time and delivered by the end of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 struct Bin {
     packets: u64,
     /// Sum of their latencies, and the longest [cycles].
@@ -98,7 +99,7 @@ impl Bin {
 }
 
 /// The bins of a block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Bins {
     width: NonZeroU64,
     /// As many as have been used; room for [`BINS`].

@@ -21,6 +21,7 @@ use crate::api::clocks::{Clock, Clocks};
 use crate::api::workload::{
     Amount, Awaits, Backlog, Counts, JobSite, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
 };
+use crate::base::kept::{Kept, Value};
 use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,7 +143,7 @@ impl Workload for Runtime {
 }
 
 /// A reply that waits to be sent.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 struct Reply {
     to: u32,
     tag: u32,
@@ -159,7 +160,7 @@ impl Linked for Reply {
 }
 
 /// A terminal, which sends requests and replies.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,
     /// Creation time of its next request; [`NOT_DUE`] while the clock waits for a reply.
@@ -196,12 +197,16 @@ impl Terminal {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Terminals {
+    #[kept(fixed)]
     clocks: Arc<Clocks>,
+    #[kept(fixed)]
     reply_flits: u16,
     /// Most requests of a terminal that have no reply yet.
+    #[kept(fixed)]
     limit: u32,
+    #[kept(each)]
     terminals: Vec<Terminal>,
     /// The replies that wait. Room for some of each terminal is reserved; the pool grows if a terminal gets more
     /// requests than it can answer.

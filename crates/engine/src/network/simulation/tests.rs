@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
+use crate::base::kept::Kept;
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec, Stop};
 use crate::pipeline::net::NetJob;
@@ -20,17 +21,20 @@ struct Relay {
     total: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Runner {
+    #[kept(fixed)]
     terminal: u32,
     deliveries: u32,
     /// Packets that are ready: destination, and the cycle since when.
     ready: VecDeque<(u32, u64)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Runners {
+    #[kept(fixed)]
     relay: Relay,
+    #[kept(each)]
     runners: Vec<Runner>,
 }
 

@@ -4,6 +4,7 @@ use crate::Simulation;
 use crate::api::agents::{Agents, BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::policy::Policy;
 use crate::api::spec::{FlowControl, Watched};
+use crate::base::kept::{Kept, Value};
 use crate::network::spec::{Execution, Spec};
 use crate::pipeline::block::Block;
 use crate::pipeline::watch::Reason;
@@ -33,7 +34,7 @@ impl Policy for ClosesAll {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Value)]
 struct Channel {
     managed: bool,
     /// When it was closed, if it is.
@@ -45,9 +46,10 @@ struct Channel {
 
 /// Every channel is closed in cycle 200 to 240, for 1 cycle or for 40, and again 100 cycles after it has been opened. It stays
 /// on.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Closers {
     channels: Vec<Channel>,
+    #[kept(fixed)]
     counts: Arc<Mutex<Counts>>,
 }
 

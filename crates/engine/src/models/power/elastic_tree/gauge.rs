@@ -3,15 +3,18 @@
 
 use crate::api::agents::{Agents, Departures, Probes};
 use crate::api::links_up::choices_below;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
 
 /// Counters of one block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Gauge {
+    #[kept(fixed)]
     radix: u32,
     /// [level][choices up to this level]: packets that made them in this block minus packets delivered or discarded in it that
     /// had made them anywhere. Summed over all blocks this is the number under way.
+    #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
 

@@ -8,14 +8,18 @@ use crate::api::coordinates::LEVEL;
 use crate::api::links_up::LinksUp;
 use crate::api::policy::Site;
 use crate::api::widths::Widths;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::any::Any;
 use std::sync::Arc;
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(super) struct Sizer {
+    #[kept(fixed)]
     policy: Runtime,
+    #[kept(fixed)]
     tree: Tree,
+    #[kept(each)]
     channels: Vec<Channel>,
     /// What packets that are routed now go by.
     plan: Plan,
@@ -26,25 +30,31 @@ pub(super) struct Sizer {
     /// A change has ended in this epoch, so that its utilisation tells nothing of the new widths.
     has_changed: bool,
     /// Per level, the utilisation of its busiest channel in the last epoch.
+    #[kept(each)]
     busiest: Vec<f64>,
 }
 
 /// A channel of the tree, up or down.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 struct Channel {
+    #[kept(fixed)]
     number: u32,
     /// Level of its link, and coordinates of both ends.
+    #[kept(fixed)]
     level: usize,
+    #[kept(fixed)]
     lower: u64,
+    #[kept(fixed)]
     upper: u64,
     /// The policy may switch it.
+    #[kept(fixed)]
     managed: bool,
     /// Flits at the last reading, the low 32 bits.
     flits: u32,
 }
 
 /// Links between on and off.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Value)]
 enum Change {
     /// Those of `to` that are off wake.
     Waking { to: Plan, until: u64 },

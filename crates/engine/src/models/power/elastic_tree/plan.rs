@@ -7,10 +7,11 @@
 use crate::api::coordinates::{DIGITS, LEVEL};
 use crate::api::links_up::{LinksUp, Ups, choices_below, numbers_of};
 use crate::api::widths::Widths;
+use crate::base::kept::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is used, and the widths that it is made for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Value)]
 pub(super) struct Plan {
     pub widths: Widths,
     pub links: LinksUp,

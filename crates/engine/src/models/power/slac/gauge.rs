@@ -2,12 +2,13 @@
 //! way. The sequencer reads these counts.
 
 use crate::api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
 use weft_topology::Peer;
 
 /// The flits in an input buffer, all VCs, and their integral over time.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
     /// Cycles in which flits left minus cycles in which flits came (modulo 2^64): with `flits * now` the integral.
@@ -17,16 +18,19 @@ struct Buffer {
 }
 
 /// Counters of one block.
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub struct Gauge {
     /// One per input port.
+    #[kept(each)]
     buffers: Vec<Buffer>,
     /// For every input port that comes from another router: its number, its router (numbered in the whole network), and
     /// the flits that it holds.
+    #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
     /// Packets that were pinned in this block minus packets delivered in it, by the number of stages that they are
     /// pinned to. Summed over all blocks this is the number under way. Place 0 counts packets that were never pinned,
     /// as they cross no link.
+    #[kept(each)]
     pinned: Vec<i64>,
 }
 

@@ -4,13 +4,16 @@
 use super::{Gauge, Initial, Runtime, stage_of};
 use crate::api::agents::{Network, Overseer, Published};
 use crate::api::policy::Site;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::any::Any;
 
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(crate) struct Sequencer {
+    #[kept(fixed)]
     policy: Runtime,
     /// Channels of every stage.
+    #[kept(fixed)]
     stages: Vec<Vec<u32>>,
     /// The routers that asked for stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
     /// from the beginning.
@@ -21,11 +24,12 @@ pub(crate) struct Sequencer {
     /// End of the present averaging window.
     window_end: u64,
     /// Utilisation of every router in the last window.
+    #[kept(each)]
     used: Vec<f64>,
 }
 
 /// A stage between on and off.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Value)]
 enum Change {
     Warming { until: u64 },
     Draining,

@@ -7,11 +7,12 @@ use super::link::End;
 use super::meters::{Counts, Meters};
 use crate::api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::subnetworks::Views;
+use crate::base::kept::{Kept, Value};
 use crate::state::LinkState;
 use std::sync::Arc;
 
 /// A request of another router, which this agent answers at the end of the epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
     /// How much the sender needs the link: flits that would have taken it, or a rank above all of these (`FIRST`,
     /// `CUT`).
@@ -21,7 +22,7 @@ pub(super) struct Request {
 }
 
 /// An agent's end of a link.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Kept)]
 pub(super) struct LinkAgent {
     pub end: End,
     /// Faults that keep it broken at present: of the link itself and of the routers at its ends.
@@ -50,6 +51,7 @@ pub(super) struct LinkAgent {
     /// Cycle in which it stops being a shadow link.
     pub expires: u64,
     /// Its router, numbered in the block.
+    #[kept(fixed)]
     router: u32,
 }
 
@@ -62,7 +64,7 @@ impl LinkAgent {
 
 /// A packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
 /// That is a reason to ask for another path to that member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
     pub net: u8,
@@ -70,7 +72,7 @@ pub(super) struct Crowded {
 }
 
 /// The agent of a router.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Kept)]
 pub(super) struct RouterAgent {
     /// Activation epochs that have ended.
     pub epochs: u64,
@@ -91,28 +93,37 @@ pub(super) struct RouterAgent {
     /// The first such packet of this epoch.
     pub crowded: Option<Crowded>,
     /// Number in the whole network.
+    #[kept(fixed)]
     pub id: u32,
+    #[kept(fixed)]
     coords: u64,
     /// Its first output.
+    #[kept(fixed)]
     pub base: usize,
 }
 
 /// The agents of a block. Routers (`r`) and outputs (`o`) are numbered in the block, subnetworks (`d`) and their
 /// members (`c`) as in [`Subnets`](crate::api::subnetworks::Subnets).
-#[derive(Debug)]
+#[derive(Debug, Kept)]
 pub(super) struct Team {
+    #[kept(fixed)]
     pub rules: Arc<Rules>,
     /// One per output of the block.
+    #[kept(each)]
     pub links: Vec<LinkAgent>,
+    #[kept(each)]
     pub routers: Vec<RouterAgent>,
     pub meters: Meters,
     /// For each router and pair of members, when the newest message about their link was sent.
+    #[kept(each)]
     pub stamps: Vec<u32>,
     /// Links or routers fail in this run.
+    #[kept(fixed)]
     pub faults: bool,
     /// Links that have not failed, as far as each router has heard; empty if none fail in this run.
     pub healthy: Views,
     /// All packets have one flit.
+    #[kept(fixed)]
     pub single: bool,
 }
 

@@ -6,10 +6,11 @@
 //! sends its own requests after its answers. A link goes dark, or carries flits again, when both ends have said that
 //! they are ready; they say so on the side channel of the link, which also carries credits.
 
+use crate::base::kept::{Kept, Value};
 use crate::models::power::LinkState;
 
 /// What a router asks its neighbour for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
 pub(crate) enum Want {
     Activate,
     Deactivate,
@@ -28,7 +29,7 @@ pub(crate) enum Say {
 }
 
 /// One end of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Kept)]
 pub(crate) struct End {
     pub state: LinkState,
     /// The request of this end that has no answer yet.

@@ -7,10 +7,11 @@
 //! is on a detour.
 
 use super::Direction;
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 
 /// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
     /// Those of them that were sent on a detour.
@@ -43,7 +44,7 @@ impl Counts {
 }
 
 /// The meter of one port: its output and its input, which are the two channels of one link.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Kept)]
 struct Meter {
     sent_around: u32,
     came: u32,
@@ -53,8 +54,8 @@ struct Meter {
     in_around: u16,
 }
 
-#[derive(Debug, Clone)]
-pub(super) struct Meters(Vec<Meter>);
+#[derive(Debug, Clone, Kept)]
+pub(super) struct Meters(#[kept(each)] Vec<Meter>);
 
 impl Meters {
     pub fn new(ports: usize) -> Self {

@@ -1,5 +1,6 @@
 //! A row of a timetable as cycles.
 
+use crate::base::kept::Value;
 use weft_units::{Cycles, Duration, Refusal};
 
 /// The parameters in cycles.
@@ -11,7 +12,7 @@ pub struct Times {
 }
 
 /// Cycles in which a channel is not on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Span {
     pub from: Cycles,
     pub until: Cycles,

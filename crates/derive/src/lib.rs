@@ -1,0 +1,161 @@
+//! Derives `Kept` and `Value` of the engine (`engine/src/base/kept.rs`): how a type is written into a checkpoint of a run,
+//! and how it is read back.
+//!
+//! Every field is kept, unless it says why it need not be. So a field that someone adds later is kept, too, or does not
+//! compile. What a field can say:
+//! - `#[kept(fixed)]`: it follows from the scenario, and never changes while a run lasts.
+//! - `#[kept(scratch)]`: between two cycles it holds nothing that is read again.
+//! - `#[kept(each)]`: it has parts whose number follows from the scenario, and each of them is restored in its place.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::{format_ident, quote};
+use syn::{
+    Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
+};
+
+/// The state of something that the assembly of a network makes: it is restored in place.
+#[proc_macro_derive(Kept, attributes(kept))]
+pub fn kept(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    in_place(input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// A plain value, which is made when it is read: parts of lists that grow and shrink, and whatever is chosen in a run.
+#[proc_macro_derive(Value)]
+pub fn value(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    as_value(input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// How a field is kept.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    Whole,
+    Each,
+    Not,
+}
+
+fn how(field: &Field) -> Result<How> {
+    let mut how = How::Whole;
+    for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("kept")) {
+        let word: Ident = attribute.parse_args()?;
+        how = match word.to_string().as_str() {
+            "fixed" | "scratch" => How::Not,
+            "each" => How::Each,
+            _ => return Err(Error::new(word.span(), "write fixed, scratch or each")),
+        };
+    }
+    Ok(how)
+}
+
+/// The name of a field behind `self.`.
+fn member(place: usize, field: &Field) -> Tokens {
+    let index = Index::from(place);
+    field.ident.as_ref().map_or_else(|| quote!(#index), |name| quote!(#name))
+}
+
+fn in_place(mut input: DeriveInput) -> Result<Tokens> {
+    of_values(&mut input);
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(input.ident.span(), "derive Value, or write by hand how an enum is restored in place"));
+    };
+    let (mut keeps, mut restores) = (Vec::new(), Vec::new());
+    for (place, field) in data.fields.iter().enumerate() {
+        let member = member(place, field);
+        match how(field)? {
+            How::Whole => {
+                keeps.push(quote!(::weft_engine::kept::Kept::keep(&self.#member, to);));
+                restores.push(quote!(::weft_engine::kept::Kept::restore(&mut self.#member, from)?;));
+            }
+            How::Each => {
+                keeps.push(quote!(::weft_engine::kept::Kept::keep(self.#member.as_slice(), to);));
+                restores.push(quote!(::weft_engine::kept::Kept::restore(self.#member.as_mut_slice(), from)?;));
+            }
+            How::Not => {}
+        }
+    }
+    let name = &input.ident;
+    let (generics, types, bounds) = input.generics.split_for_impl();
+    Ok(quote! {
+        impl #generics ::weft_engine::kept::Kept for #name #types #bounds {
+            #[allow(unused_variables, reason = "all of it may follow from the scenario")]
+            fn keep(&self, to: &mut ::weft_engine::kept::Writer) {
+                #(#keeps)*
+            }
+
+            #[allow(unused_variables, reason = "all of it may follow from the scenario")]
+            fn restore(
+                &mut self,
+                from: &mut ::weft_engine::kept::Reader<'_>,
+            ) -> ::core::result::Result<(), ::weft_engine::kept::Unreadable> {
+                #(#restores)*
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Patterns that bind all fields, `keep` of each, and the reading of each in a constructor.
+fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
+    let bound: Vec<Ident> = (0..fields.len()).map(|place| format_ident!("part{place}")).collect();
+    let members: Vec<Tokens> = fields.iter().enumerate().map(|(place, field)| member(place, field)).collect();
+    let reads = quote!({ #(#members: ::weft_engine::kept::Value::read(from)?),* });
+    (quote!({ #(#members: #bound),* }), quote!(#(::weft_engine::kept::Kept::keep(#bound, to);)*), reads)
+}
+
+/// What a generic type holds are values.
+fn of_values(input: &mut DeriveInput) {
+    for parameter in &mut input.generics.params {
+        if let GenericParam::Type(parameter) = parameter {
+            parameter.bounds.push(parse_quote!(::weft_engine::kept::Value));
+        }
+    }
+}
+
+fn as_value(mut input: DeriveInput) -> Result<Tokens> {
+    of_values(&mut input);
+    let (keeps, reads) = match &input.data {
+        Data::Struct(data) => {
+            let (pattern, keeps, reads) = whole(&data.fields);
+            (quote!(let Self #pattern = self; #keeps), quote!(Ok(Self #reads)))
+        }
+        Data::Enum(data) => {
+            let (mut writes, mut tags) = (Vec::new(), Vec::new());
+            for (number, variant) in (0u8..).zip(&data.variants) {
+                let (name, (pattern, keeps, reads)) = (&variant.ident, whole(&variant.fields));
+                writes.push(quote!(Self::#name #pattern => { ::weft_engine::kept::Kept::keep(&#number, to); #keeps }));
+                tags.push(quote!(#number => Ok(Self::#name #reads),));
+            }
+            let unknown = quote!(_ => Err(::weft_engine::kept::Unreadable),);
+            let tag = quote!(<u8 as ::weft_engine::kept::Value>::read(from)?);
+            (quote!(match self { #(#writes)* }), quote!(match #tag { #(#tags)* #unknown }))
+        }
+        Data::Union(_) => return Err(Error::new(input.ident.span(), "a union can't be kept")),
+    };
+    let name = &input.ident;
+    let (generics, types, bounds) = input.generics.split_for_impl();
+    Ok(quote! {
+        impl #generics ::weft_engine::kept::Kept for #name #types #bounds {
+            fn keep(&self, to: &mut ::weft_engine::kept::Writer) {
+                #keeps
+            }
+
+            fn restore(
+                &mut self,
+                from: &mut ::weft_engine::kept::Reader<'_>,
+            ) -> ::core::result::Result<(), ::weft_engine::kept::Unreadable> {
+                *self = ::weft_engine::kept::Value::read(from)?;
+                Ok(())
+            }
+        }
+
+        impl #generics ::weft_engine::kept::Value for #name #types #bounds {
+            fn read(
+                from: &mut ::weft_engine::kept::Reader<'_>,
+            ) -> ::core::result::Result<Self, ::weft_engine::kept::Unreadable> {
+                #reads
+            }
+        }
+    })
+}

@@ -1,0 +1,157 @@
+//! How far a run is: which of its phases it is in, and what was found so far. Phases can be entered again where a
+//! checkpoint was made: whatever they remember from one advance to the next is here.
+
+use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use crate::network::load_readings::{Carried, Reading};
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Phases, Spec};
+use crate::run::marks::Marks;
+use crate::run::measure::Progress;
+use crate::run::outcome::{ControlCount, Decisions, Outcome, Saturation};
+use crate::run::warmup::Settling;
+use crate::state::Account;
+use weft_units::Refusal;
+
+/// A run from its first cycle on.
+#[derive(Kept)]
+pub(crate) struct Course<'a> {
+    #[kept(fixed)]
+    pub progress: &'a dyn Progress,
+    /// Cycles without a move after which the network may be stuck.
+    #[kept(fixed)]
+    limit: u64,
+    /// The run was asked to stop, and a checkpoint is made first.
+    #[kept(scratch)]
+    pub stops: bool,
+    /// Cycles until the end of the window, as far as it is known.
+    pub expected: u64,
+    /// Flit-hops so far, and the cycle in which they were last seen to grow.
+    last_moves: u64,
+    last_change: u64,
+    pub decisions: Decisions,
+    /// A warm-up that ends by itself.
+    pub settling: Option<Settling>,
+    /// From the begin of the window on.
+    pub begun: Option<Begun>,
+    /// While the packets of the window are delivered, after its end.
+    pub closed: Option<Closed>,
+}
+
+/// What is known from the begin of the window on.
+#[derive(Debug, Clone, Value)]
+pub(crate) struct Begun {
+    pub start: u64,
+    /// Packets in source queues.
+    pub waiting: u64,
+    /// Where the window ends, as far as it is known.
+    pub end: u64,
+    /// Its first half is over; its end is decided.
+    pub is_half_over: bool,
+    pub is_decided: bool,
+    pub middle: Middle,
+}
+
+/// What was carried by the middle of the window. Only the second half is judged: what was on its way when the window
+/// began says nothing about saturation.
+#[derive(Debug, Clone, Value)]
+pub(crate) struct Middle {
+    pub cycle: u64,
+    pub accepted: u64,
+    pub carried: Carried,
+    /// The counts by which it is judged where the second half is not known beforehand, or must be whole periods.
+    pub marks: Option<Marks>,
+}
+
+/// What was counted in the window, when it has ended.
+#[derive(Debug, Clone, Value)]
+pub(crate) struct Closed {
+    /// Its first cycle, and the first one after it.
+    pub window: (u64, u64),
+    pub accounts: Vec<Vec<Account>>,
+    /// Cycles that each bundle slept.
+    pub asleep: Vec<u64>,
+    pub control: Option<ControlCount>,
+    /// The last reading of a load that changes.
+    pub last: Option<Reading>,
+    pub judged: Saturation,
+}
+
+impl<'a> Course<'a> {
+    pub fn new(phases: &Phases, progress: &'a dyn Progress) -> Self {
+        Self {
+            progress,
+            limit: phases.stall_limit,
+            stops: false,
+            expected: phases.warmup + phases.window,
+            last_moves: 0,
+            last_change: 0,
+            decisions: Decisions::default(),
+            settling: None,
+            begun: None,
+            closed: None,
+        }
+    }
+
+    /// Notices if nothing moves any more.
+    pub fn nothing_moved(&mut self, now: u64, moves: u64) -> bool {
+        if moves != self.last_moves {
+            self.last_moves = moves;
+            self.last_change = now;
+        }
+        now - self.last_change >= self.limit
+    }
+
+    fn marks(&mut self) -> Option<&mut Marks> {
+        self.begun.as_mut()?.middle.marks.as_mut()
+    }
+
+    /// The cycle in which the next mark is taken.
+    pub fn next_mark(&mut self) -> Option<u64> {
+        self.marks().map(|marks| marks.due())
+    }
+
+    pub fn take_mark(&mut self, carried: Carried) {
+        if let Some(marks) = self.marks() {
+            marks.take(carried);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// The checkpoint of a run that has come so far.
+    pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
+        let mut bytes = Writer::new();
+        self.wanted_blocks.keep(&mut bytes);
+        course.keep(&mut bytes);
+        self.keep(&mut bytes);
+        bytes
+    }
+
+    /// Goes on with the run of the checkpoint, and returns the results. This is a freshly assembled network of the same
+    /// spec, divided into as many blocks as [`blocks_of`] says.
+    pub(crate) fn resume(
+        mut self,
+        spec: &Spec,
+        progress: &dyn Progress,
+        checkpoint: &[u8],
+    ) -> Result<Outcome, Refusal> {
+        let (mut reader, mut course) = (Reader::new(checkpoint), Course::new(&spec.phases, progress));
+        let read = usize::read(&mut reader)
+            .and_then(|_| course.restore(&mut reader))
+            .and_then(|()| self.restore(&mut reader))
+            .and_then(|()| reader.end());
+        read.map_err(unreadable)?;
+        Ok(self.go_on(spec, course))
+    }
+}
+
+/// Into how many blocks the network of a checkpoint was to be divided.
+pub(crate) fn blocks_of(checkpoint: &[u8]) -> Result<usize, Refusal> {
+    usize::read(&mut Reader::new(checkpoint)).map_err(unreadable)
+}
+
+fn unreadable(_: Unreadable) -> Refusal {
+    let what = "these bytes are no checkpoint of this run: another scenario or another version of Weft made them, or they \
+                were changed";
+    Refusal::new("checkpoint", what, "run the point from the beginning, without the checkpoint")
+}

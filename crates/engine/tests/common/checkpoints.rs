@@ -1,0 +1,62 @@
+//! Runs that are broken off and go on from a checkpoint.
+
+use super::*;
+use std::sync::Mutex;
+use weft_engine::Progress;
+
+/// Makes checkpoints at the first, second, fourth, eighth ... time that one can be made, and keeps the last two.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    state: Mutex<(usize, Vec<Vec<u8>>)>,
+}
+
+impl Progress for Keeper {
+    fn tick(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
+    fn wants_checkpoint(&self, _: u64) -> bool {
+        let asked = &mut self.state.lock().expect("no panic while it counts").0;
+        *asked += 1;
+        asked.is_power_of_two()
+    }
+
+    fn keep(&self, checkpoint: Vec<u8>) {
+        let kept = &mut self.state.lock().expect("no panic while it keeps").1;
+        kept.push(checkpoint);
+        if kept.len() > 2 {
+            kept.remove(0);
+        }
+    }
+}
+
+/// The result of a run, and checkpoints of it: one from its second half, and one from the half before that.
+#[track_caller]
+pub fn run_keeping(spec: &Spec, how: Execution) -> (Outcome, Vec<Vec<u8>>) {
+    let keeper = Keeper::default();
+    let out = weft_engine::run(spec, how, &keeper).expect("a run");
+    (out, keeper.state.into_inner().expect("no panic while it kept").1)
+}
+
+/// Runs that go on from these checkpoints give this result to the last bit: the numbers, what was recorded, what was decided.
+#[track_caller]
+pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], what: &str) {
+    assert!(!checkpoints.is_empty(), "{what}: no checkpoint was made");
+    for (k, checkpoint) in checkpoints.iter().enumerate() {
+        let how = Execution { threads: 1 + k % 2, blocks: 1 };
+        let out = weft_engine::resume(spec, how, &(), checkpoint).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        assert_same(plain, &out, &format!("{what}, checkpoint {k}"));
+        assert!(told(&out) == told(plain), "{what}: the same numbers after checkpoint {k}, but something else differs");
+    }
+}
+
+/// All that a result says, in words. Of the lowest and the highest value of a histogram, which it keeps beside its counts,
+/// only the bucket is told: they depend on the blocks, too.
+fn told(out: &Outcome) -> String {
+    let all = format!("{out:?}");
+    let extremes = ["max_value: ", "min_non_zero_value: "];
+    extremes.iter().fold(all, |all, extreme| {
+        let rests = all.split(extreme).map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        rests.collect::<Vec<_>>().join(extreme)
+    })
+}

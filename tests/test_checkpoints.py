@@ -1,0 +1,285 @@
+"""A run that is killed goes on from its last checkpoint, and its results have the same bytes."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft._engine import Control
+from weft.cli import main
+from weft.errors import ScenarioError
+from weft.results.store import Store
+from weft.runs.checkpoints import Checkpoints, CheckpointWarning, Every, build
+from weft.runs.sweep_status import status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# 16 routers under a policy that switches links, with a warm-up that ends by itself, and all that can be recorded.
+SCENARIO: dict[str, Any] = {
+    "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
+    "links": {"default": {"latency": "10cycles", "vcs": 6, "buffer": "32flits"}},
+    "routing": "pal",
+    "traffic": {"pattern": "uniform", "packet": "4flits", "load": 0.2},
+    "power": {
+        "policy": {"tcep": {"activation_epoch": "200cycles", "deactivation_epoch": "1000cycles", "wake": "50ns"}}
+    },
+    "measure": {
+        "window": "60000cycles",
+        "series": {"every": "100cycles"},
+        "link_states": {},
+        "control_packets": {},
+        "transient": {"bin": "100cycles"},
+    },
+}
+CODE = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "long.yaml"
+    path.write_text(json.dumps(SCENARIO), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of the point from a run without a break."""
+    out = tmp_path_factory.mktemp("reference")
+    weft.load(SCENARIO).run(out)
+    return files(out)
+
+
+def files(out: Path) -> dict[str, bytes]:
+    """The files of finished points whose bytes depend on the scenario alone."""
+    found = out.glob("points/[!.]*/*")
+    return {path.name: path.read_bytes() for path in found if path.name != "run.json"}
+
+
+def start(file: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CODE, "run", str(file), "--out", str(out), "--no-picture", *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def checkpoint(out: Path) -> Path | None:
+    return next(out.glob("checkpoints/[!.]*"), None)
+
+
+def wait_until(process: subprocess.Popen[str], reached: Callable[[], object]) -> None:
+    until = time.monotonic() + 120
+    while not reached():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until
+        time.sleep(0.002)
+
+
+def stop_in_the_middle(file: Path, out: Path, how: signal.Signals, *more: str) -> str:
+    """Start a run and send it a signal when it has a checkpoint; returns what it said."""
+    with start(file, out, "--checkpoint-every", "2000cycles", *more) as process:
+        wait_until(process, lambda: checkpoint(out))
+        process.send_signal(how)
+        told, _ = process.communicate(timeout=60)
+    assert not files(out), "the signal came too late to test anything"
+    return told
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
+    file: Path, tmp_path: Path, reference: dict[str, bytes], how: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    told = stop_in_the_middle(file, out, how, "--blocks", "3")
+    assert "Traceback" not in told
+    [kept] = status(out).checkpoints
+    assert kept["cycle"] >= 2000
+    assert main(["status", str(out)]) == 0
+    assert f"at cycle {kept['cycle']:,} after" in capfd.readouterr().out
+    # another number of threads, and no further checkpoints
+    assert main(["run", str(file), "--out", str(out), "--no-picture", "--threads", "2"]) == 0
+    assert "warning" not in capfd.readouterr().err
+    assert files(out) == reference
+    assert checkpoint(out) is None
+    assert not (out / "checkpoints").exists()
+    [run] = out.glob("points/*/run.json")
+    said = json.loads(run.read_bytes())
+    assert said["resumed"] == 1
+    assert said["blocks"] == 3, "the blocks are those of the checkpoint"
+    assert said["seconds"] >= kept["seconds"]
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
+    file: Path, tmp_path: Path, reference: dict[str, bytes]
+) -> None:
+    """Kills at any time, also while a checkpoint is written; each run comes further than the one before."""
+    out, draw, kills = tmp_path / "out", random.Random(3), 0
+    while not files(out) and kills < 200:
+        threads, before = str(draw.choice([1, 2])), status_of(out)
+        with start(file, out, "--checkpoint-every", "1000cycles", "--threads", threads) as process:
+            while process.poll() is None and status_of(out) in (0, before):
+                time.sleep(0.002)
+            time.sleep(draw.uniform(0, 0.03))
+            process.kill()
+        kills += 1
+    weft.load(SCENARIO).run(out)  # what is left, if the last one was killed after its results
+    assert kills > 10
+    assert files(out) == reference
+    assert not list(out.rglob(".*.part"))
+
+
+def status_of(out: Path) -> int:
+    """The cycle of the checkpoint, 0 if there is none."""
+    path = checkpoint(out)
+    try:
+        return int(json.loads(path.read_bytes().split(b"\n", 1)[0])["cycle"]) if path else 0
+    except OSError:  # it was removed meanwhile
+        return 0
+
+
+def interrupted(out: Path) -> Path:
+    """The checkpoint of a run that was broken off in the middle."""
+
+    def after(_: weft.Status) -> None:
+        if checkpoint(out):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        weft.load(SCENARIO).run(out, checkpoint_every="3000cycles", watch=after)
+    path = checkpoint(out)
+    assert path is not None
+    return path
+
+
+def test_a_damaged_checkpoint_is_named_and_the_point_starts_again(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    out, draw = tmp_path / "out", random.Random(5)
+    path = interrupted(out)
+    whole = path.read_bytes()
+    line = whole.index(b"\n")
+    damaged = [b"", b"\n", b"{}", b"[" * 5000, b"\xff" * 100, whole[: line + 1], whole[:-1], whole + b"\0"]
+    for _ in range(40):
+        place = draw.randrange(len(whole))
+        damaged.append(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :])
+        damaged.append(whole[: draw.randrange(len(whole))])
+    [point] = weft.load(SCENARIO).points
+    loaded = Checkpoints(Store(out))._load(point.hash)
+    assert loaded is not None
+    assert loaded[1] == whole[line + 1 : -32]
+    for bad in damaged:
+        path.write_bytes(bad)
+        with pytest.warns(CheckpointWarning, match="is damaged: the point starts from the beginning"):
+            assert Checkpoints(Store(out))._load(point.hash) is None
+    with pytest.warns(CheckpointWarning, match="is damaged"):
+        weft.load(SCENARIO).run(out)
+    assert files(out) == reference
+    assert not path.exists()
+
+
+def test_the_checkpoint_of_another_build_stays_until_the_point_has_finished(
+    tmp_path: Path, reference: dict[str, bytes]
+) -> None:
+    out = tmp_path / "out"
+    path = interrupted(out)
+    other = path.rename(path.with_name(path.name.replace(build(), "0123456789ab")))
+    assert status(out).checkpoints == []
+
+    def look(told: weft.Status) -> None:
+        assert other.exists() or told.done == told.total
+
+    with pytest.warns(CheckpointWarning, match="made by another build of Weft"):
+        weft.load(SCENARIO).run(out, watch=look)
+    assert files(out) == reference
+    assert not other.exists()
+
+
+def test_a_state_that_the_engine_can_not_read_starts_again(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    out = tmp_path / "out"
+    path = interrupted(out)
+    half = path.read_bytes()[: path.stat().st_size // 2]
+    path.write_bytes(half + sha256(half).digest())
+    with pytest.warns(CheckpointWarning, match="starts from the beginning"):
+        weft.load(SCENARIO).run(out)
+    assert files(out) == reference
+
+
+def test_other_points_of_the_sweep_do_not_take_the_checkpoint(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    path = interrupted(out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weft.load(SCENARIO, set={"measure.window": "2000cycles"}).run(tmp_path / "other")
+    [point] = weft.load(SCENARIO, set={"measure.window": "2000cycles"}).points
+    renamed = path.rename(path.with_name(f"{point.hash}-{build()}.checkpoint"))
+    with pytest.warns(CheckpointWarning, match="is damaged"):
+        assert Checkpoints(Store(out))._load(point.hash) is None
+    assert renamed.exists()
+
+
+def test_workers_of_an_executor_go_on_from_checkpoints(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    out = tmp_path / "out"
+    interrupted(out)
+    with ThreadPoolExecutor(1) as executor:
+        weft.load(SCENARIO).run(out, checkpoint_every="20000cycles", executor=executor)
+    assert files(out) == reference
+    assert checkpoint(out) is None
+    [run] = out.glob("points/*/run.json")
+    assert json.loads(run.read_bytes())["resumed"] == 1
+
+
+def test_a_checkpoint_that_can_not_be_written_ends_no_run(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "checkpoints").write_text("in the way", encoding="utf-8")
+    with pytest.warns(CheckpointWarning, match="no checkpoint: .* the run goes on"):
+        weft.load(SCENARIO).run(out, checkpoint_every="20000cycles")
+    assert files(out) == reference
+
+
+def test_a_checkpoint_that_is_asked_for_is_made_once() -> None:
+    kept: list[bytes] = []
+    [point] = weft.load(SCENARIO).points
+    control = Control(kept.append)
+    control.checkpoint()
+    point.run(1, 0, control)
+    assert len(kept) == 1
+    again = point.resume(1, Control(), kept[0])
+    assert again.summary == point.run(1, 0, Control()).summary
+
+
+def test_times_and_cycles_are_read_and_all_else_is_refused(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    read = {"10min": 600.0, "90s": 90.0, "1.5h": 5400.0, "2d": 172800.0, " 3 min ": 180.0}
+    assert {text: Every.of(text).seconds for text in read} == read
+    assert Every.of("1000cycles") == Every(cycles=1000)
+    for text in [
+        "",
+        "10",
+        "min",
+        "0s",
+        "0.5s",
+        "-1min",
+        "1e3s",
+        "10ms",
+        "0cycles",
+        "1.5cycles",
+        "9" * 30 + "cycles",
+        "nan s",
+    ]:
+        with pytest.raises(ScenarioError, match=r"write a time such as 10min"):
+            Every.of(text)
+        with pytest.raises(SystemExit) as ended:
+            main(["run", str(file), f"--checkpoint-every={text}"])
+        assert ended.value.code == 2
+        assert "10min" in capfd.readouterr().err
+    with pytest.raises(ScenarioError, match="does not say how often"):
+        weft.load(SCENARIO).run(checkpoint_every=10)  # type: ignore[arg-type]
