@@ -104,18 +104,22 @@ pub struct Block<const W: usize, const V: usize> {
     pub outbox: Vec<Mail>,
     /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
     /// leave.
+    #[kept(fixed)]
     pub lone_flits_cross: bool,
     /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
+    #[kept(scratch)]
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the output that each input would accept.
+    #[kept(scratch)]
     pub offers: Vec<u8>,
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     #[kept(each)]
     pub ages: Vec<u64>,
     /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).
+    #[kept(each)]
     pub candidates: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     #[kept(scratch)]
