@@ -105,7 +105,9 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     [kept] = status(out).checkpoints
     assert kept["cycle"] >= 2000
     assert main(["status", str(out)]) == 0
-    assert f"at cycle {kept['cycle']:,} after" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert f"at cycle {kept['cycle']:,} after" in said
+    assert "--checkpoint-every 2000cycles" in said, "the command that goes on writes checkpoints, too"
     # another number of threads, and no further checkpoints
     assert main(["run", str(file), "--out", str(out), "--no-picture", "--threads", "2"]) == 0
     assert "warning" not in capfd.readouterr().err
@@ -113,10 +115,10 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     assert checkpoint(out) is None
     assert not (out / "checkpoints").exists()
     [run] = out.glob("points/*/run.json")
-    said = json.loads(run.read_bytes())
-    assert said["resumed"] == 1
-    assert said["blocks"] == 3, "the blocks are those of the checkpoint"
-    assert said["seconds"] >= kept["seconds"]
+    told_of_run = json.loads(run.read_bytes())
+    assert told_of_run["resumed"] == 1
+    assert told_of_run["blocks"] == 3, "the blocks are those of the checkpoint"
+    assert told_of_run["seconds"] >= kept["seconds"]
 
 
 @pytest.mark.long

@@ -228,7 +228,8 @@ class Sweep:
         for points in self._alike():
             points[0].check_network()
         store = Store(self.folder if out is None else out)
-        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets))
+        often = () if checkpoint_every is None else ("--checkpoint-every", checkpoint_every)
+        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *often))
         distinct = {point.hash: point for point in self.points}
         missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
         checkpoints = Checkpoints(store, every)
