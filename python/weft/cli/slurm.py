@@ -142,8 +142,8 @@ def _setup(file: str | None) -> tuple[str, ...]:
 def _words(options: argparse.Namespace) -> list[str]:
     """The options of the jobs, as the command line that goes on has them."""
     written: dict[str, Callable[[Any], str]] = {
-        "time_limit": lambda seconds: f"{seconds:g}s",
-        "job_time": lambda seconds: f"{seconds:g}s",
+        "time_limit": lambda seconds: f"{seconds:.15g}s",
+        "job_time": lambda seconds: f"{seconds:.15g}s",
         "memory": lambda size: f"{size / 1e6:.15g}MB",
     }
     words = ["--on", options.on]

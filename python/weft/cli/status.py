@@ -87,6 +87,10 @@ def _waits(array: ArrayStatus) -> bool:
 
 def _array(array: ArrayStatus) -> list[str]:
     """How far an array of jobs is, and what those that failed have said."""
+    if array.job is None:
+        return [
+            f"a submission of {array.submitted_utc} was cut off before Slurm named its array: give the command again"
+        ]
     head = f"array {array.job} of {array.submitted_utc}"
     if array.unasked:
         return [f"{head}, {array.jobs} jobs: {array.unasked}"]
@@ -105,7 +109,9 @@ def _twice(notes: list[dict[str, Any]]) -> str:
     """How many points were run twice, and whether that changed anything."""
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
-    return f"{len(notes)} points were run by two runs, of which one had been taken for dead; {what}"
+    dead = sum(note["overruled_by"] is not None for note in notes)
+    why = f", {dead} of them because a run had been taken for dead" if dead else ""
+    return f"{len(notes)} points were run by two runs{why}; {what}"
 
 
 def _run(run: dict[str, Any]) -> list[str]:

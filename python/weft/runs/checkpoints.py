@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -162,8 +163,8 @@ class Checkpoints:
         """Ask for the checkpoints that are due by the clock; called now and then."""
         if self._every is None or not self._every.seconds:
             return
-        for point, control, clock in running:
-            now = clock.seconds
+        now = time.monotonic()  # the clock of a run counts what it took before it was broken off, too
+        for point, control, _ in running:
             if now - self._last.setdefault(point, now) >= self._every.seconds:
                 self._last[point] = now
                 control.checkpoint()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.results.store import Store
 
-# A point is tried for so long after its network is built, and is given up if that takes too long.
+# A point is tried for so long after its network is built; if building took long, at its end.
 _TRIED_SECONDS, _BUILT_SECONDS = 1.0, 30.0
 # All trials of a sweep together; kinds of points that are not tried count as the others on average.
 _ALL_SECONDS = 30.0

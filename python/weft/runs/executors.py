@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, wait
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from weft.errors import WeftError
+from weft.errors import WeftError, WriteError
 from weft.runs import orders, worker
 from weft.runs.estimate import offered
 from weft.runs.execute import Status
@@ -135,8 +135,8 @@ def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watc
 
 
 def _of_a_point(problem: WeftError) -> bool:
-    """Whether an error is about one point, and the others may go on."""
-    return type(problem) is not WeftError
+    """Whether an error is about one point, and the others may go on. If one can not be written, no other can."""
+    return type(problem) is not WeftError and not isinstance(problem, WriteError)
 
 
 def _check(future: Future[Done], problem: BaseException | None, store: Store, hash: str) -> None:

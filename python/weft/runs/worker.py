@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import time
 from dataclasses import dataclass, field
@@ -110,7 +111,7 @@ class _Worker:
     beacon: Beacon
     done: Done
     jobs: int
-    looked: float = field(default_factory=time.monotonic)
+    looked: float = -math.inf  # short points, too, look before they run
 
     def run(self, points: Sequence[Point], patience_seconds: float | None) -> None:
         """Run what is missing, and wait for what others run."""

@@ -72,6 +72,7 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
         return advance_share(net, allocator, (mine, 0), post, windows, barrier); // a scope would allocate
     }
     std::thread::scope(|scope| {
+        let _poison = Poison(barrier); // should the system refuse a thread, those that run do not wait for it
         let start = |(k, blocks)| {
             scope.spawn(move || advance_share(net, allocator, (blocks, k * post.share), post, windows, barrier))
         };
