@@ -177,6 +177,18 @@ def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
     return order, [point.hash for point in sweep.points]
 
 
+def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
+    """Also where points are so short that a worker would not look again before their end."""
+    sweep = weft.load(small)
+    order = Order(str(tmp_path), "gone", 1, 0, False, False, None)
+    order.write(sweep.scenario, (), "nobody")
+    hashes = [point.hash for point in sweep.points]
+    assert order.points(hashes)  # known to this process from now on
+    order.remove()
+    done = worker.work(order, hashes)
+    assert (done.withdrawn, done.ran) == (True, [])
+
+
 def test_two_workers_share_points(small: Path, tmp_path: Path) -> None:
     order, points = order_of(small, tmp_path)
     done = [worker.Done(), worker.Done()]

@@ -19,9 +19,13 @@ import pytest
 
 import weft
 from test_resume import finished
-from weft.cli import main
+from weft.cli import _parser, main
+from weft.cli.slurm import _words
 from weft.results.store import Store
 from weft.runs import arrays, beacon
+from weft.runs.orders import Order
+from weft.runs.slurm_job import SlurmJob
+from weft.runs.worker import Done
 
 if TYPE_CHECKING:
     from weft.api.results import Results
@@ -217,3 +221,30 @@ def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path,
     shutil.move(out, away)
     with pytest.raises(weft.WeftError, match=f"{socket.gethostname()} does not find .*does not see the folder"):
         order.points(chunk)
+
+
+@pytest.mark.parametrize(
+    ("ran", "seconds", "preempted", "fruitless", "again"),
+    [
+        (0, 235.0, False, 0, False),  # warned a fifth before the end of a job of 5 minutes
+        (0, 235.0, True, 0, True),  # told to make room, late
+        (0, 10.0, False, 0, True),
+        (1, 235.0, False, 5, True),  # slow, but not stuck
+        (0, 10.0, True, 9, False),
+    ],
+)
+def test_a_job_that_ends_early_is_queued_again_unless_that_is_no_use(
+    ran: int, seconds: float, preempted: bool, fruitless: int, again: bool
+) -> None:
+    pytest.importorskip("submitit")
+    job = SlurmJob(Order("folder", "order", 1, 0, False, False, None), ["a", "b"], 1, 300.0, fruitless)
+    job._done, job._begun, job._preempted = Done(ran=["a"][:ran]), time.monotonic() - seconds, preempted
+    assert (job.checkpoint() is not None) == again
+    assert job.fruitless == (0 if ran else fruitless + 1)
+
+
+@pytest.mark.parametrize("limit", ["90s", "14d", "123456789s"])
+def test_the_command_that_goes_on_can_be_given(limit: str) -> None:
+    given = _parser("run").parse_args(["run", "x.yaml", "--on", "slurm", "--time-limit", limit])
+    again = _parser("run").parse_args(["run", "x.yaml", *_words(given)])
+    assert (again.on, again.time_limit) == (given.on, given.time_limit)
