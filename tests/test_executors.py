@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 LOOK = Status(total=1, done=0, reused=0, running=0.0)
-SLOW = {"measure.window": "20000cycles"}
+SLOW = {"measure.window": "60000cycles"}
 # A script as a person writes it: a sweep on the processes of this machine.
 SCRIPT = """
 import sys, weft
@@ -138,7 +138,7 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
     """Ctrl-C ends the workers too; those of a killed run finish the point that they have begun."""
     out, script = tmp_path / "out", tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
-    command = [sys.executable, str(script), str(small), str(out), "20000cycles"]
+    command = [sys.executable, str(script), str(small), str(out), "60000cycles"]
     environment = os.environ | {"PYTHONPATH": str(Path(weft.__file__).parent.parent)}
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, text=True, env=environment) as process:
         wait_until(process, lambda: len(finished(out)) >= 2)

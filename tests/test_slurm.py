@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
-QUICK = ["--job-time", "0.05s"]  # so that there are several jobs
-SLOW = ["--set", "measure.window=30000cycles"]
+QUICK = ["--job-time", "0.01s"]  # so that there are several jobs
+SLOW = ["--set", "measure.window=300000cycles"]
 
 
 @pytest.fixture
