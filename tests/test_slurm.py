@@ -248,3 +248,15 @@ def test_the_command_that_goes_on_can_be_given(limit: str) -> None:
     given = _parser("run").parse_args(["run", "x.yaml", "--on", "slurm", "--time-limit", limit])
     again = _parser("run").parse_args(["run", "x.yaml", *_words(given)])
     assert (again.on, again.time_limit) == (given.on, given.time_limit)
+
+
+@pytest.mark.usefixtures("slurm")
+def test_an_order_on_its_way_to_slurm_is_not_withdrawn(small: Path, tmp_path: Path) -> None:
+    sweep, store = weft.load(small), Store(tmp_path)
+    store.write_manifest(sweep.named, sweep.points)
+    for job, stands in [(None, True), ("7", False)]:
+        order = Order(str(tmp_path), f"order-{job}", 1, 0, False, False, None)
+        order.write(sweep.scenario, ())
+        arrays.Array(order, f"weft-{job}", job, "2026-11-23T09:00:00+00:00", [[sweep.points[0].hash]]).write()
+        assert arrays.under_way(store) == set()
+        assert order.stands == stands

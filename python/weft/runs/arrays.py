@@ -105,7 +105,7 @@ def under_way(store: Store) -> set[str]:
     found: set[str] = set()
     for array in standing(store):
         live = array.live()
-        if not live:
+        if not live and array.job is not None:  # without a number it may be on its way to Slurm just now
             array.order.withdraw()
         for number in live.keys() & set(range(len(array.chunks))):
             found.update(array.chunks[number])

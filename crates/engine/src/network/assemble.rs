@@ -75,20 +75,9 @@ pub(crate) fn net_with(
     let input_speedup = parameters::input_speedup(spec)?;
     let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
     let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
-    let heads = if by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none() {
-        HeadPath::Slow
-    } else if chooses {
-        HeadPath::Candidates
-    } else {
-        HeadPath::Key
-    };
-    // others read the queues while flits leave, or do more for each of them
-    let lone_flits_cross = !common.single
-        && needs.decides == Decides::Ahead
-        && needs.sensor.is_none()
-        && heads == HeadPath::Key
-        && rates.is_none()
-        && spec.router.vc_realloc == 0;
+    let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none();
+    let heads = head_path(slow_heads, chooses);
+    let lone_flits_cross = heads == HeadPath::Key && lone_flits_cross(spec, &needs, &common, rates.is_none());
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -146,6 +135,22 @@ pub(crate) fn net_with(
         seed: mix(spec.seed, ROUTES, 0),
         common,
     })
+}
+
+/// What the loop does with heads. `chooses`: they choose in every step.
+fn head_path(slow: bool, chooses: bool) -> HeadPath {
+    match (slow, chooses) {
+        (true, _) => HeadPath::Slow,
+        (false, true) => HeadPath::Candidates,
+        (false, false) => HeadPath::Key,
+    }
+}
+
+/// Whether body flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
+/// each of them. `full_speed`: all links carry one flit per cycle.
+fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: bool) -> bool {
+    let decides_ahead = needs.decides == Decides::Ahead && needs.sensor.is_none();
+    !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

@@ -81,26 +81,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while let Some(p) = outputs.take_first() {
             prefetch(&self.outs, base + p);
             prefetch(&self.requesters, net.slot(base + p, 0));
+            prefetch(&self.next_router, base + p);
         }
     }
 
     #[inline(always)]
     fn bring_inputs(&self, net: &Net, r: usize) {
-        let (base, mut outputs) = self.asked(r);
-        while let Some(p) = outputs.take_first() {
-            let mut classes = self.outs.hot(base + p).requested;
-            while classes != 0 {
-                let mut inputs = *self.requesters.hot(net.slot(base + p, classes.trailing_zeros() as usize));
-                classes &= classes - 1;
-                while let Some(i) = inputs.take_first() {
-                    prefetch(&self.ins, base + i);
-                }
-            }
-        }
+        self.each_request(net, r, |i, _| prefetch(&self.ins, i));
     }
 
     #[inline(always)]
     fn bring_heads(&self, net: &Net, r: usize) {
+        self.each_request(net, r, |i, key| {
+            let input = self.ins.hot(i);
+            let v = matching(&input.requests, key).trailing_zeros() as usize;
+            let id = *input.head.hot(v % V) as usize;
+            prefetch(&self.segments.items, id);
+            if net.single {
+                prefetch(&self.packets.items, id);
+            }
+        });
+    }
+
+    /// Calls `each` with every input of router `r` whose heads ask for an output that it may allocate, and the key that they ask for.
+    #[inline(always)]
+    fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
             let mut classes = self.outs.hot(base + p).requested;
@@ -109,13 +114,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 classes &= classes - 1;
                 let mut inputs = *self.requesters.hot(net.slot(base + p, class));
                 while let Some(i) = inputs.take_first() {
-                    let input = self.ins.hot(base + i);
-                    let v = matching(&input.requests, net.key(p, class)).trailing_zeros() as usize;
-                    let id = *input.head.hot(v % V) as usize;
-                    prefetch(&self.segments.items, id);
-                    if net.single {
-                        prefetch(&self.packets.items, id);
-                    }
+                    each(base + i, net.key(p, class));
                 }
             }
         }
@@ -128,15 +127,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
-    /// For the first `count` moves of the router with ports from `base` on: the packets, and what they are sent to.
+    /// For the first `count` moves of the router with ports from `base` on: the packets. One-flit packets were asked for with their
+    /// heads.
     #[inline(never)]
-    pub(crate) fn bring_for_moves(&self, net: &Net, base: usize, count: usize) {
+    pub(crate) fn bring_for_moves(&self, base: usize, count: usize) {
         for m in &self.moves[..count] {
             let id = *self.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
-            let packet = if net.single { id } else { self.segments.items.hot(id).packet as usize };
-            prefetch(&self.packets.items, packet);
-            prefetch(&self.segments.items, id);
-            prefetch(&self.next_router, base + usize::from(m.p));
+            prefetch(&self.packets.items, self.segments.items.hot(id).packet as usize);
         }
     }
 }

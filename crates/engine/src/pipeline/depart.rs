@@ -19,8 +19,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
-        if net.brings {
-            self.bring_for_moves(net, base, count);
+        if net.brings && !SINGLE {
+            self.bring_for_moves(base, count);
         }
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
