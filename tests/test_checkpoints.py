@@ -177,7 +177,7 @@ def test_a_damaged_checkpoint_is_named_and_the_point_starts_again(tmp_path: Path
     [point] = weft.load(SCENARIO).points
     loaded = Checkpoints(Store(out))._load(point.hash)
     assert loaded is not None
-    assert loaded[1] == whole[line + 1 : -32]
+    assert loaded[1] == [whole[line + 1 : -32]]
     for bad in damaged:
         path.write_bytes(bad)
         with pytest.warns(CheckpointWarning, match="is damaged: the point starts from the beginning"):
@@ -255,7 +255,7 @@ def test_a_checkpoint_that_is_asked_for_is_made_once() -> None:
     control.checkpoint()
     point.run(1, 0, control)
     assert len(kept) == 1
-    again = point.resume(1, Control(), kept[0])
+    again = point.resume(1, Control(), kept.pop)
     assert again.summary == point.run(1, 0, Control()).summary
 
 

@@ -173,15 +173,15 @@ def test_weft_cancel_ends_workers(small: Path, tmp_path: Path, capsys: pytest.Ca
 def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
     sweep = weft.load(small)
     Store(root).write_manifest(sweep.named, sweep.points)
-    (order := Order(str(root), "one")).write(sweep.scenario, sweep.sets)
+    (order := Order(str(root), "one")).write(sweep.scenario, [sweep.sets])
     return order, [point.hash for point in sweep.points]
 
 
 def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
     """Also where points are so short that a worker would not look again before their end."""
     sweep = weft.load(small)
-    order = Order(str(tmp_path), "gone", 1, 0, False, False, None)
-    order.write(sweep.scenario, (), "nobody")
+    order = Order(str(tmp_path), "gone")
+    order.write(sweep.scenario, [()], "nobody")
     hashes = [point.hash for point in sweep.points]
     assert order.points(hashes)  # known to this process from now on
     order.remove()

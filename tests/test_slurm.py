@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -23,6 +24,8 @@ from weft.cli import _parser, main
 from weft.cli.slurm import _words
 from weft.results.store import Store
 from weft.runs import arrays, beacon
+from weft.runs.checkpoints import Kept, build
+from weft.runs.how import How
 from weft.runs.orders import Order
 from weft.runs.slurm_job import SlurmJob
 from weft.runs.worker import Done
@@ -203,6 +206,56 @@ def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytes
     assert "write --on slurm as well" in capsys.readouterr().err
 
 
+def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the same array, queued again; and of the next one, after a process was killed."""
+    out, window = tmp_path / "out", "measure.window=3000000cycles"
+    one = ["--set", "sweep=null", "--set", window]
+    command = ["run", str(small), *one, "--out", str(out), "--no-picture", "--on", "slurm", "--time-limit", "1h"]
+    assert main([*command, "--checkpoint-every", "20000cycles"]) == 0
+    assert "--checkpoint-every 20000cycles" in told(out, capsys)["command"]
+    end_a_job(out, signal.SIGUSR2)
+    assert list(slurm.glob("*.json")), "it is queued again"
+    end_a_job(out, signal.SIGKILL)
+    wait_for_the_end(slurm)
+    (kept,) = told(out, capsys)["checkpoints"]
+    assert kept["cycle"] > 20000
+    assert main(command) == 0, "what is there is used, also without further checkpoints"
+    wait_for_the_end(slurm)
+    check_same(weft.open(out), weft.load(small, set=dict(each.split("=") for each in one[1::2])).run(tmp_path / "ref"))
+    assert weft.open(out).run_info(0)["resumed"] == 2
+    assert not (out / "checkpoints").exists()
+
+
+def end_a_job(out: Path, how: signal.Signals) -> None:
+    """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended."""
+    until, before = time.monotonic() + 60, {path: path.stat().st_mtime_ns for path in out.glob("checkpoints/[!.]*")}
+    while not any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*")):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    (who,) = beacon.at_work(out)
+    os.kill(who["pid"], how)
+    while who in beacon.at_work(out):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
+    """The checkpoint that it writes as it ends is seen the next time; if there is none then, the job is stuck."""
+    pytest.importorskip("submitit")
+    store = Store(tmp_path)
+    job = SlurmJob(Order(str(tmp_path), "order", How(checkpoint_every="1h")), ["a" * 16], 1, 300.0)
+    again = []
+    for cycle in (None, 10, 20, 20, 20, 20):
+        job._begun = time.monotonic() - 290.0
+        again.append(job.checkpoint() is not None)
+        if cycle:
+            kept = Kept(hash="a" * 16, build=build(), blocks=0, cycle=cycle, seconds=1.0, resumed=0)
+            store.replace(f"checkpoints/{'a' * 16}-{build()}.checkpoint", json.dumps(vars(kept)) + "\n")
+    assert again == [True, False, True, True, True, False]
+
+
 def test_submitit_that_is_not_installed(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +290,7 @@ def test_a_job_that_ends_early_is_queued_again_unless_that_is_no_use(
     ran: int, seconds: float, preempted: bool, fruitless: int, again: bool
 ) -> None:
     pytest.importorskip("submitit")
-    job = SlurmJob(Order("folder", "order", 1, 0, False, False, None), ["a", "b"], 1, 300.0, fruitless)
+    job = SlurmJob(Order("folder", "order"), ["a", "b"], 1, 300.0, fruitless)
     job._done, job._begun, job._preempted = Done(ran=["a"][:ran]), time.monotonic() - seconds, preempted
     assert (job.checkpoint() is not None) == again
     assert job.fruitless == (0 if ran else fruitless + 1)
@@ -255,8 +308,8 @@ def test_an_order_on_its_way_to_slurm_is_not_withdrawn(small: Path, tmp_path: Pa
     sweep, store = weft.load(small), Store(tmp_path)
     store.write_manifest(sweep.named, sweep.points)
     for job, stands in [(None, True), ("7", False)]:
-        order = Order(str(tmp_path), f"order-{job}", 1, 0, False, False, None)
-        order.write(sweep.scenario, ())
-        arrays.Array(order, f"weft-{job}", job, "2026-11-23T09:00:00+00:00", [[sweep.points[0].hash]]).write()
+        order = Order(str(tmp_path), f"order-{job}")
+        order.write(sweep.scenario, [()])
+        arrays.Array(order, f"weft-{job}", "here", job, "2026-11-23T09:00:00+00:00", [[sweep.points[0].hash]]).write()
         assert arrays.under_way(store) == set()
         assert order.stands == stands

@@ -22,7 +22,6 @@ _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", 
 _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
     "force": "name another folder with --out: jobs run what has no results yet",
-    "checkpoint_every": "leave it out: jobs that end early are queued again for the points that are missing",
     "watch": "watch packets here, without --on slurm",
     "report": "give `weft report` the folder when the jobs have ended",
 }
@@ -103,6 +102,7 @@ def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
         threads=options.threads,
         blocks=options.blocks,
         force_memory=options.force_memory,
+        checkpoint_every=options.checkpoint_every,
         command=_words(options),
     )
     if made.array is None and not made.under_way:
@@ -147,7 +147,7 @@ def _words(options: argparse.Namespace) -> list[str]:
         "memory": lambda size: f"{size / 1e6:.15g}MB",
     }
     words = ["--on", options.on]
-    for name in (*_OF_JOBS, "threads", "blocks"):
+    for name in (*_OF_JOBS, "threads", "blocks", "checkpoint_every"):
         if getattr(options, name) and (name != "threads" or options.threads > 1):
             words += [_option(name), written.get(name, str)(getattr(options, name))]
     return [*words, "--force-memory"] if options.force_memory else words

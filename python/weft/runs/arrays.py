@@ -11,6 +11,7 @@ from weft.errors import WeftError
 from weft.results.store import Store
 from weft.runs import slurm_queue
 from weft.runs.orders import FOLDER, Order
+from weft.text import shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +31,8 @@ class Array:
         What its jobs run.
     name : str
         Name of its jobs, which nothing else has.
+    cluster : str
+        Cluster whose Slurm has its jobs: several may share a folder.
     job : str or None
         Number of the array; ``None`` if Slurm has not answered with one.
     submitted_utc : str
@@ -40,6 +43,7 @@ class Array:
 
     order: Order
     name: str
+    cluster: str
     job: str | None
     submitted_utc: str
     chunks: list[list[str]]
@@ -52,7 +56,7 @@ class Array:
         WriteError
             If it can't be written.
         """
-        said = {"name": self.name, "job": self.job, "submitted_utc": self.submitted_utc, "chunks": self.chunks}
+        said = {name: value for name, value in vars(self).items() if name != "order"}
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
     def live(self) -> dict[int, tuple[str, str]]:
@@ -61,9 +65,29 @@ class Array:
         Raises
         ------
         WeftError
-            If Slurm does not answer, or is not on this machine.
+            If Slurm does not answer, is not on this machine, or is that of another cluster.
         """
+        self._check_cluster()
         return slurm_queue.live(self.name)
+
+    def cancel(self) -> None:
+        """Let Slurm end its jobs.
+
+        Raises
+        ------
+        WeftError
+            As `live` does.
+        """
+        self._check_cluster()
+        slurm_queue.cancel(self.name)
+
+    def _check_cluster(self) -> None:
+        """Refuse to ask another cluster, which would know nothing of these jobs."""
+        if (here := slurm_queue.cluster()) != self.cluster:
+            what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
+            end = shell.command("cancel", self.order.root)
+            remedy = f"give the command on a machine of {self.cluster!r}; or end these jobs first, with `{end}`"
+            raise WeftError.saying(what, remedy)
 
     def last_words(self, number: int) -> str | None:
         """The last line that a job has left in its log; ``None`` if it has left none."""
@@ -78,10 +102,9 @@ def arrays(root: Path) -> list[Array]:
     """The arrays of a folder, the oldest first."""
     found = []
     for path in (root / FOLDER).glob(f"*/{_FILE}"):
-        with suppress(OSError, ValueError):
-            said = json.loads(path.read_text(encoding="utf-8"))
+        with suppress(OSError, ValueError, TypeError):  # of another version, which has other keys
             order = Order(str(root.absolute()), path.parent.name)
-            found.append(Array(order, said["name"], said["job"], said["submitted_utc"], said["chunks"]))
+            found.append(Array(order, **json.loads(path.read_text(encoding="utf-8"))))
     return sorted(found, key=lambda array: (array.submitted_utc, array.order.id))
 
 
@@ -100,7 +123,7 @@ def under_way(store: Store) -> set[str]:
     Raises
     ------
     WeftError
-        If there are arrays that may not have ended, and Slurm does not answer.
+        If there are arrays that may not have ended, and Slurm does not answer, or is that of another cluster.
     """
     found: set[str] = set()
     for array in standing(store):
@@ -154,7 +177,7 @@ def cancel(root: Path) -> Cancelled:
             continue
         ended.append(array)
         try:
-            slurm_queue.cancel(array.name)
+            array.cancel()
         except WeftError as problem:
             unasked = problem.what
     return Cancelled(ended, others, unasked)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.results.store import Store
+    from weft.runs.how import How
     from weft.runs.worker import Done
     from weft.scenario.scenario import Scenario
 
@@ -49,15 +50,11 @@ def run(
     executor: Executor,
     store: Store,
     scenario: Scenario,
-    sets: Sequence[tuple[str, str]],
+    variants: Sequence[Sequence[tuple[str, str]]],
     points: Sequence[Point],
     *,
     client: str,
-    threads: int,
-    blocks: int,
-    force: bool,
-    force_memory: bool,
-    checkpoint_every: str | None,
+    how: How,
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
@@ -67,12 +64,12 @@ def run(
     ----------
     executor : Executor
         Its workers have this Weft and see the folder of the results under the same absolute path.
-    store, scenario, sets, points
-        Where the results go, what the sweep is, and which of its points are run.
+    store, scenario, variants, points
+        Where the results go, the scenario and its overrides, as for `Order.write`, and which of its points are run.
     client : str
         Beacon of this run.
-    threads, blocks, force, force_memory, checkpoint_every
-        As for `weft.Sweep.run`.
+    how : How
+        How they are run.
     reused : int
         Points besides these that need no run, for `watch`.
     watch : callable
@@ -87,10 +84,9 @@ def run(
         After the workers were told to stop; finished points are kept.
     """
     orders.clear(store.root)
-    root = str(store.root.absolute())
-    order = Order(root, uuid4().hex[:8], threads, blocks, force, force_memory, checkpoint_every)
+    order = Order(str(store.root.absolute()), uuid4().hex[:8], how)
     watch(Status(total=len(points) + reused, done=reused, reused=reused, running=0.0))
-    order.write(scenario, sets, client)
+    order.write(scenario, variants, client)
     futures: dict[Future[Done], str] = {}
     try:
         for point in sorted(points, key=lambda point: -offered(point)):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.results.store import Store
+    from weft.runs.how import How
 
 # Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
 _MOST_JOBS = 1000
@@ -113,10 +114,7 @@ def plan(
     points: Sequence[Point],
     every: Sequence[Point],
     store: Store,
-    *,
-    threads: int,
-    blocks: int,
-    force_memory: bool,
+    how: How,
 ) -> Plan:
     """Pack points into jobs.
 
@@ -128,24 +126,24 @@ def plan(
         Points to run, and all points of the sweep: those that have run tell how long others take.
     store : Store
         Folder of the sweep.
-    threads, blocks, force_memory
-        As for `weft.Sweep.submit`.
+    how : How
+        How points are run.
 
     Raises
     ------
     ScenarioError
         If a job has less time or memory than a point needs, or fewer cores than threads.
     """
-    cpus = threads if wanted.cpus is None else wanted.cpus
-    if cpus < threads:
-        what = f"a job of {cpus} core(s) can't run points of {threads} threads"
-        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {threads}), or a point fewer threads")
-    at_once = cpus // threads
-    times = durations.expected(every, store, threads=threads, blocks=blocks)
+    cpus = how.threads if wanted.cpus is None else wanted.cpus
+    if cpus < how.threads:
+        what = f"a job of {cpus} core(s) can't run points of {how.threads} threads"
+        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {how.threads}), or a point fewer threads")
+    at_once = cpus // how.threads
+    times = durations.expected(every, store, threads=how.threads, blocks=how.blocks)
     of = {point.hash: time for point, time in zip(every, times, strict=True)}
     seconds = [of[point.hash] for point in points]
     limit = wanted.time_limit_seconds
-    if limit is not None:
+    if limit is not None and not how.checkpoint_every:  # with checkpoints a point goes on in the next job
         _refuse_too_short(points, seconds, limit)
     job_seconds = _JOB_SECONDS if wanted.job_seconds is None else wanted.job_seconds
     if limit is not None:
@@ -157,9 +155,9 @@ def plan(
             what = "how long points take is not known: this machine has too little memory, or time, to try one"
             raise ScenarioError.saying(what, "say how long a job may run: --time-limit 4h (time_limit_seconds=14400)")
         limit = max(_LEAST_LIMIT_SECONDS, _MARGIN * longest)
-    needs = memory.estimates(points, threads=threads, blocks=blocks)
+    needs = memory.estimates(points, threads=how.threads, blocks=how.blocks)
     least = _PYTHON_BYTES + max(sum(sorted((needs[place] for place in job), reverse=True)[:at_once]) for job in jobs)
-    if wanted.memory_bytes is not None and wanted.memory_bytes < least and not force_memory:
+    if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
         _refuse_too_little(wanted.memory_bytes, least, min(at_once, max(map(len, jobs))))
     return Plan(jobs, longest, limit, wanted.memory_bytes or least, cpus, at_once)
 
@@ -171,7 +169,8 @@ def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], 
         longest = max(certain)
         what = f"a point takes about {clock(longest)} (estimated on this machine), and the time limit is {clock(limit)}"
         enough = ceil(_MARGIN * longest / 60)
-        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or points a shorter window")
+        go_on = "let points go on in the next job (--checkpoint-every 10min)"
+        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or {go_on}")
 
 
 def _refuse_too_little(memory_bytes: int, least: int, at_once: int) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
-from weft.runs.checkpoints import Checkpoints, Every
+from weft.runs.checkpoints import Checkpoints
 from weft.runs.execute import Status, execute
 from weft.runs.point_claims import Claims
 
@@ -87,10 +87,9 @@ def work(
     """
     done = done or Done()
     points = order.points(hashes)
-    if not order.force_memory:
-        memory.refuse_too_much(points, jobs=jobs, threads=order.threads, blocks=order.blocks)
+    if not order.how.force_memory:
+        memory.refuse_too_much(points, jobs=jobs, threads=order.how.threads, blocks=order.how.blocks)
     store = Store(Path(order.root))
-    store.clear()
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
         beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         claims = Claims(store.root, beacon.name, job)
@@ -132,24 +131,24 @@ class _Worker:
     def _missing(self, points: Sequence[Point]) -> list[Point]:
         """Points that this worker has not run and that have no results, unless all are to be run again."""
         left = [point for point in points if point.hash not in self.done.ran]
-        return [point for point in left if self.order.force or not self.store.sound(point.hash)]
+        return [point for point in left if self.order.how.force or not self.store.sound(point.hash)]
 
     def _run_unclaimed(self, points: Sequence[Point], total: int) -> None:
-        every = self.order.checkpoint_every
-        checkpoints = Checkpoints(self.store, Every.of(every) if every else None)
+        how = self.order.how
+        checkpoints = Checkpoints(self.store, how.every)
 
         def admit(place: int) -> bool:
             point = points[place].hash
             if not self.claims.take(point):
                 return False
-            if not self.order.force and self.store.sound(point):  # finished by another before the claim
+            if not how.force and self.store.sound(point):  # finished by another before the claim
                 self.claims.free(point)
                 return False
             return True
 
         def finish(place: int, finished: Finished, run: dict[str, Any]) -> None:
             point = points[place]
-            before = None if self.order.force else self._sums(point.hash)
+            before = None if how.force else self._sums(point.hash)
             self.store.save(point, finished, run)
             same = None if before is None else before == self._sums(point.hash)
             self.claims.finished(point.hash, same=same)
@@ -160,8 +159,8 @@ class _Worker:
             points,
             finish,
             jobs=self.jobs,
-            threads=self.order.threads,
-            blocks=self.order.blocks,
+            threads=how.threads,
+            blocks=how.blocks,
             reused=total - len(points),
             watch=self._watch,
             admit=admit,
