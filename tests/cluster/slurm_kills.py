@@ -1,7 +1,8 @@
 """Arrays of jobs on a real Slurm, while its daemons, its nodes and the jobs are killed: ``make test-slurm``.
 
 Whatever is killed, no finished point is lost or run again, the rest is handed over by the same command, and the results
-are those of a local run. ``WEFT_TEST_KILLS`` says how many kills there are.
+are those of a local run. In every second sweep points write checkpoints, and go on from them. ``WEFT_TEST_KILLS`` says
+how many kills there are.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
 # A point takes about a second, so that kills hit points that run, results that are written and jobs that begin.
 WINDOW = "measure.window=100000cycles"
+# How often points of each sweep have gone on from a checkpoint.
+RESUMED: list[int] = []
 
 
 @pytest.fixture(scope="module")
@@ -123,12 +126,14 @@ def live(slurm: SlurmHere, out: Path) -> int:
     return found
 
 
-@pytest.mark.parametrize("seed", range(max(1, KILLS // 10)))
+@pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
 def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, seed: int) -> None:
     """Ten kills each."""
     out, draw = tmp_path / "out", random.Random(seed)
     submit = ["run", str(small), "--set", WINDOW, "--out", str(out), "--no-picture"]
     submit += ["--on", "slurm", "--job-time", "4s"]
+    if seed % 2:
+        submit += ["--checkpoint-every", "10000cycles"]
     kills, done = Kills(slurm, out, draw), Counter[str]()
     ways = [name for name in vars(Kills) if not name.startswith("_")]
     known: dict[str, int] = {}
@@ -152,5 +157,12 @@ def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, 
         time.sleep(0.2)
     assert finished(out) == known, "no finished point was run again"
     assert run_twice(out) == []
-    check_same(weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
-    print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}")
+    check_same(results := weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
+    resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
+    assert seed % 2 or not resumed
+    RESUMED.append(resumed)
+    print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}; {resumed} times resumed")
+
+
+def test_points_have_gone_on_from_checkpoints() -> None:
+    assert sum(RESUMED) > 0
