@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import weft
+from conftest import SMALL
 from slurm_here import NODES, SlurmHere
 from test_resume import finished
 from test_slurm import check_same
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
-# A point takes about a second, so that kills hit points that run, results that are written and jobs that begin.
-WINDOW = "measure.window=100000cycles"
-# How often points of each sweep have gone on from a checkpoint.
-RESUMED: list[int] = []
+POINT_SECONDS = 2.0
+# Kills by kind, and how often jobs were submitted and points have gone on from a checkpoint.
+OF_ALL = Counter[str]()
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ class Kills:
     """Ways to kill; each gives false if there is nothing to kill now."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
-        self._slurm, self._out, self._draw = slurm, out, draw
+        self._slurm, self.out, self.draw = slurm, out, draw
 
     def controller(self) -> bool:
         """The controller dies, and comes back."""
@@ -59,15 +59,15 @@ class Kills:
 
     def node_daemon(self) -> bool:
         """The daemon of a node dies, and comes back; its jobs go on."""
-        return self._daemon(self._draw.choice(NODES))
+        return self._daemon(self.draw.choice(NODES))
 
     def job_process(self) -> bool:
         """The system kills the process of a job, as it does when memory runs out."""
-        pids = [who["pid"] for who in at_work(self._out)]
+        pids = [who["pid"] for who in at_work(self.out)]
         if not pids:
             return False
         with suppress(ProcessLookupError):
-            os.kill(self._draw.choice(pids), signal.SIGKILL)
+            os.kill(self.draw.choice(pids), signal.SIGKILL)
         return True
 
     def cancelled_job(self) -> bool:
@@ -88,10 +88,10 @@ class Kills:
 
     def node(self) -> bool:
         """A node goes down, with its jobs, and comes back."""
-        node = self._draw.choice(NODES)
+        node = self.draw.choice(NODES)
         with suppress(Exception):
             self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
-            time.sleep(self._draw.uniform(0, 1))
+            time.sleep(self.draw.uniform(0, 1))
             with suppress(Exception):  # it may have come back by itself
                 self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             return True
@@ -99,7 +99,7 @@ class Kills:
 
     def _daemon(self, name: str) -> bool:
         self._slurm.kill(name)
-        time.sleep(self._draw.uniform(0, 1))
+        time.sleep(self.draw.uniform(0, 1))
         self._slurm.start(name)
         return True
 
@@ -108,7 +108,7 @@ class Kills:
         if not jobs:
             return False
         with suppress(Exception):  # it may have ended meanwhile
-            self._slurm.ask(*command, self._draw.choice(jobs))
+            self._slurm.ask(*command, self.draw.choice(jobs))
         return True
 
 
@@ -126,43 +126,66 @@ def live(slurm: SlurmHere, out: Path) -> int:
     return found
 
 
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A window with which a point takes about two seconds here: kills hit points, results and jobs that begin."""
+    begun, cycles = time.monotonic(), 20_000
+    points = len(
+        weft.load(SMALL, set={"measure.window": f"{cycles}cycles"}).run(tmp_path_factory.mktemp("tried"), jobs=1)
+    )
+    return f"{round(cycles * POINT_SECONDS * points / (time.monotonic() - begun))}cycles"
+
+
 @pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
-def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, seed: int) -> None:
-    """Ten kills each."""
-    out, draw = tmp_path / "out", random.Random(seed)
-    submit = ["run", str(small), "--set", WINDOW, "--out", str(out), "--no-picture"]
-    submit += ["--on", "slurm", "--job-time", "4s"]
-    if seed % 2:
-        submit += ["--checkpoint-every", "10000cycles"]
-    kills, done = Kills(slurm, out, draw), Counter[str]()
-    ways = [name for name in vars(Kills) if not name.startswith("_")]
+def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path, seed: int) -> None:
+    """Ten kills each, in as many sweeps as that takes."""
+    draw, done = random.Random(seed), Counter[str]()
+    while done.total() < 10:
+        out = tmp_path / f"after-{done.total()}"
+        words = ["--set", f"measure.window={window}", "--out", str(out), "--no-picture", "--on", "slurm"]
+        words += ["--job-time", f"{2 * POINT_SECONDS}s"]
+        if seed % 2:
+            words += ["--checkpoint-every", "5000cycles"]
+        before = done.total()
+        submissions = killed(["run", str(small), *words], Kills(slurm, out, draw), slurm, done)
+        check_same(
+            results := weft.open(out), weft.load(small, set={"measure.window": window}).run(tmp_path / "reference")
+        )
+        resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
+        assert seed % 2 or not resumed
+        OF_ALL.update({"submissions": submissions, "resumed": resumed})
+        told = f"{done.total() - before} kills, {submissions} submissions, {resumed} times resumed"
+        print(f"\nseed {seed}, {out.name}: {told}", flush=True)
+    OF_ALL.update(done)
+    print(f"so far: {dict(OF_ALL)}", flush=True)
+
+
+def killed(command: list[str], kills: Kills, slurm: SlurmHere, done: Counter[str]) -> int:
+    """Give a command until all points have results, with kills on the way; returns how often jobs were submitted."""
     known: dict[str, int] = {}
+    ways = [name for name in vars(Kills) if not name.startswith("_")]
     submissions, until = 0, time.monotonic() + 500
     while len(known) < 12:
         assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
         slurm.wait_until_idle()
-        submissions += main(submit) == 0
-        while live(slurm, out) and len(known) < 12:
+        submissions += main(command) == 0
+        while live(slurm, kills.out) and len(known) < 12:
             assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
-            time.sleep(draw.uniform(0, 1.5))
-            now = finished(out)
+            time.sleep(kills.draw.uniform(0, 1.5))
+            now = finished(kills.out)
             assert known.items() <= now.items(), "what was finished stays as it was"
             known = now
             if done.total() < 10:
-                way = draw.choice(ways)
+                way = kills.draw.choice(ways)
                 done[way] += getattr(kills, way)()
                 slurm.wait_until_idle()
-    while live(slurm, out):
+    while live(slurm, kills.out):
         assert time.monotonic() < until
         time.sleep(0.2)
-    assert finished(out) == known, "no finished point was run again"
-    assert run_twice(out) == []
-    check_same(results := weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
-    resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
-    assert seed % 2 or not resumed
-    RESUMED.append(resumed)
-    print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}; {resumed} times resumed")
+    assert finished(kills.out) == known, "no finished point was run again"
+    assert run_twice(kills.out) == []
+    return submissions
 
 
 def test_points_have_gone_on_from_checkpoints() -> None:
-    assert sum(RESUMED) > 0
+    assert OF_ALL["resumed"] > 0
