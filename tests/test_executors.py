@@ -65,6 +65,17 @@ def test_an_executor_gives_the_results_of_a_local_run(small: Path, tmp_path: Pat
     assert not list((tmp_path / "out" / ".claims").iterdir())
 
 
+def test_a_search_on_an_executor_finds_what_a_local_one_finds(small: Path, tmp_path: Path) -> None:
+    sweep = weft.load(small, set={"traffic.pattern": "tornado"})
+    with ProcessPoolExecutor(2) as executor:
+        found = sweep.saturation(tmp_path / "out", tolerance=0.1, seeds=2, executor=executor)
+        with pytest.raises(weft.WeftError, match="leave jobs out"):
+            sweep.saturation(tmp_path / "out", tolerance=0.1, executor=executor, jobs=2)
+    assert found.equals(sweep.saturation(tmp_path / "here", tolerance=0.1, seeds=2))
+    check_same(weft.open(tmp_path / "out"), weft.open(tmp_path / "here"))
+    assert not (tmp_path / "out" / "jobs").exists()
+
+
 def test_dask_gives_the_results_of_a_local_run(small: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}

@@ -256,6 +256,103 @@ def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_
     assert again == [True, False, True, True, True, False]
 
 
+SEARCH = ["--set", "traffic.pattern=tornado", "--tolerance", "0.1", "--no-picture"]
+
+
+def test_a_search_for_saturation_is_one_job(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, here = tmp_path / "out", tmp_path / "here"
+    command = ["saturation", str(small), *SEARCH, "--out", str(out), "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main([*command, "--cpus", "2"]) == 0
+    assert "submitted the search as job 1\n" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "submitted nothing: job 1 makes this search" in capsys.readouterr().out
+    (array,) = told(out, capsys)["arrays"]
+    assert (array["jobs"], array["pending"], array["ended"]) == (1, 1, [])
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    (array,) = told(out, capsys)["arrays"]
+    assert "before the search was done" in array["ended"][0]
+    (slurm / "hold").unlink()
+    assert main(shlex.split(told(out, capsys)["command"].removeprefix("weft ")) + ["--out", str(out)]) == 0
+    wait_for_the_end(slurm)
+    assert main(["saturation", str(small), *SEARCH, "--out", str(here)]) == 0
+    of_here = capsys.readouterr().out.rpartition("points   ")[0].rpartition("show")[2]
+    before = finished(out)
+    assert (out / "saturation.csv").read_bytes() == (here / "saturation.csv").read_bytes()
+    assert (told(out, capsys)["missing"], told(out, capsys)["arrays"]) == (0, [])
+    assert main(command) == 0
+    assert of_here.splitlines()[-4:] == capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-4:], (
+        "the table"
+    )
+    check_same(weft.open(out), weft.open(here))
+    assert finished(out) == before
+
+
+def test_a_search_goes_on_where_its_job_was_ended(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    slow = ["--set", "measure.window=400000cycles", "--set", "sweep=null"]
+    command = ["saturation", str(small), *SEARCH, *slow, "--out", str(out), "--on", "slurm"]
+    assert main([*command, "--checkpoint-every", "5000cycles", "--time-limit", "1h"]) == 0
+    end_a_job(out, signal.SIGUSR2)
+    end_a_job(out, signal.SIGKILL)
+    wait_for_the_end(slurm)
+    kept = finished(out)
+    assert told(out, capsys)["checkpoints"]
+    assert main(command) == 0
+    wait_for_the_end(slurm)
+    assert kept.items() <= finished(out).items()
+    sets = {"traffic.pattern": "tornado", "measure.window": "400000cycles", "sweep": None}
+    frame = weft.load(small, set=sets).saturation(tmp_path / "here", tolerance=0.1)
+    assert weft.load(small, set=sets).saturation(out, tolerance=0.1).equals(frame)
+    check_same(weft.open(out), weft.open(tmp_path / "here"))
+
+
+def test_what_a_search_can_not_use_is_refused(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["saturation", str(small), *SEARCH, "--out", str(tmp_path / "out"), "--on", "slurm"]
+    for more, words in [
+        (["--job-time", "1h"], "leave --job-time out"),
+        (["--jobs", "2"], "--cpus says"),
+        (["--threads", "4", "--cpus", "2"], "can't run points of 4 threads"),
+        (["--memory", "100MB"], "give jobs more (--memory"),
+    ]:
+        assert main([*command, *more]) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert not list(slurm.glob("*.json"))
+
+
+def test_jobs_of_another_cluster_are_not_taken_for_dead(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`squeue` of this cluster knows nothing of them."""
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main(command) == 0
+    (slurm / "cluster").write_text("there")
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "array 1 was submitted on the cluster 'here', and this is a machine of 'there'" in said
+    (array,) = told(out, capsys)["arrays"]
+    assert "on the cluster 'here'" in array["unasked"]
+    remedy = said.partition("first, with `weft ")[2].partition("`")[0]
+    assert main(shlex.split(remedy)) == 0
+    assert "Slurm was not told: array 1 was submitted on the cluster 'here'" in capsys.readouterr().out
+    (slurm / "hold").unlink()
+    assert main(command) == 0
+    wait_for_the_end(slurm)
+    assert len(weft.open(out)) == 12
+
+
 def test_submitit_that_is_not_installed(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +387,7 @@ def test_a_job_that_ends_early_is_queued_again_unless_that_is_no_use(
     ran: int, seconds: float, preempted: bool, fruitless: int, again: bool
 ) -> None:
     pytest.importorskip("submitit")
-    job = SlurmJob(Order("folder", "order"), ["a", "b"], 1, 300.0, fruitless)
+    job = SlurmJob(Order("folder", "order"), ["a", "b"], 1, 300.0, fruitless=fruitless)
     job._done, job._begun, job._preempted = Done(ran=["a"][:ran]), time.monotonic() - seconds, preempted
     assert (job.checkpoint() is not None) == again
     assert job.fruitless == (0 if ran else fruitless + 1)

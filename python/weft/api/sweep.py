@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft.runs.on_slurm import Submission
     from weft.runs.slurm_jobs import SlurmJobs
+    from weft.runs.slurm_search import SearchSubmission
 
 # Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
 # both: a routing need not go with every policy, and a policy may begin with links off.
@@ -343,7 +344,9 @@ class Sweep:
         threads: int = 1,
         blocks: int = 0,
         force_memory: bool = False,
+        checkpoint_every: str | None = None,
         watch: Callable[[Status], None] | Literal[False] | None = None,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
 
@@ -362,8 +365,9 @@ class Sweep:
             1, or the bandwidth of its link.
         seeds : int
             Runs of each load, with the seed of the scenario and those after it; half of them decide.
-        jobs, threads, blocks, force_memory, watch
-            As for `run`.
+        jobs, threads, blocks, force_memory, checkpoint_every, watch, executor
+            As for `run`. An executor gets the points of one round after the other: both ends of the range of all
+            curves, then a load of each curve, with all seeds.
 
         Returns
         -------
@@ -387,26 +391,56 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
-        from weft.runs import saturation_search
         from weft.runs.notebook_bar import shown
+        from weft.runs.saturation_search import Asked, SaturationSearch, find
 
         given.execution(jobs, threads, blocks, watch)
+        how = How(threads, blocks, force_memory=force_memory, checkpoint_every=checkpoint_every)
+        search = SaturationSearch(self.scenario, self.sets, out, Asked(tolerance, lower, upper, seeds))
         with shown(f"{self.name} saturation", watch) as watching:
-            frame, _ = saturation_search.find(
-                self.scenario,
-                self.sets,
-                out,
-                tolerance=tolerance,
-                lower=lower,
-                upper=upper,
-                seeds=seeds,
-                jobs=jobs,
-                threads=threads,
-                blocks=blocks,
-                force_memory=force_memory,
-                watch=watching,
-            )
-        return frame
+            return find(search, how, jobs=jobs, executor=executor, watch=watching)
+
+    def submit_saturation(
+        self,
+        slurm: SlurmJobs | None = None,
+        out: str | Path | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+        lower: float | None = None,
+        upper: float | None = None,
+        seeds: int = 1,
+        threads: int = 1,
+        blocks: int = 0,
+        force_memory: bool = False,
+        checkpoint_every: str | None = None,
+    ) -> SearchSubmission:
+        """Hand the search for saturation to Slurm, as one job that runs as many points at a time as it has cores for.
+
+        The same call says later whether the job has ended: when all is found, `saturation` gives the table at once.
+
+        Parameters
+        ----------
+        slurm : SlurmJobs, optional
+            How the job is to be; ``job_seconds`` and ``max_jobs`` mean nothing for one job.
+        out, tolerance, lower, upper, seeds
+            As for `saturation`; the folder is one that this machine and the nodes see under the same path.
+        threads, blocks, force_memory, checkpoint_every
+            As for `submit`.
+
+        Raises
+        ------
+        ScenarioError
+            As for `saturation`, or if the job has less time or memory than a point needs.
+        WeftError
+            As for `submit`.
+        """
+        from weft.runs import slurm_jobs, slurm_search
+        from weft.runs.saturation_search import Asked, SaturationSearch
+
+        given.execution(None, threads, blocks, None)
+        how = How(threads, blocks, force_memory=force_memory, checkpoint_every=checkpoint_every)
+        search = SaturationSearch(self.scenario, self.sets, out, Asked(tolerance, lower, upper, seeds))
+        return slurm_search.submit(search, slurm or slurm_jobs.SlurmJobs(), how, ())
 
 
 def _memory(point: Point) -> dict[str, int]:

@@ -39,6 +39,8 @@ class Array:
         When.
     chunks : list of list of str
         Hashes of the points of each job.
+    search : bool
+        Whether its only job searches for saturation, and so finds out itself which points it runs.
     """
 
     order: Order
@@ -47,6 +49,7 @@ class Array:
     job: str | None
     submitted_utc: str
     chunks: list[list[str]]
+    search: bool = False
 
     def write(self) -> None:
         """Write it beside its order.
@@ -113,7 +116,8 @@ def standing(store: Store) -> list[Array]:
     return [
         array
         for array in arrays(store.root)
-        if array.order.stands and not all(store.complete(point) for chunk in array.chunks for point in chunk)
+        if array.order.stands
+        and (array.search or not all(store.complete(point) for chunk in array.chunks for point in chunk))
     ]
 
 
@@ -126,12 +130,31 @@ def under_way(store: Store) -> set[str]:
         If there are arrays that may not have ended, and Slurm does not answer, or is that of another cluster.
     """
     found: set[str] = set()
+    for array, live in _at_work(store):
+        for number in live & set(range(len(array.chunks))):
+            found.update(array.chunks[number])
+    return found
+
+
+def search_under_way(store: Store) -> Array | None:
+    """The array whose job makes a search for saturation in a folder; orders whose jobs have all ended are withdrawn.
+
+    Raises
+    ------
+    WeftError
+        As `under_way` does.
+    """
+    return next((array for array, live in _at_work(store) if array.search and live), None)
+
+
+def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
+    """The arrays that may not have ended, and the numbers of their jobs that have not."""
+    found = []
     for array in standing(store):
         live = array.live()
         if not live and array.job is not None:  # without a number it may be on its way to Slurm just now
             array.order.withdraw()
-        for number in live.keys() & set(range(len(array.chunks))):
-            found.update(array.chunks[number])
+        found.append((array, set(live)))
     return found
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from weft.errors import WeftError, WriteError
-from weft.runs import orders, worker
+from weft.runs import orders
 from weft.runs.estimate import offered
 from weft.runs.execute import Status
 from weft.runs.orders import Order
+from weft.runs.worker import work
 from weft.text import given
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def run(
 
 def one(order: Order, hash: str) -> Done:
     """Run one point of an order: the task of an executor."""
-    return worker.work(order, [hash])
+    return work(order, [hash])
 
 
 def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:

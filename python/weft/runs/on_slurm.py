@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weft.results.store import Store
     from weft.runs.how import How
     from weft.runs.slurm_jobs import Plan, SlurmJobs
+    from weft.runs.slurm_search import SearchJob
     from weft.scenario.scenario import Scenario
 
 # A job hears so long before its time limit [s] that it ends, but not in the first part of a short one.
@@ -84,6 +85,7 @@ def submit(
     wanted: SlurmJobs,
     name: str,
     how: How,
+    search: SearchJob | None = None,
 ) -> Array:
     """Submit an array of jobs.
 
@@ -97,6 +99,8 @@ def submit(
         What the sweep is called.
     how : How
         How points are run. Nobody asks nodes what memory they have left: the job was given what its points need.
+    search : SearchJob, optional
+        What the only job does in place of running points that are known.
 
     Raises
     ------
@@ -106,10 +110,12 @@ def submit(
     order = Order(str(store.root.absolute()), uuid4().hex[:8], replace(how, force_memory=True))
     chunks = [[points[place].hash for place in job] for job in plan.jobs]
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    array = Array(order, f"weft-{name[:_LONGEST_NAME]}-{order.id}", slurm_queue.cluster(), None, now, chunks)
+    array = Array(
+        order, f"weft-{name[:_LONGEST_NAME]}-{order.id}", slurm_queue.cluster(), None, now, chunks, search is not None
+    )
     array.write()
     order.write(scenario, [sets])
-    jobs = [SlurmJob(order, chunk, plan.at_once, plan.limit_seconds) for chunk in chunks]
+    jobs = [SlurmJob(order, chunk, plan.at_once, plan.limit_seconds, search) for chunk in chunks]
     try:
         numbered = replace(array, job=_submitted(jobs, array, plan, wanted))
     except BaseException:

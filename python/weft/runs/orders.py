@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError, WeftError
@@ -110,6 +110,17 @@ class Order:
             raise ResultsError.saying(what, remedy)
         return [known[each] for each in hashes]
 
+    def scenario(self) -> tuple[Scenario, list[tuple[str, str]]]:
+        """The scenario and its overrides, the first if there are several.
+
+        Raises
+        ------
+        WeftError
+            As `points` does.
+        """
+        said = _said(self.folder / _ORDER)
+        return said.scenario, said.variants[0]
+
     def withdraw(self) -> bool:
         """Let workers stop, and begin no further point; false if the order was withdrawn before."""
         try:
@@ -145,6 +156,17 @@ def clear(root: Path) -> None:
 @lru_cache(maxsize=4)
 def _expanded(path: Path) -> Mapping[str, Point]:
     """The points of an order by hash; a worker that runs many of them expands the sweep once."""
+    said = _said(path)
+    return {point.hash: point for sets in said.variants for point in said.scenario.points(sets)}
+
+
+class _Said(NamedTuple):
+    scenario: Scenario
+    variants: list[list[tuple[str, str]]]
+
+
+def _said(path: Path) -> _Said:
+    """What an order says."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -157,5 +179,4 @@ def _expanded(path: Path) -> Mapping[str, Point]:
         raise WeftError.saying(what, f"install the version there that writes result model {said['result_model']}")
     files = {name: b64decode(content) for name, content in said["files"].items()}
     scenario = Scenario(said["text"], said["name"], said["source"], files)
-    variants = [[(key, value) for key, value in sets] for sets in said["variants"]]
-    return {point.hash: point for sets in variants for point in scenario.points(sets)}
+    return _Said(scenario, [[(key, value) for key, value in sets] for sets in said["variants"]])

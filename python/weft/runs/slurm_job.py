@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.results.store import Store
-from weft.runs import slurm_queue, worker
+from weft.runs import slurm_queue
 from weft.runs.checkpoints import pending
-from weft.runs.worker import Done
+from weft.runs.worker import Done, work
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from weft.runs.orders import Order
+    from weft.runs.slurm_search import SearchJob
 
 # How long a job waits at its end for points that other jobs run, in case these have died.
 _PATIENCE_SECONDS = 120.0
@@ -42,6 +43,8 @@ class SlurmJob:
         Points at a time.
     limit_seconds : float
         Time limit of the job.
+    search : SearchJob, optional
+        What it does in place of running these points.
     fruitless : int
         How many times it was ended in a row without finishing a point or getting further with one.
     reached : dict of str to int
@@ -52,6 +55,7 @@ class SlurmJob:
     hashes: list[str]
     at_once: int
     limit_seconds: float
+    search: SearchJob | None = None
     fruitless: int = 0
     reached: dict[str, int] = field(default_factory=dict)
     _done: Done = field(default_factory=Done)
@@ -78,19 +82,21 @@ class SlurmJob:
             if each != _signal_of_slurm():
                 signal.signal(each, told_to_end)
         try:
-            worker.work(
-                self.order,
-                self.hashes,
-                jobs=self.at_once,
-                job=_job(self.order),
-                patience_seconds=_PATIENCE_SECONDS,
-                done=self._done,
-            )
+            self._work()
         finally:
-            said = f"weft: finished {len(self._done.ran)} of {len(self.hashes)} points"
+            of = "" if self.search else f"of {len(self.hashes)} "
+            said = f"weft: finished {len(self._done.ran)} {of}points"
             others = f", {len(self._done.left)} are run by other jobs" if self._done.left else ""
             print(f"{said}{others}{', the order was withdrawn' if self._done.withdrawn else ''}", file=sys.stderr)
         return self._done
+
+    def _work(self) -> None:
+        job, done = _job(self.order), self._done
+        if self.search:
+            self.search.work(self.order, jobs=self.at_once, job=job, done=done)
+        else:
+            patience = _PATIENCE_SECONDS
+            work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
         """What is queued in place of this job: the same, which skips finished points; ``None`` if that is no use."""
@@ -111,7 +117,8 @@ class SlurmJob:
 
     def _checkpoints(self) -> dict[str, int]:
         """The cycles that the checkpoints of its points have reached."""
-        return {kept.hash: kept.cycle for kept in pending(Store(self.order.root)) if kept.hash in self.hashes}
+        found = pending(Store(self.order.root))
+        return {kept.hash: kept.cycle for kept in found if self.search or kept.hash in self.hashes}
 
 
 def _signal_of_slurm() -> signal.Signals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import socket
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from weft.runs.execute import Status, execute
 from weft.runs.point_claims import Claims
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weft._engine import Finished, Point
     from weft.runs.orders import Order
@@ -89,21 +90,29 @@ def work(
     points = order.points(hashes)
     if not order.how.force_memory:
         memory.refuse_too_much(points, jobs=jobs, threads=order.how.threads, blocks=order.how.blocks)
+    with worker(order, jobs=jobs, job=job, done=done) as one:
+        one.run(points, patience_seconds)
+    return done
+
+
+@contextmanager
+def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
+    """A worker of an order, for as long as it stands: the context ends early when it is withdrawn."""
     store = Store(Path(order.root))
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
-        beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         claims = Claims(store.root, beacon.name, job)
         try:
-            _Worker(order, store, claims, beacon, done, jobs).run(points, patience_seconds)
+            yield Worker(order, store, claims, beacon, done, jobs)
         except _WithdrawnError:
             done.withdrawn = True
         finally:
             claims.free_all()
-    return done
 
 
 @dataclass
-class _Worker:
+class Worker:
+    """Claims points and runs them; made by `worker`."""
+
     order: Order
     store: Store
     claims: Claims
@@ -112,8 +121,9 @@ class _Worker:
     jobs: int
     looked: float = -math.inf  # short points, too, look before they run
 
-    def run(self, points: Sequence[Point], patience_seconds: float | None) -> None:
+    def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
         """Run what is missing, and wait for what others run."""
+        self.beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         waits_since: float | None = None
         missing = self._missing(points)
         while missing:
