@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +152,9 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
     script.write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, str(script), str(small), str(out), "60000cycles"]
     environment = os.environ | {"PYTHONPATH": str(Path(weft.__file__).parent.parent)}
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True
+    ) as process:
         wait_until(process, lambda: len(finished(out)) >= 2)
         process.send_signal(how)
         process.wait(30)
@@ -162,6 +165,8 @@ def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, 
         assert not (out / "jobs").exists()
     weft.load(small, set=SLOW).run(out, executor=(pool := ThreadPoolExecutor(2)))
     pool.shutdown()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # processes of a killed pool wait for ever
     assert kept.items() <= finished(out).items()
     assert not (out / "jobs").exists(), "what a killed run has left is removed"
 

@@ -16,7 +16,7 @@ from test_resume import start, wait_until
 from weft.cli import main
 from weft.results.result_set import ResultSet
 from weft.results.store import Store
-from weft.runs.beacon import Beacon, at_work
+from weft.runs.beacon import Beacon, at_work, clear
 from weft.runs.execute import Flight, Status
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> No
         os.utime(other, times=(time.time() - 61, time.time() - 61))
         assert [each["host"] for each in at_work(tmp_path)] == [socket.gethostname()]
     assert at_work(tmp_path) == []
-    with Beacon(Store(tmp_path)):
-        assert not other.exists(), "the next run clears away what died"
+    clear(tmp_path)
+    assert not other.exists(), "the next run clears away what died"
 
 
 @pytest.mark.parametrize("key", ["flying", "total", "left_seconds", "hash"])

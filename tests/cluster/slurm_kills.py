@@ -30,7 +30,7 @@ from weft.runs.beacon import at_work
 from weft.runs.point_claims import run_twice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
 POINT_SECONDS = 2.0
@@ -51,7 +51,7 @@ class Kills:
     """Ways to kill; each gives false if there is nothing to kill now."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
-        self._slurm, self.out, self.draw = slurm, out, draw
+        self.slurm, self.out, self.draw = slurm, out, draw
 
     def controller(self) -> bool:
         """The controller dies, and comes back."""
@@ -90,25 +90,25 @@ class Kills:
         """A node goes down, with its jobs, and comes back."""
         node = self.draw.choice(NODES)
         with suppress(Exception):
-            self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+            self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
             time.sleep(self.draw.uniform(0, 1))
             with suppress(Exception):  # it may have come back by itself
-                self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+                self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             return True
         return False
 
     def _daemon(self, name: str) -> bool:
-        self._slurm.kill(name)
+        self.slurm.kill(name)
         time.sleep(self.draw.uniform(0, 1))
-        self._slurm.start(name)
+        self.slurm.start(name)
         return True
 
     def _job(self, *command: str) -> bool:
-        jobs = self._slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
+        jobs = self.slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
         if not jobs:
             return False
         with suppress(Exception):  # it may have ended meanwhile
-            self._slurm.ask(*command, self.draw.choice(jobs))
+            self.slurm.ask(*command, self.draw.choice(jobs))
         return True
 
 
@@ -147,7 +147,9 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
         if seed % 2:
             words += ["--checkpoint-every", "5000cycles"]
         before = done.total()
-        submissions = killed(["run", str(small), *words], Kills(slurm, out, draw), slurm, done)
+        submissions = killed(
+            ["run", str(small), *words], Kills(slurm, out, draw), done, lambda: len(finished(out)) == 12
+        )
         check_same(
             results := weft.open(out), weft.load(small, set={"measure.window": window}).run(tmp_path / "reference")
         )
@@ -160,17 +162,33 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
     print(f"so far: {dict(OF_ALL)}", flush=True)
 
 
-def killed(command: list[str], kills: Kills, slurm: SlurmHere, done: Counter[str]) -> int:
-    """Give a command until all points have results, with kills on the way; returns how often jobs were submitted."""
+def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path) -> None:
+    """Ten kills, in as many searches as that takes."""
+    draw, done = random.Random(0), Counter[str]()
+    sets = {"measure.window": window, "traffic.pattern": "tornado"}
+    while done.total() < 10:
+        out = tmp_path / f"after-{done.total()}"
+        words = [word for pair in sets.items() for word in ("--set", "=".join(pair))]
+        words += ["--out", str(out), "--no-picture", "--on", "slurm", "--cpus", "2", "--tolerance", "0.05"]
+        words += ["--checkpoint-every", "5000cycles"]
+        table = out / "saturation.csv"
+        submissions = killed(["saturation", str(small), *words], Kills(slurm, out, draw), done, table.exists)
+        frame = weft.load(small, set=sets).saturation(tmp_path / "reference", tolerance=0.05)
+        assert table.read_text(encoding="utf-8") == frame.write_csv()
+        check_same(weft.open(out), weft.open(tmp_path / "reference"))
+        print(f"\nsearch, {out.name}: {submissions} submissions; {dict(done)}", flush=True)
+
+
+def killed(command: list[str], kills: Kills, done: Counter[str], ended: Callable[[], bool]) -> int:
+    """Give a command until all is done, with kills on the way; returns how often jobs were submitted."""
     known: dict[str, int] = {}
     ways = [name for name in vars(Kills) if not name.startswith("_")]
     submissions, until = 0, time.monotonic() + 500
-    while len(known) < 12:
-        assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
-        slurm.wait_until_idle()
+    while not ended():
+        kills.slurm.wait_until_idle()
         submissions += main(command) == 0
-        while live(slurm, kills.out) and len(known) < 12:
-            assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
+        while live(kills.slurm, kills.out) and not ended():
+            assert time.monotonic() < until, f"{len(known)} points after {dict(done)}"
             time.sleep(kills.draw.uniform(0, 1.5))
             now = finished(kills.out)
             assert known.items() <= now.items(), "what was finished stays as it was"
@@ -178,10 +196,12 @@ def killed(command: list[str], kills: Kills, slurm: SlurmHere, done: Counter[str
             if done.total() < 10:
                 way = kills.draw.choice(ways)
                 done[way] += getattr(kills, way)()
-                slurm.wait_until_idle()
-    while live(slurm, kills.out):
+            kills.slurm.wait_until_idle()
+    known = finished(kills.out)
+    while live(kills.slurm, kills.out):
         assert time.monotonic() < until
         time.sleep(0.2)
+        kills.slurm.wait_until_idle()
     assert finished(kills.out) == known, "no finished point was run again"
     assert run_twice(kills.out) == []
     return submissions

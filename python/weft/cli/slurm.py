@@ -129,7 +129,7 @@ def search_submitted(search: SaturationSearch, how: How, options: argparse.Names
     made = slurm_search.submit(search, _jobs(options), how, _words(options))
     if made.array is None:
         return False
-    lines = [f"submitted nothing: job {made.array.job} makes this search"]
+    lines = [f"submitted nothing: job {made.array.job} searches in this folder"]
     if made.plan:
         lines = [f"submitted the search as job {made.array.job}", *_needs(made.plan, made.array)]
     print("\n".join([*lines, *_afterwards(search.store.root)]))

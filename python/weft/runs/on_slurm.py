@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.store import Store
     from weft.runs.how import How
+    from weft.runs.search_job import SearchJob
     from weft.runs.slurm_jobs import Plan, SlurmJobs
-    from weft.runs.slurm_search import SearchJob
     from weft.scenario.scenario import Scenario
 
 # A job hears so long before its time limit [s] that it ends, but not in the first part of a short one.

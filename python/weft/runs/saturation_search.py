@@ -115,15 +115,15 @@ class SaturationSearch:
             given.number(value, name, 0.5)
         self.scenario, self.sets, self.asked = scenario, list(sets), asked
         self._loads = steps(lower, upper, asked.tolerance)
-        first, last = (scenario.points([*sets, (LOAD, json.dumps(self._loads[end]))]) for end in (0, -1))
-        self._first, self.ends = first, [*first, *last]
-        for point in first:
+        self._first = scenario.points([*sets, (LOAD, json.dumps(self._loads[0]))])
+        for point in self._first:
             searchable.check(point)
             point.check_network()
         searchable.check_loads(scenario, sets, self._loads)
-        self._curves = _curves(first, self._loads)
-        self._seed = first[0].resolved["seed"]
-        self.named = scenario.named(first[0], sets).search()
+        self.ends = [*self._first, *scenario.points([*sets, (LOAD, json.dumps(self._loads[-1]))])]
+        self._curves = _curves(self._first, self._loads)
+        self._seed = self._first[0].resolved["seed"]
+        self.named = scenario.named(self._first[0], sets).search()
         self.store = Store(out if out is not None else Path("results") / self.named.folder)
 
     def most_at_once(self) -> list[Point]:

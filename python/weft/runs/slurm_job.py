@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from weft.runs.orders import Order
-    from weft.runs.slurm_search import SearchJob
+    from weft.runs.search_job import SearchJob
 
 # How long a job waits at its end for points that other jobs run, in case these have died.
 _PATIENCE_SECONDS = 120.0
