@@ -13,6 +13,7 @@ import signal
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,9 +148,7 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
         if seed % 2:
             words += ["--checkpoint-every", "5000cycles"]
         before = done.total()
-        submissions = killed(
-            ["run", str(small), *words], Kills(slurm, out, draw), done, lambda: len(finished(out)) == 12
-        )
+        submissions = killed(["run", str(small), *words], Kills(slurm, out, draw), done, partial(whole, out))
         check_same(
             results := weft.open(out), weft.load(small, set={"measure.window": window}).run(tmp_path / "reference")
         )
@@ -160,6 +159,11 @@ def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_pa
         print(f"\nseed {seed}, {out.name}: {told}", flush=True)
     OF_ALL.update(done)
     print(f"so far: {dict(OF_ALL)}", flush=True)
+
+
+def whole(out: Path) -> bool:
+    """Whether all points have results."""
+    return len(finished(out)) == 12
 
 
 def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path) -> None:
