@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
 from weft.errors import WeftError, WriteError
+from weft.runs.endings import endings
 from weft.runs.estimate import Estimate, offered
 from weft.runs.provenance import Clock, cores
 from weft.text.labels import label
@@ -266,10 +267,8 @@ def _words(points: Sequence[Point]) -> list[str]:
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all futures, and report now and then; each wait is short so that Ctrl-C works."""
-    pending = set(futures)
-    while pending:
-        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+    """Wait for all futures, and report now and then."""
+    for finished in endings(futures, _LOOK_SECONDS):
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), WriteError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from concurrent.futures import Executor, wait
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from weft.errors import WeftError, WriteError
 from weft.runs import orders
+from weft.runs.endings import endings
 from weft.runs.estimate import offered
 from weft.runs.execute import Status
 from weft.runs.orders import Order
@@ -116,9 +117,8 @@ def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
 
 def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
     """Wait for all points, and report now and then."""
-    pending, done, first = set(futures), 0, None
-    while pending:
-        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+    done, first = 0, None
+    for finished in endings(futures, _LOOK_SECONDS):
         for future in finished:
             problem = None if future.cancelled() else future.exception()
             if isinstance(problem, WeftError) and _of_a_point(problem):

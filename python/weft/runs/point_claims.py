@@ -35,8 +35,8 @@ class Claims:
     mark : str
         Name of the beacon of this run in that folder; it is there before the first claim.
     job : str, optional
-        Job of a batch system. A batch system begins a job again only when it has ended, so other claims of the same job
-        are those of its former, dead runs.
+        Job of a batch system, for the notes. It says nothing about who is alive: a batch system whose controller has
+        died and come back may begin a job while its former run still goes on.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
@@ -118,10 +118,6 @@ class Claims:
         if who is None:  # just created, or by a run that died before it wrote: its age tells
             with suppress(OSError):
                 return beacon.now(self._root) - path.stat().st_mtime < beacon.SILENT_SECONDS
-            return False
-        if who["beacon"] == self._who["beacon"]:
-            return True
-        if who["job"] is not None and who["job"] == self._who["job"]:
             return False
         return beacon.works(self._root, who["beacon"])
 
