@@ -269,6 +269,9 @@ def test_a_search_for_saturation_is_one_job(
     assert "submitted the search as job 1\n" in capsys.readouterr().out
     assert main(command) == 0
     assert "submitted nothing: job 1 searches in this folder" in capsys.readouterr().out
+    again = weft.load(small, set={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
+    assert again.array
+    assert (again.array.job, again.plan) == ("1", None)
     (array,) = told(out, capsys)["arrays"]
     assert (array["jobs"], array["pending"], array["ended"]) == (1, 1, [])
     for job in slurm.glob("*.json"):
