@@ -125,7 +125,7 @@ def test_jobs_that_died_are_told_and_their_points_handed_over_again(
         job.unlink()
     (array,) = told(out, capsys)["arrays"]
     assert array["ended"] == [
-        f"job 1_0, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
+        f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
     ]
     main(["status", str(out)])
     go_on = capsys.readouterr().out.partition("go on     weft ")[2]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
@@ -118,12 +119,12 @@ def live(slurm: SlurmHere, out: Path) -> int:
     found = 0
     for array in arrays(out):
         for number, (state, reason) in array.live().items():
-            found += 1
-            if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
-                slurm.ask("scontrol", "release", f"{array.job}_{number}")
-            if state == slurm_queue.PENDING:
-                with suppress(Exception):
-                    slurm.ask("scontrol", "update", f"JobId={array.job}_{number}", "StartTime=now")
+            found, job = found + 1, array.job_of(number)
+            with suppress(subprocess.CalledProcessError):  # it may have begun or ended meanwhile
+                if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
+                    slurm.ask("scontrol", "release", job)
+                if state == slurm_queue.PENDING:
+                    slurm.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
     return found
 
 

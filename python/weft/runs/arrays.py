@@ -62,6 +62,10 @@ class Array:
         said = {name: value for name, value in vars(self).items() if name != "order"}
         Store(self.order.folder).replace(_FILE, json.dumps(said))
 
+    def job_of(self, number: int) -> str:
+        """What Slurm calls a job; the only one of an array has the number of the array."""
+        return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
+
     def live(self) -> dict[int, tuple[str, str]]:
         """State and reason of each of its jobs that has not ended, by number.
 
@@ -94,9 +98,12 @@ class Array:
 
     def last_words(self, number: int) -> str | None:
         """The last line that a job has left in its log; ``None`` if it has left none."""
-        job = self.job if len(self.chunks) == 1 else f"{self.job}_{number}"
         with suppress(OSError):
-            lines = (self.order.folder / f"{job}_0_log.err").read_text(encoding="utf-8", errors="replace").split("\n")
+            lines = (
+                (self.order.folder / f"{self.job_of(number)}_0_log.err")
+                .read_text(encoding="utf-8", errors="replace")
+                .split("\n")
+            )
             return next((line.strip()[:_LONGEST] for line in reversed(lines) if line.strip()), None)
         return None
 

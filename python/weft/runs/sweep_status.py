@@ -166,7 +166,7 @@ def _array(array: Array, store: Store) -> ArrayStatus:
             said = array.last_words(number)
             trace = f"no log: it was ended before it began, or its node does not see {array.order.folder}"
             what = "before the search was done" if array.search else f"{missing} points missing"
-            ended.append(f"job {array.job}_{number}, {what}: {trace if said is None else said}")
+            ended.append(f"job {array.job_of(number)}, {what}: {trace if said is None else said}")
     waiting = [reason for state, reason in live.values() if state == PENDING]
     return ArrayStatus(
         job=array.job,
