@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,14 @@ import weft
 from weft._engine import Control
 from weft.cli import main
 from weft.errors import ScenarioError
-from weft.results.store import Store
+from weft.results.store import Store, replaced
+from weft.runs import checkpoints
 from weft.runs.checkpoints import Checkpoints, CheckpointWarning, Every, build
+from weft.runs.provenance import Clock
 from weft.runs.sweep_status import status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # 16 routers under a policy that switches links, with a warm-up that ends by itself, and all that can be recorded.
@@ -177,7 +180,7 @@ def test_a_damaged_checkpoint_is_named_and_the_point_starts_again(tmp_path: Path
     [point] = weft.load(SCENARIO).points
     loaded = Checkpoints(Store(out))._load(point.hash)
     assert loaded is not None
-    assert loaded[1] == whole[line + 1 : -32]
+    assert loaded[1] == [whole[line + 1 : -32]]
     for bad in damaged:
         path.write_bytes(bad)
         with pytest.warns(CheckpointWarning, match="is damaged: the point starts from the beginning"):
@@ -255,8 +258,49 @@ def test_a_checkpoint_that_is_asked_for_is_made_once() -> None:
     control.checkpoint()
     point.run(1, 0, control)
     assert len(kept) == 1
-    again = point.resume(1, Control(), kept[0])
+    again = point.resume(1, Control(), kept.pop)
     assert again.summary == point.run(1, 0, Control()).summary
+
+
+def test_a_run_that_goes_on_holds_its_checkpoint_no_longer() -> None:
+    kept: list[bytes] = []
+    gone: list[bool] = []
+    seen: list[bool] = []
+
+    class Watched(bytes):
+        def __del__(self) -> None:
+            gone.append(True)
+
+    [point] = weft.load(SCENARIO).points
+    control = Control(kept.append)
+    control.checkpoint()
+    point.run(1, 0, control)
+    state = [Watched(kept.pop())]
+    point.resume(1, Control(lambda _: seen.append(bool(gone)), 1000), state.pop)
+    assert seen[0], "when the run made its next checkpoint"
+
+
+def test_a_folder_that_another_point_removes_costs_no_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Path] = []
+
+    @contextmanager
+    def raced(path: Path) -> Iterator[Path]:
+        with replaced(path) as partial:
+            calls.append(path)
+            if len(calls) == 1:
+                Checkpoints(Store(tmp_path)).remove("b" * 16)
+                assert not path.parent.exists()
+            yield partial
+
+    monkeypatch.setattr(checkpoints, "replaced", raced)
+    mine = Checkpoints(Store(tmp_path))
+    mine._write("a" * 16, b"state", 5, Clock(1, 0))
+    loaded = mine._load("a" * 16)
+    assert loaded is not None
+    assert loaded[1] == [b"state"]
+    assert len(calls) == 2
 
 
 def test_times_and_cycles_are_read_and_all_else_is_refused(file: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,9 @@ import pytest
 import weft
 from weft.cli import main
 from weft.cli.saturation import _text
+from weft.runs import saturation_curve
 from weft.runs.bisection import Search, Verdict
-from weft.runs.saturation_search import _over, steps
+from weft.runs.saturation_search import steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +191,7 @@ def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
     }
     points: Any = [SimpleNamespace(hash=hash) for hash in runs]
     store: Any = SimpleNamespace(summary=runs.__getitem__)
-    assert _over(cast("list[Point]", points), cast("Store", store)) is over
+    assert saturation_curve.over(cast("list[Point]", points), cast("Store", store)) is over
 
 
 def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted() -> None:
@@ -205,7 +206,7 @@ def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted()
         summaries = {"1": summary | {"accepted_load": accepted}}
         points: Any = [SimpleNamespace(hash="1")]
         store: Any = SimpleNamespace(summary=summaries.__getitem__)
-        return _over(points, store)
+        return saturation_curve.over(points, store)
 
     assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
     # 4 % less, of which three standard deviations of 40,000 packets, 1.5 %, may be chance

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -23,6 +24,8 @@ from weft.cli import _parser, main
 from weft.cli.slurm import _words
 from weft.results.store import Store
 from weft.runs import arrays, beacon
+from weft.runs.checkpoints import Kept, build
+from weft.runs.how import How
 from weft.runs.orders import Order
 from weft.runs.slurm_job import SlurmJob
 from weft.runs.worker import Done
@@ -122,7 +125,7 @@ def test_jobs_that_died_are_told_and_their_points_handed_over_again(
         job.unlink()
     (array,) = told(out, capsys)["arrays"]
     assert array["ended"] == [
-        f"job 1_0, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
+        f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
     ]
     main(["status", str(out)])
     go_on = capsys.readouterr().out.partition("go on     weft ")[2]
@@ -203,6 +206,154 @@ def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytes
     assert "write --on slurm as well" in capsys.readouterr().err
 
 
+def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the same array, queued again; and of the next one, after a process was killed."""
+    out, window = tmp_path / "out", "measure.window=3000000cycles"
+    one = ["--set", "sweep=null", "--set", window]
+    command = ["run", str(small), *one, "--out", str(out), "--no-picture", "--on", "slurm", "--time-limit", "1h"]
+    assert main([*command, "--checkpoint-every", "20000cycles"]) == 0
+    assert "--checkpoint-every 20000cycles" in told(out, capsys)["command"]
+    end_a_job(out, signal.SIGUSR2)
+    assert list(slurm.glob("*.json")), "it is queued again"
+    end_a_job(out, signal.SIGKILL)
+    wait_for_the_end(slurm)
+    (kept,) = told(out, capsys)["checkpoints"]
+    assert kept["cycle"] > 20000
+    assert main(command) == 0, "what is there is used, also without further checkpoints"
+    wait_for_the_end(slurm)
+    check_same(weft.open(out), weft.load(small, set=dict(each.split("=") for each in one[1::2])).run(tmp_path / "ref"))
+    assert weft.open(out).run_info(0)["resumed"] == 2
+    assert not (out / "checkpoints").exists()
+
+
+def end_a_job(out: Path, how: signal.Signals) -> None:
+    """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended."""
+    until, before = time.monotonic() + 60, {path: path.stat().st_mtime_ns for path in out.glob("checkpoints/[!.]*")}
+    while not any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*")):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    (who,) = beacon.at_work(out)
+    os.kill(who["pid"], how)
+    while who in beacon.at_work(out):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
+    """The checkpoint that it writes as it ends is seen the next time; if there is none then, the job is stuck."""
+    pytest.importorskip("submitit")
+    store = Store(tmp_path)
+    job = SlurmJob(Order(str(tmp_path), "order", How(checkpoint_every="1h")), ["a" * 16], 1, 300.0)
+    again = []
+    for cycle in (None, 10, 20, 20, 20, 20):
+        job._begun = time.monotonic() - 290.0
+        again.append(job.checkpoint() is not None)
+        if cycle:
+            kept = Kept(hash="a" * 16, build=build(), blocks=0, cycle=cycle, seconds=1.0, resumed=0)
+            store.replace(f"checkpoints/{'a' * 16}-{build()}.checkpoint", json.dumps(vars(kept)) + "\n")
+    assert again == [True, False, True, True, True, False]
+
+
+SEARCH = ["--set", "traffic.pattern=tornado", "--tolerance", "0.1", "--no-picture"]
+
+
+def test_a_search_for_saturation_is_one_job(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, here = tmp_path / "out", tmp_path / "here"
+    command = ["saturation", str(small), *SEARCH, "--out", str(out), "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main([*command, "--cpus", "2"]) == 0
+    assert "submitted the search as job 1\n" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "submitted nothing: job 1 searches in this folder" in capsys.readouterr().out
+    again = weft.load(small, set={"traffic.pattern": "tornado"}).submit_saturation(out=out, tolerance=0.1)
+    assert again.array
+    assert (again.array.job, again.plan) == ("1", None)
+    (array,) = told(out, capsys)["arrays"]
+    assert (array["jobs"], array["pending"], array["ended"]) == (1, 1, [])
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    (array,) = told(out, capsys)["arrays"]
+    assert "before the search was done" in array["ended"][0]
+    (slurm / "hold").unlink()
+    assert main([*shlex.split(told(out, capsys)["command"].removeprefix("weft ")), "--out", str(out)]) == 0
+    wait_for_the_end(slurm)
+    assert main(["saturation", str(small), *SEARCH, "--out", str(here)]) == 0
+    table = capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-6:]
+    before = finished(out)
+    assert (out / "saturation.csv").read_bytes() == (here / "saturation.csv").read_bytes()
+    assert (told(out, capsys)["missing"], told(out, capsys)["arrays"]) == (0, [])
+    assert main(command) == 0
+    assert capsys.readouterr().out.rpartition("points   ")[0].splitlines()[-6:] == table
+    check_same(weft.open(out), weft.open(here))
+    assert finished(out) == before
+
+
+def test_a_search_goes_on_where_its_job_was_ended(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    slow = ["--set", "measure.window=400000cycles", "--set", "sweep=null"]
+    command = ["saturation", str(small), *SEARCH, *slow, "--out", str(out), "--on", "slurm"]
+    assert main([*command, "--checkpoint-every", "5000cycles", "--time-limit", "1h"]) == 0
+    end_a_job(out, signal.SIGUSR2)
+    end_a_job(out, signal.SIGKILL)
+    wait_for_the_end(slurm)
+    kept = finished(out)
+    assert told(out, capsys)["checkpoints"]
+    assert main(command) == 0
+    wait_for_the_end(slurm)
+    assert kept.items() <= finished(out).items()
+    sets = {"traffic.pattern": "tornado", "measure.window": "400000cycles", "sweep": None}
+    frame = weft.load(small, set=sets).saturation(tmp_path / "here", tolerance=0.1)
+    assert weft.load(small, set=sets).saturation(out, tolerance=0.1).equals(frame)
+    check_same(weft.open(out), weft.open(tmp_path / "here"))
+
+
+def test_what_a_search_can_not_use_is_refused(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["saturation", str(small), *SEARCH, "--out", str(tmp_path / "out"), "--on", "slurm"]
+    for more, words in [
+        (["--job-time", "1h"], "leave --job-time out"),
+        (["--jobs", "2"], "--cpus says"),
+        (["--threads", "4", "--cpus", "2"], "can't run points of 4 threads"),
+        (["--memory", "100MB"], "give jobs more (--memory"),
+    ]:
+        assert main([*command, *more]) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert not list(slurm.glob("*.json"))
+
+
+def test_jobs_of_another_cluster_are_not_taken_for_dead(
+    small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`squeue` of this cluster knows nothing of them."""
+    out = tmp_path / "out"
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main(command) == 0
+    (slurm / "cluster").write_text("there")
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "array 1 was submitted on the cluster 'here', and this is a machine of 'there'" in said
+    (array,) = told(out, capsys)["arrays"]
+    assert "on the cluster 'here'" in array["unasked"]
+    remedy = said.partition("first, with `weft ")[2].partition("`")[0]
+    assert main(shlex.split(remedy)) == 0
+    assert "Slurm was not told: array 1 was submitted on the cluster 'here'" in capsys.readouterr().out
+    (slurm / "hold").unlink()
+    assert main(command) == 0
+    wait_for_the_end(slurm)
+    assert len(weft.open(out)) == 12
+
+
 def test_submitit_that_is_not_installed(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +388,7 @@ def test_a_job_that_ends_early_is_queued_again_unless_that_is_no_use(
     ran: int, seconds: float, preempted: bool, fruitless: int, again: bool
 ) -> None:
     pytest.importorskip("submitit")
-    job = SlurmJob(Order("folder", "order", 1, 0, False, False, None), ["a", "b"], 1, 300.0, fruitless)
+    job = SlurmJob(Order("folder", "order"), ["a", "b"], 1, 300.0, fruitless=fruitless)
     job._done, job._begun, job._preempted = Done(ran=["a"][:ran]), time.monotonic() - seconds, preempted
     assert (job.checkpoint() is not None) == again
     assert job.fruitless == (0 if ran else fruitless + 1)
@@ -255,8 +406,8 @@ def test_an_order_on_its_way_to_slurm_is_not_withdrawn(small: Path, tmp_path: Pa
     sweep, store = weft.load(small), Store(tmp_path)
     store.write_manifest(sweep.named, sweep.points)
     for job, stands in [(None, True), ("7", False)]:
-        order = Order(str(tmp_path), f"order-{job}", 1, 0, False, False, None)
-        order.write(sweep.scenario, ())
-        arrays.Array(order, f"weft-{job}", job, "2026-11-23T09:00:00+00:00", [[sweep.points[0].hash]]).write()
+        order = Order(str(tmp_path), f"order-{job}")
+        order.write(sweep.scenario, [()])
+        arrays.Array(order, f"weft-{job}", "here", job, "2026-11-23T09:00:00+00:00", [[sweep.points[0].hash]]).write()
         assert arrays.under_way(store) == set()
         assert order.stands == stands

@@ -16,10 +16,8 @@ from test_resume import start, wait_until
 from weft.cli import main
 from weft.results.result_set import ResultSet
 from weft.results.store import Store
-from weft.runs import saturation_search
-from weft.runs.beacon import Beacon, at_work
+from weft.runs.beacon import Beacon, at_work, clear
 from weft.runs.execute import Flight, Status
-from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,8 +99,8 @@ def test_a_run_on_another_machine_is_believed_for_a_minute(tmp_path: Path) -> No
         os.utime(other, times=(time.time() - 61, time.time() - 61))
         assert [each["host"] for each in at_work(tmp_path)] == [socket.gethostname()]
     assert at_work(tmp_path) == []
-    with Beacon(Store(tmp_path)):
-        assert not other.exists(), "the next run clears away what died"
+    clear(tmp_path)
+    assert not other.exists(), "the next run clears away what died"
 
 
 @pytest.mark.parametrize("key", ["flying", "total", "left_seconds", "hash"])
@@ -159,7 +157,7 @@ def test_a_search_for_saturation_has_status_queries_and_comparisons(
     sql = 'select max("traffic.load") from points where not saturated'
     assert main(["query", str(out), sql, "--json"]) == 0
     (steady,) = json.loads(capsys.readouterr().out)[0].values()
-    frame, store = saturation_search.find(Scenario.from_file(small), list(sets.items()), out, tolerance=0.1)
+    frame, store = weft.load(small, set=sets).saturation(out, tolerance=0.1), Store(out)
     assert steady == frame["steady_load"].item()
     assert ResultSet(store).missing == 0
     assert main(["compare", str(out), str(out)]) == 0

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft.runs.on_slurm import Submission
     from weft.runs.slurm_jobs import SlurmJobs
+    from weft.runs.slurm_search import SearchSubmission
     from weft.runs.watch import journeys
     from weft.scenario.scenario import Scenario
 
@@ -38,6 +39,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Search",
+    "SearchSubmission",
     "SlurmJobs",
     "Status",
     "Submission",
@@ -55,6 +57,7 @@ _HOME = {
     "Results": "weft.api.results",
     "Scenario": "weft.scenario.scenario",
     "Search": "weft.runs.bisection",
+    "SearchSubmission": "weft.runs.slurm_search",
     "SlurmJobs": "weft.runs.slurm_jobs",
     "Status": "weft.runs.execute",
     "Submission": "weft.runs.on_slurm",

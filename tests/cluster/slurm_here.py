@@ -132,7 +132,11 @@ class SlurmHere:
         return done.stdout
 
     def wait_until_idle(self) -> None:
-        """Wait until both nodes take jobs, or will do so when those that end have ended."""
+        """Wait until both nodes take jobs, or will do so when those that end have ended.
+
+        Slurm takes a node out of use when a controller that was killed sends it a job a second time; an administrator
+        then puts it back, as is done here.
+        """
         until, states = time.monotonic() + 60, dict[str, str]()
         while True:
             with suppress(subprocess.CalledProcessError):

@@ -1,7 +1,8 @@
 """Arrays of jobs on a real Slurm, while its daemons, its nodes and the jobs are killed: ``make test-slurm``.
 
 Whatever is killed, no finished point is lost or run again, the rest is handed over by the same command, and the results
-are those of a local run. ``WEFT_TEST_KILLS`` says how many kills there are.
+are those of a local run. In every second sweep points write checkpoints, and go on from them. ``WEFT_TEST_KILLS`` says
+how many kills there are.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import weft
+from conftest import SMALL
 from slurm_here import NODES, SlurmHere
 from test_resume import finished
 from test_slurm import check_same
@@ -28,11 +32,12 @@ from weft.runs.beacon import at_work
 from weft.runs.point_claims import run_twice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
-# A point takes about a second, so that kills hit points that run, results that are written and jobs that begin.
-WINDOW = "measure.window=100000cycles"
+POINT_SECONDS = 2.0
+# Kills by kind, and how often jobs were submitted and points have gone on from a checkpoint.
+OF_ALL = Counter[str]()
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ class Kills:
     """Ways to kill; each gives false if there is nothing to kill now."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
-        self._slurm, self._out, self._draw = slurm, out, draw
+        self.slurm, self.out, self.draw = slurm, out, draw
 
     def controller(self) -> bool:
         """The controller dies, and comes back."""
@@ -56,15 +61,15 @@ class Kills:
 
     def node_daemon(self) -> bool:
         """The daemon of a node dies, and comes back; its jobs go on."""
-        return self._daemon(self._draw.choice(NODES))
+        return self._daemon(self.draw.choice(NODES))
 
     def job_process(self) -> bool:
         """The system kills the process of a job, as it does when memory runs out."""
-        pids = [who["pid"] for who in at_work(self._out)]
+        pids = [who["pid"] for who in at_work(self.out)]
         if not pids:
             return False
         with suppress(ProcessLookupError):
-            os.kill(self._draw.choice(pids), signal.SIGKILL)
+            os.kill(self.draw.choice(pids), signal.SIGKILL)
         return True
 
     def cancelled_job(self) -> bool:
@@ -85,27 +90,27 @@ class Kills:
 
     def node(self) -> bool:
         """A node goes down, with its jobs, and comes back."""
-        node = self._draw.choice(NODES)
+        node = self.draw.choice(NODES)
         with suppress(Exception):
-            self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
-            time.sleep(self._draw.uniform(0, 1))
+            self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+            time.sleep(self.draw.uniform(0, 1))
             with suppress(Exception):  # it may have come back by itself
-                self._slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+                self.slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
             return True
         return False
 
     def _daemon(self, name: str) -> bool:
-        self._slurm.kill(name)
-        time.sleep(self._draw.uniform(0, 1))
-        self._slurm.start(name)
+        self.slurm.kill(name)
+        time.sleep(self.draw.uniform(0, 1))
+        self.slurm.start(name)
         return True
 
     def _job(self, *command: str) -> bool:
-        jobs = self._slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
+        jobs = self.slurm.ask("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%i").split()
         if not jobs:
             return False
         with suppress(Exception):  # it may have ended meanwhile
-            self._slurm.ask(*command, self._draw.choice(jobs))
+            self.slurm.ask(*command, self.draw.choice(jobs))
         return True
 
 
@@ -114,43 +119,98 @@ def live(slurm: SlurmHere, out: Path) -> int:
     found = 0
     for array in arrays(out):
         for number, (state, reason) in array.live().items():
-            found += 1
-            if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
-                slurm.ask("scontrol", "release", f"{array.job}_{number}")
-            if state == slurm_queue.PENDING:
-                with suppress(Exception):
-                    slurm.ask("scontrol", "update", f"JobId={array.job}_{number}", "StartTime=now")
+            found, job = found + 1, array.job_of(number)
+            with suppress(subprocess.CalledProcessError):  # it may have begun or ended meanwhile
+                if "held" in reason:  # the daemon of the node died while it began: Slurm leaves it to a person
+                    slurm.ask("scontrol", "release", job)
+                if state == slurm_queue.PENDING:
+                    slurm.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
     return found
 
 
-@pytest.mark.parametrize("seed", range(max(1, KILLS // 10)))
-def test_an_array_survives_kills(slurm: SlurmHere, small: Path, tmp_path: Path, seed: int) -> None:
-    """Ten kills each."""
-    out, draw = tmp_path / "out", random.Random(seed)
-    submit = ["run", str(small), "--set", WINDOW, "--out", str(out), "--no-picture"]
-    submit += ["--on", "slurm", "--job-time", "4s"]
-    kills, done = Kills(slurm, out, draw), Counter[str]()
-    ways = [name for name in vars(Kills) if not name.startswith("_")]
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A window with which a point takes about two seconds here: kills hit points, results and jobs that begin."""
+    begun, cycles = time.monotonic(), 20_000
+    points = len(
+        weft.load(SMALL, set={"measure.window": f"{cycles}cycles"}).run(tmp_path_factory.mktemp("tried"), jobs=1)
+    )
+    return f"{round(cycles * POINT_SECONDS * points / (time.monotonic() - begun))}cycles"
+
+
+@pytest.mark.parametrize("seed", range(max(2, KILLS // 10)))
+def test_sweeps_survive_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path, seed: int) -> None:
+    """Ten kills each, in as many sweeps as that takes."""
+    draw, done = random.Random(seed), Counter[str]()
+    while done.total() < 10:
+        out = tmp_path / f"after-{done.total()}"
+        words = ["--set", f"measure.window={window}", "--out", str(out), "--no-picture", "--on", "slurm"]
+        words += ["--job-time", f"{2 * POINT_SECONDS}s"]
+        if seed % 2:
+            words += ["--checkpoint-every", "5000cycles"]
+        before = done.total()
+        submissions = killed(["run", str(small), *words], Kills(slurm, out, draw), done, partial(whole, out))
+        check_same(
+            results := weft.open(out), weft.load(small, set={"measure.window": window}).run(tmp_path / "reference")
+        )
+        resumed = sum(results.run_info(point).get("resumed", 0) for point in range(len(results)))
+        assert seed % 2 or not resumed
+        OF_ALL.update({"submissions": submissions, "resumed": resumed})
+        told = f"{done.total() - before} kills, {submissions} submissions, {resumed} times resumed"
+        print(f"\nseed {seed}, {out.name}: {told}", flush=True)
+    OF_ALL.update(done)
+    print(f"so far: {dict(OF_ALL)}", flush=True)
+
+
+def whole(out: Path) -> bool:
+    """Whether all points have results."""
+    return len(finished(out)) == 12
+
+
+def test_a_search_survives_kills(slurm: SlurmHere, window: str, small: Path, tmp_path: Path) -> None:
+    """Ten kills, in as many searches as that takes."""
+    draw, done = random.Random(0), Counter[str]()
+    sets = {"measure.window": window, "traffic.pattern": "tornado"}
+    while done.total() < 10:
+        out = tmp_path / f"after-{done.total()}"
+        words = [word for pair in sets.items() for word in ("--set", "=".join(pair))]
+        words += ["--out", str(out), "--no-picture", "--on", "slurm", "--cpus", "2", "--tolerance", "0.05"]
+        words += ["--checkpoint-every", "5000cycles"]
+        table = out / "saturation.csv"
+        submissions = killed(["saturation", str(small), *words], Kills(slurm, out, draw), done, table.exists)
+        frame = weft.load(small, set=sets).saturation(tmp_path / "reference", tolerance=0.05)
+        assert table.read_text(encoding="utf-8") == frame.write_csv()
+        check_same(weft.open(out), weft.open(tmp_path / "reference"))
+        print(f"\nsearch, {out.name}: {submissions} submissions; {dict(done)}", flush=True)
+
+
+def killed(command: list[str], kills: Kills, done: Counter[str], ended: Callable[[], bool]) -> int:
+    """Give a command until all is done, with kills on the way; returns how often jobs were submitted."""
     known: dict[str, int] = {}
+    ways = [name for name in vars(Kills) if not name.startswith("_")]
     submissions, until = 0, time.monotonic() + 500
-    while len(known) < 12:
-        assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
-        slurm.wait_until_idle()
-        submissions += main(submit) == 0
-        while live(slurm, out) and len(known) < 12:
-            assert time.monotonic() < until, f"{len(known)} of 12 points after {dict(done)}"
-            time.sleep(draw.uniform(0, 1.5))
-            now = finished(out)
+    while not ended():
+        kills.slurm.wait_until_idle()
+        submissions += main(command) == 0
+        while live(kills.slurm, kills.out) and not ended():
+            assert time.monotonic() < until, f"{len(known)} points after {dict(done)}"
+            time.sleep(kills.draw.uniform(0, 1.5))
+            now = finished(kills.out)
             assert known.items() <= now.items(), "what was finished stays as it was"
             known = now
-            if done.total() < 10:
-                way = draw.choice(ways)
+            if done.total() < 10 and (at_work(kills.out) or kills.draw.random() < 0.3):  # most of them hit a job
+                way = kills.draw.choice(ways)
                 done[way] += getattr(kills, way)()
-                slurm.wait_until_idle()
-    while live(slurm, out):
+            kills.slurm.wait_until_idle()
+    known = finished(kills.out)
+    while live(kills.slurm, kills.out):
         assert time.monotonic() < until
         time.sleep(0.2)
-    assert finished(out) == known, "no finished point was run again"
-    assert run_twice(out) == []
-    check_same(weft.open(out), weft.load(small, set=dict([WINDOW.split("=")])).run(tmp_path / "reference"))
-    print(f"seed {seed}: {done.total()} kills in {submissions} submissions: {dict(done)}")
+        kills.slurm.wait_until_idle()
+    assert finished(kills.out) == known, "no finished point was run again"
+    assert run_twice(kills.out) == []
+    return submissions
+
+
+def test_points_have_gone_on_from_checkpoints() -> None:
+    assert OF_ALL["resumed"] > 0

@@ -3,7 +3,7 @@
 
 It is called by the names of the commands. A job is a file `JOB.json` in the folder `FAKE_SLURM`: it is there until the
 job has ended. `FAKE_SLURM/refuse` holds words with which ``sbatch`` refuses; `FAKE_SLURM/down` lets nothing answer;
-`FAKE_SLURM/hold` lets jobs wait.
+`FAKE_SLURM/hold` lets jobs wait; `FAKE_SLURM/cluster` holds the name of the cluster.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def sbatch(words: list[str]) -> None:
         kept = STATE / f"{job}.json"
         kept.write_text(json.dumps({"job": job, "name": options["job-name"], "state": "PENDING"}))
         if not (STATE / "hold").exists():
-            begin(kept, script, array, number)
+            begin(kept, array, number)
     print(f"Submitted batch job {array}")
 
 
-def begin(kept: Path, script: Path, array: int, number: int | None) -> None:
-    """Run a job in a process group of its own; its file goes when it ends."""
+def begin(kept: Path, array: int, number: int | None) -> None:
+    """Run a job in a process group of its own, again as long as it asks for that; its file goes when it ends."""
     raw = 1000 * array + (number or 0)
     environment = os.environ | {"SLURM_JOB_ID": str(raw), "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}
     environment["FAKE_JOB"] = kept.stem
@@ -48,7 +48,8 @@ def begin(kept: Path, script: Path, array: int, number: int | None) -> None:
     else:
         environment["SLURM_JOB_ID"] = str(array)
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    line = f"bash {script}; rm -f {kept}"
+    script, again = STATE / f"{array}.script", kept.with_suffix(".again")
+    line = f"bash {script}; while rm {again}; do bash {script}; done; rm -f {kept}"
     kept.write_text(kept.read_text().replace("PENDING", "RUNNING"))
     process = subprocess.Popen(["bash", "-c", line], env=environment, start_new_session=True, **quiet)  # type: ignore[call-overload]
     kept.with_suffix(".pid").write_text(str(process.pid))
@@ -72,6 +73,15 @@ def squeue(words: list[str]) -> None:
         job = json.loads(path.read_text())
         if job["name"] == options.get("name"):
             print(f"{job['job']}|{job['state']}|{'Priority' if job['state'] == 'PENDING' else 'None'}")
+
+
+def scontrol(words: list[str]) -> None:
+    """Name the cluster, or queue a job again that is about to end."""
+    if words == ["show", "config"]:
+        name = STATE / "cluster"
+        print(f"AuthType = none\nClusterName             = {name.read_text() if name.exists() else 'here'}")
+    else:
+        (STATE / f"{words[1]}.again").touch()
 
 
 def scancel(words: list[str]) -> None:

@@ -30,6 +30,7 @@ pub use network::rebuild::unproven;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;
+use run::course::Bytes;
 pub use run::measure::Progress;
 pub use run::outcome::{self, Outcome};
 pub use run::warmup::usual_limit;
@@ -51,22 +52,22 @@ pub fn run(spec: &Spec, how: spec::Execution, progress: &dyn Progress) -> Result
 /// Goes on with a run of the same spec from a checkpoint that [`Progress::keep`] was given. The result is that of a run
 /// without a break. The network is divided into the blocks of the checkpoint, whatever `how` says; its threads share them.
 /// Refuses bytes that can't be read as a checkpoint of this spec. They must come from this build of the engine: nothing but
-/// their form is checked.
-pub fn resume(
+/// their form is checked. They are let go as soon as they have been read.
+pub fn resume<'a>(
     spec: &Spec,
     how: spec::Execution,
     progress: &dyn Progress,
-    checkpoint: &[u8],
+    checkpoint: impl AsRef<[u8]> + 'a,
 ) -> Result<Outcome, Refusal> {
-    let blocks = run::course::blocks_of(checkpoint)?;
-    run_from(spec, spec::Execution { blocks, ..how }, progress, Some(checkpoint))
+    let blocks = run::course::blocks_of(checkpoint.as_ref())?;
+    run_from(spec, spec::Execution { blocks, ..how }, progress, Some(Box::new(checkpoint)))
 }
 
 fn run_from(
     spec: &Spec,
     how: spec::Execution,
     progress: &dyn Progress,
-    checkpoint: Option<&[u8]>,
+    checkpoint: Option<Bytes<'_>>,
 ) -> Result<Outcome, Refusal> {
     if spec.is_narrow() {
         run_as::<1, 8>(spec, how, progress, checkpoint)
@@ -79,7 +80,7 @@ fn run_as<const W: usize, const V: usize>(
     spec: &Spec,
     how: spec::Execution,
     progress: &dyn Progress,
-    checkpoint: Option<&[u8]>,
+    checkpoint: Option<Bytes<'_>>,
 ) -> Result<Outcome, Refusal>
 where
     Widths: ForPorts<V>,

@@ -138,17 +138,13 @@ impl Point {
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run.
-    fn resume(
-        &self,
-        py: Python<'_>,
-        threads: usize,
-        control: &Control,
-        checkpoint: PyBackedBytes,
-    ) -> PyResult<Finished> {
+    /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run. `take` is
+    /// called once and gives the bytes, which are let go as soon as the network is as they say.
+    fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
         let how = Execution { threads, blocks: 0 };
+        let checkpoint: PyBackedBytes = take.call0()?.extract()?;
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
-        let finished = py.detach(move || point.resume(how, &*progress, &checkpoint));
+        let finished = py.detach(move || point.resume(how, &*progress, checkpoint));
         finished.map(|inner| Finished { inner }).map_err(|problem| errors::scenario_error(py, problem))
     }
 }

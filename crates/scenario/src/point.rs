@@ -169,8 +169,13 @@ impl Point {
     }
 
     /// Goes on with a run of this point from a checkpoint that [`Progress::keep`] was given, to the same result. Refuses, at
-    /// the path `checkpoint`, bytes that can't be read as one.
-    pub fn resume(&self, how: Execution, progress: &dyn Progress, checkpoint: &[u8]) -> Result<Finished, Diagnostic> {
+    /// the path `checkpoint`, bytes that can't be read as one. They are let go as soon as they have been read.
+    pub fn resume(
+        &self,
+        how: Execution,
+        progress: &dyn Progress,
+        checkpoint: impl AsRef<[u8]>,
+    ) -> Result<Finished, Diagnostic> {
         let spec = self.spec()?;
         self.finished(&spec, weft_engine::resume(&spec, how, progress, checkpoint))
     }

@@ -14,9 +14,9 @@ from weft.errors import ScenarioError
 from weft.results import bill_plan
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
-from weft.runs import memory, watch
-from weft.runs.beacon import Beacon
-from weft.runs.execute import execute
+from weft.runs import beacon, memory, watch
+from weft.runs.checkpoints import Checkpoints
+from weft.runs.how import How
 from weft.scenario.scenario import Scenario, written
 from weft.text import given
 from weft.text.labels import at
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from weft._engine import Finished, Point
+    from weft._engine import Point
     from weft.api.results import Results
     from weft.runs.execute import Status
     from weft.runs.on_slurm import Submission
     from weft.runs.slurm_jobs import SlurmJobs
+    from weft.runs.slurm_search import SearchSubmission
 
 # Keys of the resolved scenario that change neither these facts nor whether the network can run. `power.policy` changes
 # both: a routing need not go with every policy, and a policy may begin with links off.
@@ -214,61 +215,59 @@ class Sweep:
             If a point can't go on from its checkpoint and starts from the beginning, or one can't be written.
         """
         from weft.api.results import Results
-        from weft.runs import executors
-        from weft.runs.checkpoints import Checkpoints, Every
+        from weft.runs import executors, in_process
         from weft.runs.notebook_bar import shown
 
         given.execution(jobs, threads, blocks, watch)
-        every = None if checkpoint_every is None else Every.of(checkpoint_every)
+        how = How(threads, blocks, force, force_memory, checkpoint_every)
+        often = () if checkpoint_every is None else ("--checkpoint-every", checkpoint_every)
         bill_plan.check(self.points)
         if executor is not None:
             executors.check(executor, jobs)
         elif not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
-        for points in self._alike():
-            points[0].check_network()
-        store = Store(self.folder if out is None else out)
-        often = () if checkpoint_every is None else ("--checkpoint-every", checkpoint_every)
-        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *often))
-        distinct = {point.hash: point for point in self.points}
-        missing = [point for point in distinct.values() if force or not store.sound(point.hash)]
-        checkpoints = Checkpoints(store, every)
-        waiting = {point.hash for point in missing}
-        checkpoints.forget(hash for hash in distinct if hash not in waiting)
-        with shown(self.name, watch) as watching, Beacon(store, watching) as beacon:
-            if executor is not None:
+        self._check_networks()
+        store = self._prepared(out, often)
+        missing = self._missing(store, force=force)
+        reused = len({point.hash for point in self.points}) - len(missing)
+        with shown(self.name, watch) as watching, beacon.Beacon(store, watching) as told:
+            if executor is None:
+                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=told)
+            else:
                 executors.run(
                     executor,
                     store,
                     self.scenario,
-                    self.sets,
+                    [self.sets],
                     missing,
-                    client=beacon.name,
-                    threads=threads,
-                    blocks=blocks,
-                    force=force,
-                    force_memory=force_memory,
-                    checkpoint_every=checkpoint_every,
-                    reused=len(distinct) - len(missing),
-                    watch=beacon,
+                    client=told.name,
+                    how=how,
+                    reused=reused,
+                    watch=told,
                 )
-                return Results(store)
-
-            def finish(place: int, finished: Finished, run: dict[str, Any]) -> None:
-                store.save(missing[place], finished, run)
-                checkpoints.remove(missing[place].hash)
-
-            execute(
-                missing,
-                finish,
-                jobs=jobs,
-                threads=threads,
-                blocks=blocks,
-                reused=len(distinct) - len(missing),
-                watch=beacon,
-                checkpoints=checkpoints,
-            )
         return Results(store)
+
+    def _check_networks(self) -> None:
+        """Refuse points that can't run."""
+        for points in self._alike():
+            points[0].check_network()
+
+    def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
+        """The folder of the results, with the list of points and without what dead runs left there.
+
+        `words` are those that the command line of `run` has besides.
+        """
+        store = Store(self.folder if out is None else out)
+        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *words))
+        beacon.clear(store.root)
+        return store
+
+    def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
+        """The points that are to run; what dead runs left of the others goes."""
+        distinct = {point.hash: point for point in self.points}
+        missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
+        Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
+        return list(missing.values())
 
     def submit(
         self,
@@ -278,6 +277,7 @@ class Sweep:
         threads: int = 1,
         blocks: int = 0,
         force_memory: bool = False,
+        checkpoint_every: str | None = None,
         command: Sequence[str] = (),
     ) -> Submission:
         """Hand every point that has no results yet, and that no job is to run already, to Slurm as an array of jobs.
@@ -291,8 +291,8 @@ class Sweep:
             How jobs are to be.
         out : path, optional
             As for `run`; a folder that this machine and the nodes see under the same path.
-        threads, blocks, force_memory
-            As for `run`.
+        threads, blocks, force_memory, checkpoint_every
+            As for `run`. With checkpoints a point may take longer than the time limit of a job: it goes on in the next.
         command : sequence of str
             Words that the command line of `run` has besides, for the list of points: it says how to go on.
 
@@ -301,39 +301,30 @@ class Sweep:
         ScenarioError
             If a point can't run, or a job has less time or memory than a point needs.
         WeftError
-            If there is no Slurm, or Slurm refuses the jobs.
+            If there is no Slurm, if Slurm refuses the jobs, or if jobs of another cluster may run points of the folder.
         """
         from weft.runs import arrays, on_slurm, slurm_jobs
 
         given.execution(None, threads, blocks, None)
         wanted = slurm or slurm_jobs.SlurmJobs()
+        how = How(threads, blocks, force_memory=force_memory, checkpoint_every=checkpoint_every)
         bill_plan.check(self.points)
-        for points in self._alike():
-            points[0].check_network()
+        self._check_networks()
         on_slurm.check()
         store = Store(self.folder if out is None else out)
         store.check_owner(self.named, self.points)
-        missing = {point.hash: point for point in self.points if not store.sound(point.hash)}
-        taken = arrays.under_way(store) & set(missing)
-        points = [point for hash, point in missing.items() if hash not in taken]
+        missing = self._missing(store)
+        taken = arrays.under_way(store)
+        points = [point for point in missing if point.hash not in taken]
+        under_way = len(missing) - len(points)
         if not points:
-            return on_slurm.Submission(None, None, 0, len(taken))
-        plan = slurm_jobs.plan(
-            wanted, points, self.points, store, threads=threads, blocks=blocks, force_memory=force_memory
-        )
-        store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *command))
+            return on_slurm.Submission(None, None, 0, under_way)
+        plan = slurm_jobs.plan(wanted, points, self.points, store, how)
+        self._prepared(out, command)
         array = on_slurm.submit(
-            store,
-            self.scenario,
-            self.sets,
-            points,
-            plan=plan,
-            wanted=wanted,
-            name=self.named.folder,
-            threads=threads,
-            blocks=blocks,
+            store, self.scenario, self.sets, points, plan=plan, wanted=wanted, name=self.named.folder, how=how
         )
-        return on_slurm.Submission(array, plan, len(points), len(taken))
+        return on_slurm.Submission(array, plan, len(points), under_way)
 
     def journeys(
         self, packets: Sequence[str], *, threads: int = 1, blocks: int = 0, force_memory: bool = False
@@ -353,7 +344,9 @@ class Sweep:
         threads: int = 1,
         blocks: int = 0,
         force_memory: bool = False,
+        checkpoint_every: str | None = None,
         watch: Callable[[Status], None] | Literal[False] | None = None,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """Search the saturation load of every curve (combination of what is swept besides ``traffic.load``).
 
@@ -372,8 +365,9 @@ class Sweep:
             1, or the bandwidth of its link.
         seeds : int
             Runs of each load, with the seed of the scenario and those after it; half of them decide.
-        jobs, threads, blocks, force_memory, watch
-            As for `run`.
+        jobs, threads, blocks, force_memory, checkpoint_every, watch, executor
+            As for `run`. An executor gets the points of one round after the other: both ends of the range of all
+            curves, then a load of each curve, with all seeds.
 
         Returns
         -------
@@ -397,26 +391,56 @@ class Sweep:
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
         """
-        from weft.runs import saturation_search
         from weft.runs.notebook_bar import shown
+        from weft.runs.saturation_search import Asked, SaturationSearch, find
 
         given.execution(jobs, threads, blocks, watch)
+        how = How(threads, blocks, force_memory=force_memory, checkpoint_every=checkpoint_every)
+        search = SaturationSearch(self.scenario, self.sets, out, Asked(tolerance, lower, upper, seeds))
         with shown(f"{self.name} saturation", watch) as watching:
-            frame, _ = saturation_search.find(
-                self.scenario,
-                self.sets,
-                out,
-                tolerance=tolerance,
-                lower=lower,
-                upper=upper,
-                seeds=seeds,
-                jobs=jobs,
-                threads=threads,
-                blocks=blocks,
-                force_memory=force_memory,
-                watch=watching,
-            )
-        return frame
+            return find(search, how, jobs=jobs, executor=executor, watch=watching)
+
+    def submit_saturation(
+        self,
+        slurm: SlurmJobs | None = None,
+        out: str | Path | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+        lower: float | None = None,
+        upper: float | None = None,
+        seeds: int = 1,
+        threads: int = 1,
+        blocks: int = 0,
+        force_memory: bool = False,
+        checkpoint_every: str | None = None,
+    ) -> SearchSubmission:
+        """Hand the search for saturation to Slurm, as one job that runs as many points at a time as it has cores for.
+
+        The same call says later whether the job has ended: when all is found, `saturation` gives the table at once.
+
+        Parameters
+        ----------
+        slurm : SlurmJobs, optional
+            How the job is to be; ``job_seconds`` and ``max_jobs`` mean nothing for one job.
+        out, tolerance, lower, upper, seeds
+            As for `saturation`; the folder is one that this machine and the nodes see under the same path.
+        threads, blocks, force_memory, checkpoint_every
+            As for `submit`.
+
+        Raises
+        ------
+        ScenarioError
+            As for `saturation`, or if the job has less time or memory than a point needs.
+        WeftError
+            As for `submit`.
+        """
+        from weft.runs import slurm_jobs, slurm_search
+        from weft.runs.saturation_search import Asked, SaturationSearch
+
+        given.execution(None, threads, blocks, None)
+        how = How(threads, blocks, force_memory=force_memory, checkpoint_every=checkpoint_every)
+        search = SaturationSearch(self.scenario, self.sets, out, Asked(tolerance, lower, upper, seeds))
+        return slurm_search.submit(search, slurm or slurm_jobs.SlurmJobs(), how, ())
 
 
 def _memory(point: Point) -> dict[str, int]:

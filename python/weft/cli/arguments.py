@@ -55,7 +55,7 @@ def add_scenario(parser: argparse.ArgumentParser, help: str = "scenario (YAML)")
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
-    """Add the options for points at a time, threads and blocks."""
+    """Add the options for points at a time, threads, blocks, memory and checkpoints."""
     parser.add_argument(
         "--jobs", metavar="N", type=positive, help="points that run at the same time (default: as many as cores)"
     )
@@ -70,6 +70,13 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         help="blocks of routers into which a point is divided (default: Weft chooses)",
     )
     add_force_memory(parser)
+    parser.add_argument(
+        "--checkpoint-every",
+        metavar="TIME",
+        type=interval,
+        help="let each point that runs write a checkpoint so often, such as 10min or 1000000cycles (s, min, h, d, "
+        "cycles); if the run is killed, the same command goes on from there (default: none is written)",
+    )
 
 
 def add_force_memory(parser: argparse.ArgumentParser) -> None:

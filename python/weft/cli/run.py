@@ -27,13 +27,6 @@ def add(commands: Commands) -> None:
     arguments.add_scenario(parser)
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
     arguments.add_execution(parser)
-    parser.add_argument(
-        "--checkpoint-every",
-        metavar="TIME",
-        type=arguments.interval,
-        help="let each point that runs write a checkpoint so often, such as 10min or 1000000cycles (s, min, h, d, "
-        "cycles); if the run is killed, the same command goes on from there (default: none is written)",
-    )
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
         "--report",
@@ -53,7 +46,7 @@ def add(commands: Commands) -> None:
         help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
-    slurm.add(parser)
+    slurm.add(parser, "submit the points as an array of jobs instead of running them")
 
 
 def main(options: argparse.Namespace) -> int:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import arguments, overrides, stalls, warned
+from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned
 from weft.results.quantities import TOLERANCE
 from weft.runs.bisection import Verdict
 from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     import polars as pl
 
-    from weft._engine import Point
     from weft.api.results import Results
     from weft.cli.arguments import Commands
 
@@ -50,6 +48,7 @@ def add(commands: Commands) -> None:
     )
     arguments.add_execution(parser)
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
+    slurm.add(parser, "submit the search as one job instead of making it here")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -57,38 +56,36 @@ def main(options: argparse.Namespace) -> int:
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
     from weft.results.of_sweep import FILE
-    from weft.runs import saturation_search
+    from weft.runs.how import How
     from weft.runs.progress import Bar
+    from weft.runs.saturation_search import Asked, SaturationSearch, find
 
+    slurm.check(options)
     scenario, sets = overrides.scenario(options)
-    with interruptible(), Bar("saturation") as bar:
-        frame, store = saturation_search.find(
-            scenario,
-            sets,
-            options.out,
-            tolerance=options.tolerance,
-            lower=options.lower,
-            upper=options.upper,
-            seeds=options.seeds,
-            jobs=options.jobs,
-            threads=options.threads,
-            blocks=options.blocks,
-            force_memory=options.force_memory,
-            watch=bar,
-            tell=_warn,
-        )
-    results = Results(store)
+    asked = Asked(options.tolerance, options.lower, options.upper, options.seeds)
+    how = How(
+        options.threads,
+        options.blocks,
+        force_memory=options.force_memory,
+        checkpoint_every=options.checkpoint_every,
+    )
+    with interruptible():
+        search = SaturationSearch(scenario, sets, options.out, asked)
+        search.store.check_owner(search.named, search.ends)
+        if lines := warned.lines(search.ends):
+            print("\n".join(lines), file=sys.stderr)
+        if options.on and slurm.search_submitted(search, how, options):
+            return DONE
+        folders.tell_of_others(search.store.root)
+        with Bar("saturation") as bar:
+            frame = find(search, how, jobs=options.jobs, watch=bar)
+    results = Results(search.store)
     csv = results.root / FILE
     print("\n".join(_text(frame, results, options.tolerance)))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     return stalls.report(results)
-
-
-def _warn(points: Sequence[Point]) -> None:
-    if lines := warned.lines(points):
-        print("\n".join(lines), file=sys.stderr)
 
 
 def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""The options of ``weft run --on slurm``, and what it says when it has submitted jobs."""
+"""The options of ``weft run --on slurm`` and ``weft saturation --on slurm``, and what these say of submitted jobs."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.api.sweep import Sweep
+    from weft.runs.arrays import Array
+    from weft.runs.how import How
     from weft.runs.on_slurm import Submission
-    from weft.runs.slurm_jobs import SlurmJobs
+    from weft.runs.saturation_search import SaturationSearch
+    from weft.runs.slurm_jobs import Plan, SlurmJobs
 
 # Options of jobs, with the names of their values; and those of a run in this process, which jobs do not have.
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
     "force": "name another folder with --out: jobs run what has no results yet",
-    "checkpoint_every": "leave it out: jobs that end early are queued again for the points that are missing",
     "watch": "watch packets here, without --on slurm",
     "report": "give `weft report` the folder when the jobs have ended",
 }
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    group = parser.add_argument_group(
-        "jobs of a cluster", "submit the points as an array of jobs instead of running them"
-    )
-    group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand the missing points to Slurm, and return")
+def add(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options; `what` says what is submitted."""
+    group = parser.add_argument_group("jobs of a cluster", what)
+    group.add_argument("--on", choices=["slurm"], metavar="slurm", help="hand what is missing to Slurm, and return")
     group.add_argument("--partition", metavar="NAME", help="partition of the jobs (default: the cluster's)")
     group.add_argument("--account", metavar="NAME", help="account that pays for the jobs (default: the cluster's)")
     group.add_argument(
@@ -85,7 +85,7 @@ def check(options: argparse.Namespace) -> None:
                 raise WeftError.saying(what, f"write --on slurm as well, or leave {_option(name)} out")
         return
     for name, remedy in _OF_A_RUN.items():
-        if getattr(options, name):
+        if getattr(options, name, None):
             raise WeftError.saying(f"{_option(name)} does not go with --on {options.on}", remedy)
 
 
@@ -103,11 +103,36 @@ def submitted(sweep: Sweep, options: argparse.Namespace) -> bool:
         threads=options.threads,
         blocks=options.blocks,
         force_memory=options.force_memory,
+        checkpoint_every=options.checkpoint_every,
         command=_words(options),
     )
     if made.array is None and not made.under_way:
         return False
     print("\n".join(_lines(made, options.out or sweep.folder)))
+    return True
+
+
+def search_submitted(search: SaturationSearch, how: How, options: argparse.Namespace) -> bool:
+    """Submit a search for saturation and say so; false if all its points have results.
+
+    Raises
+    ------
+    WeftError
+        If the job can't be submitted.
+    """
+    from weft.runs import slurm_search
+
+    for name in ("job_time", "max_jobs"):
+        if getattr(options, name) is not None:
+            what = f"{_option(name)} is for many jobs, and a search is one"
+            raise WeftError.saying(what, f"leave {_option(name)} out; with --cpus points run side by side")
+    made = slurm_search.submit(search, _jobs(options), how, _words(options))
+    if made.array is None:
+        return False
+    lines = [f"submitted nothing: job {made.array.job} searches in this folder"]
+    if made.plan:
+        lines = [f"submitted the search as job {made.array.job}", *_needs(made.plan, made.array)]
+    print("\n".join([*lines, *_afterwards(search.store.root)]))
     return True
 
 
@@ -147,36 +172,46 @@ def _words(options: argparse.Namespace) -> list[str]:
         "memory": lambda size: f"{size / 1e6:.15g}MB",
     }
     words = ["--on", options.on]
-    for name in (*_OF_JOBS, "threads", "blocks"):
+    for name in (*_OF_JOBS, "threads", "blocks", "checkpoint_every"):
         if getattr(options, name) and (name != "threads" or options.threads > 1):
             words += [_option(name), written.get(name, str)(getattr(options, name))]
     return [*words, "--force-memory"] if options.force_memory else words
 
 
 def _lines(made: Submission, folder: str | Path) -> list[str]:
-    from weft.runs import memory
-    from weft.text import shell
-    from weft.text.columns import clock
-
     lines = []
     if made.array and made.plan:
-        plan, count = made.plan, len(made.array.chunks)
+        count = len(made.array.chunks)
         lines.append(f"submitted {made.points} points in {count} job{'s' * (count != 1)}: array {made.array.job}")
-        takes = (
-            "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
-        )
-        cores = f"{plan.cpus} core{'s' * (plan.cpus != 1)}"
-        lines.append(f"each job  {takes}; limit {clock(plan.limit_seconds)}, {memory.text(plan.memory_bytes)}, {cores}")
-        lines.append(f"logs      {made.array.order.folder}")
+        lines += _needs(made.plan, made.array)
     if made.under_way:
         again = "submitted nothing: " if made.array is None else ""
         lines.append(f"{again}{made.under_way} points are with jobs that were submitted before")
-    lines.append(f"how far   {shell.command('status', folder)}")
-    lines.append(f"stop      {shell.command('cancel', folder)}")
-    lines.append(
-        "results   the same command again, when the jobs have ended: it submits what is missing, or shows the table"
-    )
-    return lines
+    return [*lines, *_afterwards(folder)]
+
+
+def _needs(plan: Plan, array: Array) -> list[str]:
+    """What a job needs, and where it tells of itself."""
+    from weft.runs import memory
+    from weft.text.columns import clock
+
+    takes = "of unknown length" if plan.job_seconds is None else f"about {clock(plan.job_seconds)} as estimated here"
+    cores = f"{plan.cpus} core{'s' * (plan.cpus != 1)}"
+    return [
+        f"each job  {takes}; limit {clock(plan.limit_seconds)}, {memory.text(plan.memory_bytes)}, {cores}",
+        f"logs      {array.order.folder}",
+    ]
+
+
+def _afterwards(folder: str | Path) -> list[str]:
+    """What a person can do when jobs are submitted."""
+    from weft.text import shell
+
+    return [
+        f"how far   {shell.command('status', folder)}",
+        f"stop      {shell.command('cancel', folder)}",
+        "results   the same command again, when the jobs have ended: it submits what is missing, or shows the table",
+    ]
 
 
 def _option(name: str) -> str:

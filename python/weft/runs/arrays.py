@@ -11,6 +11,7 @@ from weft.errors import WeftError
 from weft.results.store import Store
 from weft.runs import slurm_queue
 from weft.runs.orders import FOLDER, Order
+from weft.text import shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,19 +31,25 @@ class Array:
         What its jobs run.
     name : str
         Name of its jobs, which nothing else has.
+    cluster : str
+        Cluster whose Slurm has its jobs: several may share a folder.
     job : str or None
         Number of the array; ``None`` if Slurm has not answered with one.
     submitted_utc : str
         When.
     chunks : list of list of str
         Hashes of the points of each job.
+    search : bool
+        Whether its only job searches for saturation, and so finds out itself which points it runs.
     """
 
     order: Order
     name: str
+    cluster: str
     job: str | None
     submitted_utc: str
     chunks: list[list[str]]
+    search: bool = False
 
     def write(self) -> None:
         """Write it beside its order.
@@ -52,8 +59,12 @@ class Array:
         WriteError
             If it can't be written.
         """
-        said = {"name": self.name, "job": self.job, "submitted_utc": self.submitted_utc, "chunks": self.chunks}
+        said = {name: value for name, value in vars(self).items() if name != "order"}
         Store(self.order.folder).replace(_FILE, json.dumps(said))
+
+    def job_of(self, number: int) -> str:
+        """What Slurm calls a job; the only one of an array has the number of the array."""
+        return str(self.job) if len(self.chunks) == 1 else f"{self.job}_{number}"
 
     def live(self) -> dict[int, tuple[str, str]]:
         """State and reason of each of its jobs that has not ended, by number.
@@ -61,15 +72,38 @@ class Array:
         Raises
         ------
         WeftError
-            If Slurm does not answer, or is not on this machine.
+            If Slurm does not answer, is not on this machine, or is that of another cluster.
         """
+        self._check_cluster()
         return slurm_queue.live(self.name)
+
+    def cancel(self) -> None:
+        """Let Slurm end its jobs.
+
+        Raises
+        ------
+        WeftError
+            As `live` does.
+        """
+        self._check_cluster()
+        slurm_queue.cancel(self.name)
+
+    def _check_cluster(self) -> None:
+        """Refuse to ask another cluster, which would know nothing of these jobs."""
+        if (here := slurm_queue.cluster()) != self.cluster:
+            what = f"array {self.job} was submitted on the cluster {self.cluster!r}, and this is a machine of {here!r}"
+            end = shell.command("cancel", self.order.root)
+            remedy = f"give the command on a machine of {self.cluster!r}; or end these jobs first, with `{end}`"
+            raise WeftError.saying(what, remedy)
 
     def last_words(self, number: int) -> str | None:
         """The last line that a job has left in its log; ``None`` if it has left none."""
-        job = self.job if len(self.chunks) == 1 else f"{self.job}_{number}"
         with suppress(OSError):
-            lines = (self.order.folder / f"{job}_0_log.err").read_text(encoding="utf-8", errors="replace").split("\n")
+            lines = (
+                (self.order.folder / f"{self.job_of(number)}_0_log.err")
+                .read_text(encoding="utf-8", errors="replace")
+                .split("\n")
+            )
             return next((line.strip()[:_LONGEST] for line in reversed(lines) if line.strip()), None)
         return None
 
@@ -78,10 +112,9 @@ def arrays(root: Path) -> list[Array]:
     """The arrays of a folder, the oldest first."""
     found = []
     for path in (root / FOLDER).glob(f"*/{_FILE}"):
-        with suppress(OSError, ValueError):
-            said = json.loads(path.read_text(encoding="utf-8"))
+        with suppress(OSError, ValueError, TypeError):  # of another version, which has other keys
             order = Order(str(root.absolute()), path.parent.name)
-            found.append(Array(order, said["name"], said["job"], said["submitted_utc"], said["chunks"]))
+            found.append(Array(order, **json.loads(path.read_text(encoding="utf-8"))))
     return sorted(found, key=lambda array: (array.submitted_utc, array.order.id))
 
 
@@ -90,7 +123,8 @@ def standing(store: Store) -> list[Array]:
     return [
         array
         for array in arrays(store.root)
-        if array.order.stands and not all(store.complete(point) for chunk in array.chunks for point in chunk)
+        if array.order.stands
+        and (array.search or not all(store.complete(point) for chunk in array.chunks for point in chunk))
     ]
 
 
@@ -100,15 +134,34 @@ def under_way(store: Store) -> set[str]:
     Raises
     ------
     WeftError
-        If there are arrays that may not have ended, and Slurm does not answer.
+        If there are arrays that may not have ended, and Slurm does not answer, or is that of another cluster.
     """
     found: set[str] = set()
+    for array, live in _at_work(store):
+        for number in live & set(range(len(array.chunks))):
+            found.update(array.chunks[number])
+    return found
+
+
+def search_under_way(store: Store) -> Array | None:
+    """The array whose job makes a search for saturation in a folder; orders whose jobs have all ended are withdrawn.
+
+    Raises
+    ------
+    WeftError
+        As `under_way` does.
+    """
+    return next((array for array, live in _at_work(store) if array.search and live), None)
+
+
+def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
+    """The arrays that may not have ended, and the numbers of their jobs that have not."""
+    found = []
     for array in standing(store):
         live = array.live()
         if not live and array.job is not None:  # without a number it may be on its way to Slurm just now
             array.order.withdraw()
-        for number in live.keys() & set(range(len(array.chunks))):
-            found.update(array.chunks[number])
+        found.append((array, set(live)))
     return found
 
 
@@ -154,7 +207,7 @@ def cancel(root: Path) -> Cancelled:
             continue
         ended.append(array)
         try:
-            slurm_queue.cancel(array.name)
+            array.cancel()
         except WeftError as problem:
             unasked = problem.what
     return Cancelled(ended, others, unasked)

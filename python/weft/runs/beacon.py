@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-from weft.errors import WriteError
+from weft.results import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,10 +69,6 @@ class Beacon:
         self._next = 0.0
 
     def __enter__(self) -> Self:
-        for path, who in _found(self._store.root):
-            if not _alive(path, who):
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
         return self
 
     def __exit__(
@@ -86,29 +82,49 @@ class Beacon:
         if (now := time.monotonic()) >= self._next:
             self._next = now + self._every
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
-            with suppress(WriteError):  # if the disk is full, saving the results fails and says so
-                self._store.replace(self.name, json.dumps(said))
+            with suppress(OSError):  # if the disk is full, saving the results fails and says so
+                self._write(json.dumps(said))
         if self._watch:
             self._watch(status)
+
+    def _write(self, text: str) -> None:
+        """Replace the file. Nobody else writes one of this name, so none that died can have left a part of it."""
+        partial = unfinished.beside(self._store.root / self.name)
+        try:
+            self._store.root.mkdir(parents=True, exist_ok=True)
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(self._store.root / self.name)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def works(root: Path, name: str) -> bool:
     """Whether the run that writes the file of this name in a folder is at work."""
     path = root / name
     who = _read(path)
-    return who is not None and _alive(path, who)
+    return who is not None and _alive(path, who, now(root))
 
 
 def at_work(root: Path) -> list[dict[str, Any]]:
     """For each run that works in a folder: host, pid, start, job if it is one, and its `Status`."""
-    return [who for path, who in _found(root) if _alive(path, who)]
+    return [who for _, who, alive in _found(root) if alive]
 
 
-def _found(root: Path) -> list[tuple[Path, dict[str, Any]]]:
+def clear(root: Path) -> None:
+    """Remove the files of dead runs. Whoever begins a sweep does so, not each of its workers: the folder is read."""
+    for path, _, alive in _found(root):
+        if not alive:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
+    """The files of a folder, what they say, and whether their runs are alive."""
     beacons: list[Path] = []
     with suppress(OSError):  # there may be no such folder, and its name may be too long for one
         beacons += sorted(root.glob(_FILES))
-    return [(path, who) for path in beacons if (who := _read(path)) is not None]
+    at = now(root) if beacons else 0.0
+    return [(path, who, _alive(path, who, at)) for path in beacons if (who := _read(path)) is not None]
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -156,10 +172,10 @@ def _flight(each: Any) -> bool:
     return False
 
 
-def _alive(path: Path, who: dict[str, Any]) -> bool:
+def _alive(path: Path, who: dict[str, Any], now: float) -> bool:
     """Whether a run is alive: it wrote its file a short time ago and, on this machine, its process exists."""
     try:
-        if now(path.parent) - path.stat().st_mtime > SILENT_SECONDS:
+        if now - path.stat().st_mtime > SILENT_SECONDS:
             return False
         if os.name == "posix" and who["host"] == socket.gethostname():
             os.kill(who["pid"], 0)

@@ -140,7 +140,7 @@ class Checkpoints:
             # blocks stay what they were: only threads can change on the way
             clock.resume(kept.seconds, kept.resumed + 1, kept.blocks)
             try:
-                return point.resume(threads, control, state)
+                return point.resume(threads, control, state.pop)  # nobody here keeps what the engine has read
             except ScenarioError as problem:
                 if problem.path != "checkpoint":
                     raise
@@ -196,20 +196,30 @@ class Checkpoints:
             seconds=round(clock.seconds, 3),
             resumed=clock.resumed,
         )
-        try:
-            with replaced(self._path(hash)) as partial, partial.open("wb") as file:
-                head = json.dumps(vars(kept)).encode() + b"\n"
-                checksum = sha256(head)
-                checksum.update(state)
-                for part in (head, state, checksum.digest()):
-                    file.write(part)
-                file.flush()
-                os.fsync(file.fileno())  # the one before goes only when this one is on the disk
-        except WriteError as problem:
-            _warn(f"no checkpoint: {problem.what} ({problem.help}); the run goes on")
+        for again in (True, True, False):
+            try:
+                self._replace(hash, json.dumps(vars(kept)).encode() + b"\n", state)
+                return
+            except WriteError as problem:
+                # `remove` of another point, which has just finished, takes away the folder while it is empty
+                if not again or not isinstance(problem.__cause__, FileNotFoundError):
+                    _warn(f"no checkpoint: {problem.what} ({problem.help}); the run goes on")
+                    return
 
-    def _load(self, hash: str) -> tuple[Kept, bytes] | None:
-        """The checkpoint of a point; ``None`` if there is none, or none from which it can go on, which is said."""
+    def _replace(self, hash: str, head: bytes, state: bytes) -> None:
+        with replaced(self._path(hash)) as partial, partial.open("wb") as file:
+            checksum = sha256(head)
+            checksum.update(state)
+            for part in (head, state, checksum.digest()):
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())  # the one before goes only when this one is on the disk
+
+    def _load(self, hash: str) -> tuple[Kept, list[bytes]] | None:
+        """The checkpoint of a point, its state as the only element of a list, from which the engine takes it.
+
+        ``None`` if there is none, or none from which the point can go on, which is said.
+        """
         if not self._folder.is_dir():
             return None
         path = self._path(hash)
@@ -222,18 +232,27 @@ class Checkpoints:
                 )
             return None
         try:
-            whole = memoryview(path.read_bytes())
+            head, state, last = _parts(path)
         except OSError as problem:
             _warn(f"{path} can't be read: {problem.strerror}; the point starts from the beginning")
             return None
-        head = bytes(whole[:_LONGEST_HEAD]).partition(b"\n")[0]
-        if sha256(whole[:-_CHECKSUM]).digest() == whole[-_CHECKSUM:]:
+        checksum = sha256(head)
+        checksum.update(state)
+        if checksum.digest() == last:
             with suppress(ValueError, RecursionError, TypeError):
                 kept = Kept.read(head)
                 if (kept.hash, kept.build) == (hash, build()):
-                    return kept, bytes(whole[len(head) + 1 : -_CHECKSUM])
+                    return kept, [state]
         _warn(f"{path} is damaged: the point starts from the beginning")
         return None
+
+
+def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
+    """First line, state and checksum of a file, whatever it holds."""
+    with path.open("rb") as file:
+        head = file.readline(_LONGEST_HEAD)
+        state = file.read(max(0, os.fstat(file.fileno()).st_size - len(head) - _CHECKSUM))
+        return head, state, file.read()
 
 
 def pending(store: Store) -> list[Kept]:

@@ -28,6 +28,9 @@ _LOOK_SECONDS = 0.02
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
     """Seconds that each point takes on a machine like this one; ``None`` if nothing is known.
 
+    Trials take half a minute together, and the last one as much longer as its network takes to build, which can't be
+    broken off: seconds for a million terminals.
+
     Parameters
     ----------
     points : sequence of Point

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft._engine import Control
 from weft.errors import WeftError, WriteError
+from weft.runs.endings import endings
 from weft.runs.estimate import Estimate, offered
 from weft.runs.provenance import Clock, cores
 from weft.text.labels import label
@@ -198,22 +199,7 @@ def execute(
     """
     workers = jobs or max(1, cores() // threads)
     board = _Board(points, reused, workers, checkpoints)
-    order = sorted(range(len(points)), key=lambda place: -offered(points[place]))
-
-    def run(place: int) -> None:
-        clock, control = Clock(threads, blocks), board.controls[place]
-        board.begin(place, clock)
-        done = False
-        try:
-            if admit is not None and not admit(place):
-                return
-            begin = partial(checkpoints.run, points[place], clock) if checkpoints else points[place].run
-            finished = begin(threads, blocks, control)
-            if not control.stopped:  # a run that was stopped has no complete measurement
-                finish(place, finished, clock.record(finished.summary))
-                done = True
-        finally:
-            board.end(place, done=done)
+    runner = _Runner(points, board, finish, admit or _all, checkpoints, threads, blocks)
 
     def tell() -> None:
         if checkpoints:
@@ -224,7 +210,7 @@ def execute(
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             tell()
-            futures = [pool.submit(run, place) for place in order]
+            futures = [pool.submit(runner.run, place) for place in sorted(range(len(points)), key=runner.priority)]
             _follow(futures, tell)
         except BaseException:
             for control in board.controls:
@@ -232,6 +218,45 @@ def execute(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     _raise_first(futures)
+
+
+def _all(_: int) -> bool:
+    """Admit every point."""
+    return True
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """Runs points of a board one by one, in the threads of a pool."""
+
+    points: Sequence[Point]
+    board: _Board
+    finish: Callable[[int, Finished, dict[str, Any]], None]
+    admit: Callable[[int], bool]
+    checkpoints: Checkpoints | None
+    threads: int
+    blocks: int
+
+    def priority(self, place: int) -> float:
+        """By which points are sorted: the highest load first."""
+        return -offered(self.points[place])
+
+    def run(self, place: int) -> None:
+        """Run a point, unless it is not admitted, and hand over what it measured."""
+        clock, control = Clock(self.threads, self.blocks), self.board.controls[place]
+        self.board.begin(place, clock)
+        done = False
+        try:
+            if not self.admit(place):
+                return
+            point = self.points[place]
+            begin = partial(self.checkpoints.run, point, clock) if self.checkpoints else point.run
+            finished = begin(self.threads, self.blocks, control)
+            if not control.stopped:  # a run that was stopped has no complete measurement
+                self.finish(place, finished, clock.record(finished.summary))
+                done = True
+        finally:
+            self.board.end(place, done=done)
 
 
 def _words(points: Sequence[Point]) -> list[str]:
@@ -242,10 +267,8 @@ def _words(points: Sequence[Point]) -> list[str]:
 
 
 def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
-    """Wait for all futures, and report now and then; each wait is short so that Ctrl-C works."""
-    pending = set(futures)
-    while pending:
-        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+    """Wait for all futures, and report now and then."""
+    for finished in endings(futures, _LOOK_SECONDS):
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), WriteError):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from concurrent.futures import Executor, wait
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from weft.errors import WeftError, WriteError
-from weft.runs import orders, worker
+from weft.runs import orders
+from weft.runs.endings import endings
 from weft.runs.estimate import offered
 from weft.runs.execute import Status
 from weft.runs.orders import Order
+from weft.runs.worker import work
 from weft.text import given
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.results.store import Store
+    from weft.runs.how import How
     from weft.runs.worker import Done
     from weft.scenario.scenario import Scenario
 
@@ -49,15 +52,11 @@ def run(
     executor: Executor,
     store: Store,
     scenario: Scenario,
-    sets: Sequence[tuple[str, str]],
+    variants: Sequence[Sequence[tuple[str, str]]],
     points: Sequence[Point],
     *,
     client: str,
-    threads: int,
-    blocks: int,
-    force: bool,
-    force_memory: bool,
-    checkpoint_every: str | None,
+    how: How,
     reused: int,
     watch: Callable[[Status], None],
 ) -> None:
@@ -67,12 +66,12 @@ def run(
     ----------
     executor : Executor
         Its workers have this Weft and see the folder of the results under the same absolute path.
-    store, scenario, sets, points
-        Where the results go, what the sweep is, and which of its points are run.
+    store, scenario, variants, points
+        Where the results go, the scenario and its overrides, as for `Order.write`, and which of its points are run.
     client : str
         Beacon of this run.
-    threads, blocks, force, force_memory, checkpoint_every
-        As for `weft.Sweep.run`.
+    how : How
+        How they are run.
     reused : int
         Points besides these that need no run, for `watch`.
     watch : callable
@@ -87,10 +86,9 @@ def run(
         After the workers were told to stop; finished points are kept.
     """
     orders.clear(store.root)
-    root = str(store.root.absolute())
-    order = Order(root, uuid4().hex[:8], threads, blocks, force, force_memory, checkpoint_every)
+    order = Order(str(store.root.absolute()), uuid4().hex[:8], how)
     watch(Status(total=len(points) + reused, done=reused, reused=reused, running=0.0))
-    order.write(scenario, sets, client)
+    order.write(scenario, variants, client)
     futures: dict[Future[Done], str] = {}
     try:
         for point in sorted(points, key=lambda point: -offered(point)):
@@ -107,7 +105,7 @@ def run(
 
 def one(order: Order, hash: str) -> Done:
     """Run one point of an order: the task of an executor."""
-    return worker.work(order, [hash])
+    return work(order, [hash])
 
 
 def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
@@ -119,9 +117,8 @@ def _submitted(executor: Executor, order: Order, hash: str) -> Future[Done]:
 
 def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watch: Callable[[Status], None]) -> None:
     """Wait for all points, and report now and then."""
-    pending, done, first = set(futures), 0, None
-    while pending:
-        finished, pending = wait(pending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+    done, first = 0, None
+    for finished in endings(futures, _LOOK_SECONDS):
         for future in finished:
             problem = None if future.cancelled() else future.exception()
             if isinstance(problem, WeftError) and _of_a_point(problem):

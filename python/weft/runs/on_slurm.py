@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.results.store import Store
+    from weft.runs.how import How
+    from weft.runs.search_job import SearchJob
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
@@ -62,7 +64,7 @@ def check() -> None:
     WeftError
         If Slurm's commands or submitit are missing.
     """
-    for command in ("sbatch", "srun", "squeue"):
+    for command in ("sbatch", "srun", "squeue", "scontrol"):
         if not slurm_queue.here(command):
             what = f"there is no Slurm on this machine: {command} is not found"
             raise WeftError.saying(what, "submit from a login node of the cluster, or run here without --on slurm")
@@ -82,8 +84,8 @@ def submit(
     plan: Plan,
     wanted: SlurmJobs,
     name: str,
-    threads: int,
-    blocks: int,
+    how: How,
+    search: SearchJob | None = None,
 ) -> Array:
     """Submit an array of jobs.
 
@@ -95,23 +97,27 @@ def submit(
         Which job runs which points, and how jobs are to be.
     name : str
         What the sweep is called.
-    threads, blocks : int
-        As for `weft.Sweep.submit`.
+    how : How
+        How points are run. Nobody asks nodes what memory they have left: the job was given what its points need.
+    search : SearchJob, optional
+        What the only job does in place of running points that are known.
 
     Raises
     ------
     WeftError
         If Slurm refuses, with its own words; then nothing is left behind.
     """
-    order = Order(str(store.root.absolute()), uuid4().hex[:8], threads, blocks, force_memory=True)
+    order = Order(str(store.root.absolute()), uuid4().hex[:8], replace(how, force_memory=True))
     chunks = [[points[place].hash for place in job] for job in plan.jobs]
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    array = Array(order, f"weft-{name[:_LONGEST_NAME]}-{order.id}", None, now, chunks)
+    array = Array(
+        order, f"weft-{name[:_LONGEST_NAME]}-{order.id}", slurm_queue.cluster(), None, now, chunks, search is not None
+    )
     array.write()
-    order.write(scenario, sets)
-    jobs = [SlurmJob(order, chunk, plan.at_once, plan.limit_seconds) for chunk in chunks]
+    order.write(scenario, [sets])
+    jobs = [SlurmJob(order, chunk, plan.at_once, plan.limit_seconds, search) for chunk in chunks]
     try:
-        numbered = Array(order, array.name, _submitted(jobs, array, plan, wanted), now, chunks)
+        numbered = replace(array, job=_submitted(jobs, array, plan, wanted))
     except BaseException:
         order.remove()  # a job that Slurm has taken all the same finds nothing to do
         raise

@@ -11,15 +11,16 @@ import shutil
 import socket
 from base64 import b64decode, b64encode
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft._engine import RESULT_MODEL_VERSION
 from weft.errors import ResultsError, WeftError
 from weft.results.store import Store
 from weft.runs import beacon
+from weft.runs.how import How
 from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -41,23 +42,13 @@ class Order:
         Folder of the sweep: an absolute path, which workers must see as the same folder.
     id : str
         Names the order among those of the folder.
-    threads, blocks : int
-        As for `weft.Sweep.run`.
-    force : bool
-        Whether finished points are run again.
-    force_memory : bool
-        Whether a point is run even if it needs more memory than its machine has left.
-    checkpoint_every : str, optional
-        As for `weft.Sweep.run`.
+    how : How
+        How they are run.
     """
 
     root: str
     id: str
-    threads: int = 1
-    blocks: int = 0
-    force: bool = False
-    force_memory: bool = False
-    checkpoint_every: str | None = None
+    how: How = field(default_factory=How)
 
     @property
     def folder(self) -> Path:
@@ -71,13 +62,17 @@ class Order:
             return (self.folder / _ORDER).is_file()
         return False
 
-    def write(self, scenario: Scenario, sets: Sequence[tuple[str, str]], client: str | None = None) -> None:
+    def write(
+        self, scenario: Scenario, variants: Sequence[Sequence[tuple[str, str]]], client: str | None = None
+    ) -> None:
         """Give the order.
 
         Parameters
         ----------
-        scenario, sets
-            What is run, and its overrides.
+        scenario : Scenario
+            What is run.
+        variants : sequence of sequence of tuple
+            Its overrides; with several, points of each.
         client : str, optional
             Beacon of the run that waits for the workers; if it dies, `clear` withdraws the order.
 
@@ -92,7 +87,7 @@ class Order:
             # a worker may run in another folder
             "source": str(scenario.file.absolute()) if scenario.file else scenario.source,
             "files": {name: b64encode(content).decode("ascii") for name, content in scenario.files.items()},
-            "sets": list(sets),
+            "variants": [list(sets) for sets in variants],
             "result_model": RESULT_MODEL_VERSION,
             "client": client,
         }
@@ -114,6 +109,17 @@ class Order:
             )
             raise ResultsError.saying(what, remedy)
         return [known[each] for each in hashes]
+
+    def scenario(self) -> tuple[Scenario, list[tuple[str, str]]]:
+        """The scenario and its overrides, the first if there are several.
+
+        Raises
+        ------
+        WeftError
+            As `points` does.
+        """
+        said = _said(self.folder / _ORDER)
+        return said.scenario, said.variants[0]
 
     def withdraw(self) -> bool:
         """Let workers stop, and begin no further point; false if the order was withdrawn before."""
@@ -150,6 +156,17 @@ def clear(root: Path) -> None:
 @lru_cache(maxsize=4)
 def _expanded(path: Path) -> Mapping[str, Point]:
     """The points of an order by hash; a worker that runs many of them expands the sweep once."""
+    said = _said(path)
+    return {point.hash: point for sets in said.variants for point in said.scenario.points(sets)}
+
+
+class _Said(NamedTuple):
+    scenario: Scenario
+    variants: list[list[tuple[str, str]]]
+
+
+def _said(path: Path) -> _Said:
+    """What an order says."""
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -162,5 +179,4 @@ def _expanded(path: Path) -> Mapping[str, Point]:
         raise WeftError.saying(what, f"install the version there that writes result model {said['result_model']}")
     files = {name: b64decode(content) for name, content in said["files"].items()}
     scenario = Scenario(said["text"], said["name"], said["source"], files)
-    points = scenario.points([(key, value) for key, value in said["sets"]])
-    return {point.hash: point for point in points}
+    return _Said(scenario, [[(key, value) for key, value in sets] for sets in said["variants"]])

@@ -1,9 +1,10 @@
 """Claims of points, so that two processes on one folder do not run the same point: files that one of them can create.
 
-A point's claims are files ``.claims/HASH.NUMBER``. The highest number counts: it says who runs the point, and which
+A point's claims are files ``.claims/HASH/NUMBER``. The highest number counts: it says who runs the point, and which
 beacon (`weft.runs.beacon`) shows that this run is alive. A claim of a dead run is not removed, which two could do at
 the same time, but overruled by the next number: only one process can create that file. Whoever has finished a point
-removes its claims, and notes it if another run has overruled its own meanwhile.
+removes its claims, and notes it if another run has overruled its own meanwhile. Each point has a folder of its own, so
+that a claim costs the same in a sweep of any size.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from weft.errors import writing
 from weft.runs import beacon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 _FOLDER, _TWICE = ".claims", ".twice"
@@ -34,8 +35,8 @@ class Claims:
     mark : str
         Name of the beacon of this run in that folder; it is there before the first claim.
     job : str, optional
-        Job of a batch system. A batch system begins a job again only when it has ended, so other claims of the same job
-        are those of its former, dead runs.
+        Job of a batch system, for the notes. It says nothing about who is alive: a batch system whose controller has
+        died and come back may begin a job while its former run still goes on.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
@@ -52,12 +53,12 @@ class Claims:
             If no file can be created.
         """
         while True:
-            last = max(_numbers(self._folder, hash), default=-1)
+            last = max(_numbers(self._folder / hash), default=-1)
             if last >= 0 and self._lives(self._file(hash, last)):
                 return False
             if not self._create(self._file(hash, last + 1)):
-                continue  # another was first: look whether it lives
-            if max(_numbers(self._folder, hash), default=0) > last + 1:  # the first look saw an old list of the folder
+                continue  # another was first, or has just removed the folder: look again
+            if max(_numbers(self._folder / hash), default=0) > last + 1:  # the first look saw an old list of the folder
                 self._file(hash, last + 1).unlink(missing_ok=True)
                 continue
             self._mine[hash] = last + 1
@@ -74,19 +75,16 @@ class Claims:
             Whether the results are those that were there before; ``None`` if there were none.
         """
         mine = self._mine.pop(hash)
-        last = max(_numbers(self._folder, hash), default=-1)
+        last = max(_numbers(self._folder / hash), default=-1)
         if last != mine or same is not None:
             other = _read(self._file(hash, last)) if last > mine else None
             self._note(hash, {"by": self._who, "overruled_by": other, "same": same})
-        for number in range(mine + 1):
-            with suppress(OSError):  # a claim that is left behind is that of a dead run
-                self._file(hash, number).unlink(missing_ok=True)
+        self._remove(hash, range(mine + 1))
 
     def free(self, hash: str) -> None:
         """Give up the claim of a point, if this run has it, and leave the point to others."""
         if (number := self._mine.pop(hash, None)) is not None:
-            with suppress(OSError):
-                self._file(hash, number).unlink(missing_ok=True)
+            self._remove(hash, [number])
 
     def free_all(self) -> None:
         """Give up all claims."""
@@ -94,16 +92,23 @@ class Claims:
             self.free(point)
 
     def _file(self, hash: str, number: int) -> Path:
-        return self._folder / f"{hash}.{number}"
+        return self._folder / hash / str(number)
+
+    def _remove(self, hash: str, numbers: Iterable[int]) -> None:
+        """Remove claims of a point, and its folder behind the last one."""
+        with suppress(OSError):  # a claim that is left behind is that of a dead run
+            for number in numbers:
+                self._file(hash, number).unlink(missing_ok=True)
+            (self._folder / hash).rmdir()
 
     def _create(self, path: Path) -> bool:
-        """Create a claim; false if it exists."""
+        """Create a claim; false if it exists, or if its folder was removed at the same time."""
         with writing(path):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with path.open("x", encoding="utf-8") as file:
                     json.dump(self._who, file)
-            except FileExistsError:
+            except (FileExistsError, FileNotFoundError):
                 return False
         return True
 
@@ -113,10 +118,6 @@ class Claims:
         if who is None:  # just created, or by a run that died before it wrote: its age tells
             with suppress(OSError):
                 return beacon.now(self._root) - path.stat().st_mtime < beacon.SILENT_SECONDS
-            return False
-        if who["beacon"] == self._who["beacon"]:
-            return True
-        if who["job"] is not None and who["job"] == self._who["job"]:
             return False
         return beacon.works(self._root, who["beacon"])
 
@@ -131,10 +132,11 @@ def run_twice(root: Path) -> list[dict[str, Any]]:
     return [{"hash": path.name.removesuffix(_TWICE), **note} for path in notes if (note := _json(path)) is not None]
 
 
-def _numbers(folder: Path, hash: str) -> Iterator[int]:
-    for path in folder.glob(f"{hash}.*"):
-        if (number := path.name.removeprefix(f"{hash}.")).isdecimal():
-            yield int(number)
+def _numbers(folder: Path) -> list[int]:
+    """The numbers of the claims of a point."""
+    with suppress(OSError):  # there are none
+        return [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
+    return []
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,167 +1,214 @@
-"""Searches the load at which a network saturates, for each curve of a sweep.
-
-A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
-or does not deliver the packets of the window in time), if more than 3 % of the packets are dropped at faults, or if the
-network gets stuck. With several seeds, half of the
-runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
-what was offered was accepted before they had settled, the load is open. Where the paths of all packets are known
-beforehand, a load above what their channels can carry is too much, whatever a run shows. A load at which a run had not
-settled does not count as carried: the search looks for the highest one that has. Where terminals wait for replies the
-load follows the network, and there is nothing to search.
-"""
+"""Searches the load at which a network saturates, for each curve of a sweep, in rounds of points."""
 
 from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weft.errors import ScenarioError
-from weft.results import of_sweep, soundness
-from weft.results import quantities as q
+from weft.results import of_sweep
 from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
 from weft.results.store import Store
-from weft.runs import memory
-from weft.runs.beacon import Beacon
-from weft.runs.bisection import Search, Verdict
-from weft.runs.execute import Status, execute
+from weft.runs import beacon, executors, in_process, memory, saturation_curve, searchable
+from weft.runs.bisection import Search
+from weft.runs.execute import Status
+from weft.runs.saturation_curve import Curve, over
 from weft.text import given
-from weft.text.labels import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Executor
 
     import polars as pl
 
     from weft._engine import Point
+    from weft.runs.how import How
     from weft.scenario.scenario import Scenario
 
 _DIGITS = 12
-_ROUNDING = 1e-6
 
 
-@dataclass
-class _Curve:
-    """The search of one curve, with the points of every load and seed that it has asked for."""
+@dataclass(frozen=True)
+class Asked:
+    """What a search is to find; `weft.Sweep.saturation` says what the parameters are."""
 
-    coordinates: dict[str, Any]
-    search: Search
-    points: dict[float, list[Point]] = field(default_factory=dict)
+    tolerance: float = TOLERANCE
+    lower: float | None = None
+    upper: float | None = None
+    seeds: int = 1
 
-    def expand(self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]) -> None:
-        """Make the points of a load."""
-        fixed = self.coordinates | {LOAD: load}
-        placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
-        self.points[load] = [point for at in placed for point in scenario.points([*sets, *_sets(at)])]
 
-    def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
-        """Loads whose verdicts are needed next: those of the search, and then between settled and unsettled points."""
-        if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
-            return asked
-        low, late = self.carried(store), [load for load in sorted(self.points) if self.is_late(load, store)]
-        begin = -1 if low is None else loads.index(low)
-        end = next((place for load in late if (place := loads.index(load)) > begin), begin)
-        return [loads[(begin + end) // 2]] if end - begin > 1 else []
+@dataclass(frozen=True)
+class Round:
+    """Points that a search runs side by side.
 
-    def carried(self, store: Store) -> float | None:
-        """The highest load below the edge at which the runs had settled; ``None`` if there is none."""
-        low = self.search.bracket()[0]
-        known = [load for load in self.points if low is not None and load <= low and not self.is_late(load, store)]
-        return max(known, default=None)
+    Attributes
+    ----------
+    points : list of Point
+        Those that have no results.
+    variants : list of list of tuple
+        Overrides of the scenario that give all points of the round.
+    reused, before, total : int
+        Points of the round that have results, points of the rounds before, and all that the search may come to.
+    """
 
-    def is_late(self, load: float, store: Store) -> bool:
-        """Whether a load seems to be carried, although at least half of its runs had not settled."""
-        summaries = [store.summary(point.hash) for point in self.points[load]]
-        return _over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(
-            summaries
+    points: list[Point]
+    variants: list[list[tuple[str, str]]]
+    reused: int
+    before: int
+    total: int
+
+    def of_all(self, watch: Callable[[Status], None]) -> Callable[[Status], None]:
+        """Turn the status of this round into that of the whole search."""
+        return lambda status: watch(
+            replace(
+                status,
+                total=self.total,
+                done=self.before + status.done,
+                left_seconds=None,
+                most_left_seconds=None,
+            )
         )
 
-    def mean(self, load: float | None, column: str, store: Store) -> float | None:
-        """Mean over the seeds of a load; ``None`` where nothing was measured."""
-        if load is None:
-            return None
-        values = [value for point in self.points[load] if (value := store.summary(point.hash)[column]) is not None]
-        return sum(values) / len(values) if values else None
+
+class SaturationSearch:
+    """The search of all curves of a scenario; who runs the points of its rounds, and where, is up to the caller.
+
+    Parameters
+    ----------
+    scenario, sets
+        What is searched, and its overrides.
+    out : path, optional
+        Folder of the results, by default ``results/<name of the file>-saturation``.
+    asked : Asked
+        What is to be found.
+
+    Attributes
+    ----------
+    store : Store
+        The folder of all points that are run on the way.
+    scenario, sets, asked
+        As given.
+    named : Named
+        What the search is called.
+    ends : list of Point
+        The points of all curves at both ends of the range.
+
+    Raises
+    ------
+    ScenarioError
+        If a point can't run, if `traffic.load` decides nothing, or if there is no such range.
+    """
+
+    def __init__(
+        self, scenario: Scenario, sets: Sequence[tuple[str, str]], out: str | Path | None, asked: Asked
+    ) -> None:
+        given.whole(asked.seeds, "seeds")
+        lower = asked.tolerance if asked.lower is None else asked.lower
+        upper = _most_load(scenario, sets, lower) if asked.upper is None else asked.upper
+        for name, value in (("tolerance", asked.tolerance), ("lower", lower), ("upper", upper)):
+            given.number(value, name, 0.5)
+        self.scenario, self.sets, self.asked = scenario, list(sets), asked
+        self._loads = steps(lower, upper, asked.tolerance)
+        self._first = scenario.points([*sets, (LOAD, json.dumps(self._loads[0]))])
+        for point in self._first:
+            searchable.check(point)
+            point.check_network()
+        searchable.check_loads(scenario, sets, self._loads)
+        self.ends = [*self._first, *scenario.points([*sets, (LOAD, json.dumps(self._loads[-1]))])]
+        self._curves = _curves(self._first, self._loads)
+        self._seed = self._first[0].resolved["seed"]
+        self.named = scenario.named(self._first[0], sets).search()
+        self.store = Store(out if out is not None else Path("results") / self.named.folder)
+
+    def most_at_once(self) -> list[Point]:
+        """As many points as a round has at most: both ends of each curve, or two loads, with all seeds."""
+        return self.asked.seeds * self.ends
+
+    def left(self) -> tuple[int, int]:
+        """How many more rounds and runs the search may come to."""
+        loads = [curve.search.left() for curve in self._curves]
+        return max(loads), self.asked.seeds * sum(loads)
+
+    def rounds(self) -> Iterator[Round]:
+        """The rounds of the search, from its beginning; when the next is asked for, the points of one have results."""
+        self._curves = _curves(self._first, self._loads)
+        known: set[str] = set()
+        while wanted := [(curve, load) for curve in self._curves for load in curve.wanted(self._loads, self.store)]:
+            variants = []
+            for curve, load in wanted:
+                own = curve.coordinates.get(SEED, self._seed)
+                variants += curve.expand(self.scenario, self.sets, load, range(own, own + self.asked.seeds))
+            fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
+            missing = [point for key, point in fresh.items() if key not in known and not self.store.sound(key)]
+            yield Round(missing, variants, len(fresh) - len(missing), len(known), len(known) + self.left()[1])
+            known |= fresh.keys()
+            for curve, load in wanted:
+                curve.search.learn(load, over=over(curve.points[load], self.store))
+
+    def write_list(self, *words: str) -> None:
+        """Write the list of the points that the search has asked for so far; `words`: more of the command line."""
+        points = [point for curve in self._curves for load in sorted(curve.points) for point in curve.points[load]]
+        asked = ["--tolerance", f"{self.asked.tolerance:g}", "--from", f"{self._loads[0]:g}"]
+        asked += ["--to", f"{self._loads[-1]:g}", "--seeds", f"{self.asked.seeds}"]
+        command = self.scenario.command("saturation", self.sets, *asked, *words)
+        self.store.write_manifest(self.named, points, command)
+
+    def table(self) -> pl.DataFrame:
+        """The row of each curve, which is also written into the folder; for when there is no further round."""
+        frame = frame_of([saturation_curve.row(curve, self.store, self.asked.tolerance) for curve in self._curves])
+        self.store.replace(of_sweep.FILE, frame.write_csv())
+        return frame
 
 
 def find(
-    scenario: Scenario,
-    sets: Sequence[tuple[str, str]] = (),
-    out: str | Path | None = None,
+    search: SaturationSearch,
+    how: How,
     *,
-    tolerance: float = TOLERANCE,
-    lower: float | None = None,
-    upper: float | None = None,
-    seeds: int = 1,
     jobs: int | None = None,
-    threads: int = 1,
-    blocks: int = 0,
-    force_memory: bool = False,
+    executor: Executor | None = None,
     watch: Callable[[Status], None] | None = None,
-    tell: Callable[[Sequence[Point]], None] | None = None,
-) -> tuple[pl.DataFrame, Store]:
-    """Search the saturation load of every curve; `weft.Sweep.saturation` says what the parameters are.
+) -> pl.DataFrame:
+    """Make a search in this process, or with an executor; returns the row of each curve.
 
-    Before anything runs, `tell` gets the points of all curves at both ends of the range.
-
-    Returns
-    -------
-    tuple of polars.DataFrame and Store
-        The row of each curve, and the folder of all points that were run on the way.
+    Raises
+    ------
+    WeftError
+        As `weft.Sweep.saturation` does.
     """
-    given.execution(jobs, threads, blocks, watch)
-    given.whole(seeds, "seeds")
-    lower = tolerance if lower is None else lower
-    upper = _most_load(scenario, sets, lower) if upper is None else upper
-    for name, value in (("tolerance", tolerance), ("lower", lower), ("upper", upper)):
-        given.number(value, name, 0.5)
-    loads = steps(lower, upper, tolerance)
-    first = scenario.points([*sets, (LOAD, json.dumps(loads[0]))])
-    curves = _curves(first, loads)
-    if not force_memory:  # a round runs both ends of each curve, or two loads, with all seeds
-        memory.refuse_too_much(2 * seeds * first, jobs=jobs, threads=threads, blocks=blocks)
-    for point in first:
-        _check(point)
-        point.check_network()
-    _check_loads(scenario, sets, loads)
-    if tell is not None:
-        tell([*first, *scenario.points([*sets, (LOAD, json.dumps(loads[-1]))])])
-    named = scenario.named(first[0], sets).search()
-    store = Store(out if out is not None else Path("results") / named.folder)
-    search = ["--tolerance", f"{tolerance:g}", "--from", f"{loads[0]:g}", "--to", f"{upper:g}", "--seeds", f"{seeds}"]
-    command = scenario.command("saturation", sets, *search)
-    known: set[str] = set()
-    with Beacon(store, watch) as beacon:
-        while wanted := [(curve, load) for curve in curves for load in curve.wanted(loads, store)]:
-            for curve, load in wanted:
-                own = curve.coordinates.get(SEED, first[0].resolved["seed"])
-                curve.expand(scenario, sets, load, range(own, own + seeds))
-            points = [point for curve in curves for load in sorted(curve.points) for point in curve.points[load]]
-            store.write_manifest(named, points, command)
-            fresh = {point.hash: point for curve, load in wanted for point in curve.points[load]}
-            missing = [point for key, point in fresh.items() if key not in known and not store.sound(key)]
-            left = seeds * sum(curve.search.left() for curve in curves)
-            execute(
-                missing,
-                lambda place, finished, run, missing=missing: store.save(missing[place], finished, run),  # type: ignore[misc]
-                jobs=jobs,
-                threads=threads,
-                blocks=blocks,
-                reused=len(fresh) - len(missing),
-                watch=_of_all(beacon, len(known), len(known) + left),
-            )
-            known |= fresh.keys()
-            for curve, load in wanted:
-                curve.search.learn(load, over=_over(curve.points[load], store))
-        beacon(Status(len(known), len(known), 0, 0.0))
-    frame = frame_of([_row(curve, store, tolerance) for curve in curves])
-    store.replace(of_sweep.FILE, frame.write_csv())
-    return frame, store
+    given.execution(jobs, how.threads, how.blocks, watch)
+    if executor is not None:
+        executors.check(executor, jobs)
+    elif not how.force_memory:
+        memory.refuse_too_much(search.most_at_once(), jobs=jobs, threads=how.threads, blocks=how.blocks)
+    often = ("--checkpoint-every", how.checkpoint_every) if how.checkpoint_every else ()
+    done = 0
+    beacon.clear(search.store.root)
+    with beacon.Beacon(search.store, watch) as told:
+        for each in search.rounds():
+            search.write_list(*often)
+            watching, done = each.of_all(told), each.before + each.reused + len(each.points)
+            if executor is None:
+                in_process.run(search.store, each.points, jobs=jobs, how=how, reused=each.reused, watch=watching)
+            else:
+                executors.run(
+                    executor,
+                    search.store,
+                    search.scenario,
+                    each.variants,
+                    each.points,
+                    client=told.name,
+                    how=how,
+                    reused=each.reused,
+                    watch=watching,
+                )
+        told(Status(done, done, 0, 0.0))
+    return search.table()
 
 
 def steps(lower: float, upper: float, tolerance: float) -> list[float]:
@@ -191,159 +238,7 @@ def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float)
     return min(point.most_load() for point in scenario.points([*sets, (LOAD, json.dumps(load))]))
 
 
-def _check(point: Point) -> None:
-    """Refuse a scenario in which `traffic.load` does not set the load, or does not set it for the whole run."""
-    traffic = point.resolved["traffic"]
-    if at(point.resolved, "measure.stop.complete") is not None:
-        what = "a run that ends with its batches has no load that lasts"
-        remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
-        raise ScenarioError.saying(what, remedy, "measure.stop")
-    jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
-    if limit := _closed_loop(jobs, traffic):
-        what = "terminals wait for replies: they offer what the network lets them, and the load follows the network"
-        remedy = "leave out `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
-        raise ScenarioError.saying(what, remedy, limit)
-    own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
-    if all(own) and (first := own[0]):
-        raise ScenarioError.saying(*first)
-    given = {t for each in traffic.get("loads", []) for t in range(each["terminals"][0], each["terminals"][1] + 1)}
-    if given and len(given) == point.imply()["terminals"]:
-        what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
-        raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
-
-
-def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key by which the terminals of all jobs wait for replies; ``None`` if some do not."""
-    waits = [
-        f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
-        for path, job in (jobs or {"traffic": traffic}).items()
-        if (job.get("reply") or traffic.get("reply") or {}).get("outstanding") is not None
-    ]
-    return waits[0] if len(waits) == max(len(jobs), 1) else None
-
-
-def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Why `traffic.load` is not the load of a job (an empty job stands for all traffic): what, remedy and path."""
-    if "load" in job:
-        what = "this job has a load of its own, as all others: traffic.load changes nothing"
-        return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
-    if any("load" in phase for phase in job.get("phases") or traffic.get("phases", [])):
-        return "phases have loads of their own: traffic.load does not last", "leave out these loads", f"{path}.phases"
-    if job.get("batch") or traffic.get("batch"):
-        what = "sources that stop after a batch have no load that lasts"
-        return what, "leave out the batch, or compare completion times with `weft run`", f"{path}.batch"
-    return None
-
-
-def _check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
-    """Refuse loads that can't run, such as one above the peak of bursts, before anything has run."""
-
-    def refused(load: float) -> bool:
-        return _refusal(scenario, sets, load) is not None
-
-    if (problem := _refusal(scenario, sets, loads[-1])) is not None:
-        most = loads[bisect_left(loads, True, key=refused) - 1]
-        what = f"the highest load of the search, {loads[-1]:g}, can't run: {problem.what}"
-        remedy = f"search up to {most:g} (--to {most:g}, in Python upper={most:g})"
-        raise ScenarioError.saying(what, remedy, problem.path) from problem
-
-
-def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
-    """Why a load can't run."""
-    try:
-        for point in scenario.points([*sets, (LOAD, json.dumps(load))]):
-            point.check_network()
-    except ScenarioError as problem:
-        return problem
-    return None
-
-
-def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[_Curve]:
+def _curves(points: Sequence[Point], loads: Sequence[float]) -> list[Curve]:
     """A curve for each combination of what is swept besides the load."""
     coordinates = {json.dumps(point.coordinates): point.coordinates for point in points}
-    return [_Curve(each, Search(loads)) for each in coordinates.values()]
-
-
-def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
-    """Overrides that make these coordinates the only point: each is a value, and a sweep over this one value."""
-    return [
-        pair
-        for path, value in coordinates.items()
-        for pair in ((path, json.dumps(value)), (f"sweep.{path}", json.dumps([value])))
-    ]
-
-
-def _over(points: Sequence[Point], store: Store) -> bool | None:
-    """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
-    summaries = [store.summary(point.hash) for point in points]
-    too_much = (soundness.is_over, soundness.is_lossy, soundness.is_above_bound)
-    votes = sum(any(each(summary) for each in too_much) for summary in summaries)
-    if 2 * votes >= len(summaries):
-        return True
-    open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
-    return None if 2 * (votes + open_) >= len(summaries) else False
-
-
-def _lost(curve: _Curve, load: float | None, store: Store) -> float | None:
-    """Of the packets at a load the share that was dropped, where that is why it is not carried; else ``None``."""
-    summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
-    if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
-        return None
-    share = sum(map(soundness.dropped_share, summaries)) / len(summaries)
-    return share or None
-
-
-def _unsettled(curve: _Curve, store: Store) -> int:
-    """At how many loads that count as carried a run had not settled."""
-    return sum(
-        any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
-        for points in curve.points.values()
-        if _over(points, store) is False
-    )
-
-
-def _stuck(points: Sequence[Point], store: Store) -> bool:
-    return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
-
-
-def _flaw(points: Sequence[Point], store: Store) -> str | None:
-    """What is wrong with the points at the highest load that is carried, by which its latency is no good number."""
-    found = soundness.worst(store.summary(point.hash) for point in points)
-    return found.words if found else None
-
-
-def _risk(curve: _Curve, store: Store) -> str | None:
-    """The parameter of the power policy by whose warning other loads may not be carried; ``None`` if there is none."""
-    found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
-    return next(filter(None, found), None)
-
-
-def _of_all(watch: Callable[[Status], None], before: int, total: int) -> Callable[[Status], None]:
-    """Turn the status of one round of runs into that of the whole search."""
-    return lambda status: watch(
-        replace(status, total=total, done=before + status.done, left_seconds=None, most_left_seconds=None)
-    )
-
-
-def _row(curve: _Curve, store: Store, tolerance: float) -> dict[str, Any]:
-    low, high, verdict = curve.search.bracket()
-    if verdict is Verdict.FOUND:
-        low = curve.carried(store)
-        verdict = Verdict.OPEN if low is None else verdict
-    wide = low is not None and high is not None and high - low > tolerance * (1 + _ROUNDING)
-    unsettled = _unsettled(curve, store)
-    return curve.coordinates | {
-        "verdict": verdict.value,
-        "steady_load": low,
-        "saturated_load": high,
-        q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),
-        q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
-        "stuck": high is not None and _stuck(curve.points[high], store),
-        "dropped_share": _lost(curve, high, store),
-        "runs": sum(map(len, curve.points.values())),
-        "unsettled_loads": unsettled,
-        "wider_than_tolerance": verdict is Verdict.FOUND and wide and unsettled > 0,
-        "flaw": None if low is None else _flaw(curve.points[low], store),
-        "loads_run": " ".join(f"{load:g}" for load in sorted(curve.points)),
-        "warned_of": _risk(curve, store),
-    }
+    return [Curve(each, Search(loads)) for each in coordinates.values()]

@@ -9,17 +9,20 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft.runs import slurm_queue, worker
-from weft.runs.worker import Done
+from weft.results.store import Store
+from weft.runs import slurm_queue
+from weft.runs.checkpoints import pending
+from weft.runs.worker import Done, work
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from weft.runs.orders import Order
+    from weft.runs.search_job import SearchJob
 
 # How long a job waits at its end for points that other jobs run, in case these have died.
 _PATIENCE_SECONDS = 120.0
-# A job that was ended early so many times in a row without finishing a point does not queue itself again.
+# A job that was ended early so many times in a row without getting further does not queue itself again.
 _FRUITLESS = 10
 # A job that Slurm warns after this part of its time limit has reached the limit: Slurm warns up to 150 s early, but
 # short jobs only in their last fifth, or up to a minute before that.
@@ -40,15 +43,21 @@ class SlurmJob:
         Points at a time.
     limit_seconds : float
         Time limit of the job.
+    search : SearchJob, optional
+        What it does in place of running these points.
     fruitless : int
-        How many times it was ended in a row without finishing a point.
+        How many times it was ended in a row without finishing a point or getting further with one.
+    reached : dict of str to int
+        Cycles of the checkpoints of its points that were there when it was ended last, by hash.
     """
 
     order: Order
     hashes: list[str]
     at_once: int
     limit_seconds: float
+    search: SearchJob | None = None
     fruitless: int = 0
+    reached: dict[str, int] = field(default_factory=dict)
     _done: Done = field(default_factory=Done)
     _begun: float = 0.0
     _ending: bool = False
@@ -73,32 +82,43 @@ class SlurmJob:
             if each != _signal_of_slurm():
                 signal.signal(each, told_to_end)
         try:
-            worker.work(
-                self.order,
-                self.hashes,
-                jobs=self.at_once,
-                job=_job(self.order),
-                patience_seconds=_PATIENCE_SECONDS,
-                done=self._done,
-            )
+            self._work()
         finally:
-            said = f"weft: finished {len(self._done.ran)} of {len(self.hashes)} points"
+            of = "" if self.search else f"of {len(self.hashes)} "
+            said = f"weft: finished {len(self._done.ran)} {of}points"
             others = f", {len(self._done.left)} are run by other jobs" if self._done.left else ""
             print(f"{said}{others}{', the order was withdrawn' if self._done.withdrawn else ''}", file=sys.stderr)
         return self._done
+
+    def _work(self) -> None:
+        job, done = _job(self.order), self._done
+        if self.search:
+            self.search.work(self.order, jobs=self.at_once, job=job, done=done)
+        else:
+            patience = _PATIENCE_SECONDS
+            work(self.order, self.hashes, jobs=self.at_once, job=job, patience_seconds=patience, done=done)
 
     def checkpoint(self) -> Any:
         """What is queued in place of this job: the same, which skips finished points; ``None`` if that is no use."""
         from submitit.helpers import DelayedSubmission
 
         self._ending = True
-        self.fruitless = 0 if self._done.ran else self.fruitless + 1
-        reached = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        if self.fruitless and (reached or self.fruitless >= _FRUITLESS):
-            why = "its time limit is too short for a point" if reached else f"that happened {self.fruitless} times"
-            print(f"weft: ended without finishing a point, and not queued again: {why}", file=sys.stderr)
+        before, self.reached = self.reached, self._checkpoints()
+        further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
+        self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
+        late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
+        # what its points are about to write is seen the next time that it is ended
+        first = 2 if self.order.how.checkpoint_every else 1
+        if self.fruitless >= (first if late else _FRUITLESS):
+            why = "its time limit is too short for a point" if late else f"that happened {self.fruitless} times"
+            print(f"weft: ended without getting further, and not queued again: {why}", file=sys.stderr)
             return None
         return DelayedSubmission(self)
+
+    def _checkpoints(self) -> dict[str, int]:
+        """The cycles that the checkpoints of its points have reached."""
+        found = pending(Store(self.order.root))
+        return {kept.hash: kept.cycle for kept in found if self.search or kept.hash in self.hashes}
 
 
 def _signal_of_slurm() -> signal.Signals:

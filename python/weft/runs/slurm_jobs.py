@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
     from weft.results.store import Store
+    from weft.runs.how import How
+    from weft.runs.saturation_search import SaturationSearch
 
 # Slurm allows 1,001 jobs in an array, unless its configuration says otherwise (MaxArraySize).
 _MOST_JOBS = 1000
@@ -113,10 +115,7 @@ def plan(
     points: Sequence[Point],
     every: Sequence[Point],
     store: Store,
-    *,
-    threads: int,
-    blocks: int,
-    force_memory: bool,
+    how: How,
 ) -> Plan:
     """Pack points into jobs.
 
@@ -128,50 +127,87 @@ def plan(
         Points to run, and all points of the sweep: those that have run tell how long others take.
     store : Store
         Folder of the sweep.
-    threads, blocks, force_memory
-        As for `weft.Sweep.submit`.
+    how : How
+        How points are run.
 
     Raises
     ------
     ScenarioError
         If a job has less time or memory than a point needs, or fewer cores than threads.
     """
-    cpus = threads if wanted.cpus is None else wanted.cpus
-    if cpus < threads:
-        what = f"a job of {cpus} core(s) can't run points of {threads} threads"
-        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {threads}), or a point fewer threads")
-    at_once = cpus // threads
-    times = durations.expected(every, store, threads=threads, blocks=blocks)
+    cpus, at_once = _cores(wanted, how)
+    times = durations.expected(every, store, threads=how.threads, blocks=how.blocks)
     of = {point.hash: time for point, time in zip(every, times, strict=True)}
     seconds = [of[point.hash] for point in points]
-    limit = wanted.time_limit_seconds
-    if limit is not None:
-        _refuse_too_short(points, seconds, limit)
     job_seconds = _JOB_SECONDS if wanted.job_seconds is None else wanted.job_seconds
-    if limit is not None:
+    if (limit := wanted.time_limit_seconds) is not None:
+        _refuse_too_short(points, seconds, limit, how)
         job_seconds = min(job_seconds, limit / 2)
     jobs = packing.packed(seconds, job_seconds=job_seconds, at_once=at_once, most=_MOST_JOBS)
+    needs = memory.estimates(points, threads=how.threads, blocks=how.blocks)
+    together = max((sorted((needs[place] for place in job), reverse=True)[:at_once] for job in jobs), key=sum)
     longest = packing.longest(jobs, seconds, at_once)
-    if limit is None:
-        if longest is None:
-            what = "how long points take is not known: this machine has too little memory, or time, to try one"
-            raise ScenarioError.saying(what, "say how long a job may run: --time-limit 4h (time_limit_seconds=14400)")
-        limit = max(_LEAST_LIMIT_SECONDS, _MARGIN * longest)
-    needs = memory.estimates(points, threads=threads, blocks=blocks)
-    least = _PYTHON_BYTES + max(sum(sorted((needs[place] for place in job), reverse=True)[:at_once]) for job in jobs)
-    if wanted.memory_bytes is not None and wanted.memory_bytes < least and not force_memory:
-        _refuse_too_little(wanted.memory_bytes, least, min(at_once, max(map(len, jobs))))
-    return Plan(jobs, longest, limit, wanted.memory_bytes or least, cpus, at_once)
+    return Plan(jobs, longest, _limit(wanted, longest), _memory(wanted, together, how), cpus, at_once)
 
 
-def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], limit: float) -> None:
+def plan_search(wanted: SlurmJobs, search: SaturationSearch, how: How) -> Plan:
+    """What the job of a search for saturation needs; its points are those that it will ask for.
+
+    Raises
+    ------
+    ScenarioError
+        If the job has less time or memory than a point needs, or fewer cores than threads.
+    """
+    cpus, at_once = _cores(wanted, how)
+    points = search.most_at_once()
+    seconds = durations.expected(points, search.store, threads=how.threads, blocks=how.blocks)
+    if wanted.time_limit_seconds is not None:
+        _refuse_too_short(points, seconds, wanted.time_limit_seconds, how)
+    needs = sorted(memory.estimates(points, threads=how.threads, blocks=how.blocks), reverse=True)[:at_once]
+    rounds, runs = search.left()
+    known = [each for each in seconds if each is not None]
+    takes = max(known) * max(rounds, ceil(runs / at_once)) if len(known) == len(seconds) else None
+    return Plan([[]], takes, _limit(wanted, takes), _memory(wanted, needs, how), cpus, at_once)
+
+
+def _cores(wanted: SlurmJobs, how: How) -> tuple[int, int]:
+    """Cores of a job, and the points that they run at the same time."""
+    cpus = how.threads if wanted.cpus is None else wanted.cpus
+    if cpus < how.threads:
+        what = f"a job of {cpus} core(s) can't run points of {how.threads} threads"
+        raise ScenarioError.saying(what, f"give a job as many cores (--cpus {how.threads}), or a point fewer threads")
+    return cpus, cpus // how.threads
+
+
+def _limit(wanted: SlurmJobs, takes: float | None) -> float:
+    """Time limit [s] of jobs, of which the longest takes so long."""
+    if wanted.time_limit_seconds is not None:
+        return wanted.time_limit_seconds
+    if takes is None:
+        what = "how long points take is not known: this machine has too little memory, or time, to try one"
+        raise ScenarioError.saying(what, "say how long a job may run: --time-limit 4h (time_limit_seconds=14400)")
+    return max(_LEAST_LIMIT_SECONDS, _MARGIN * takes)
+
+
+def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
+    """Memory [bytes] of a job in which points of these needs run at the same time."""
+    least = _PYTHON_BYTES + sum(needs)
+    if wanted.memory_bytes is not None and wanted.memory_bytes < least and not how.force_memory:
+        _refuse_too_little(wanted.memory_bytes, least, len(needs))
+    return wanted.memory_bytes or least
+
+
+def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], limit: float, how: How) -> None:
+    if how.checkpoint_every:  # a point goes on in the next job
+        return
     known = [(each, point) for each, point in zip(seconds, points, strict=True) if each is not None]
     certain = [each for each, point in known if not durations.may_end_earlier(point)]
     if certain and max(certain) > limit:
         longest = max(certain)
         what = f"a point takes about {clock(longest)} (estimated on this machine), and the time limit is {clock(limit)}"
         enough = ceil(_MARGIN * longest / 60)
-        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or points a shorter window")
+        go_on = "let points go on in the next job (--checkpoint-every 10min)"
+        raise ScenarioError.saying(what, f"give jobs more time (--time-limit {enough}min), or {go_on}")
 
 
 def _refuse_too_little(memory_bytes: int, least: int, at_once: int) -> None:

@@ -35,6 +35,22 @@ def live(name: str) -> dict[int, tuple[str, str]]:
     return found
 
 
+def cluster() -> str:
+    """Name of the cluster that this machine belongs to.
+
+    Raises
+    ------
+    WeftError
+        If Slurm does not answer.
+    """
+    for line in _ask(["scontrol", "show", "config"]).splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "ClusterName":
+            return value.strip()
+    what = "`scontrol show config` names no cluster"
+    raise WeftError.saying(what, "ask those who run this Slurm to give it a ClusterName")
+
+
 def state(job: str) -> str | None:
     """State of a job, by its number; ``None`` if Slurm does not say."""
     try:

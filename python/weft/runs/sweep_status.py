@@ -162,10 +162,11 @@ def _array(array: Array, store: Store) -> ArrayStatus:
     ended = []
     for number, chunk in enumerate(array.chunks if unasked is None else []):
         missing = sum(not store.complete(point) for point in chunk)
-        if missing and number not in live:
+        if (missing or array.search) and number not in live:
             said = array.last_words(number)
             trace = f"no log: it was ended before it began, or its node does not see {array.order.folder}"
-            ended.append(f"job {array.job}_{number}, {missing} points missing: {trace if said is None else said}")
+            what = "before the search was done" if array.search else f"{missing} points missing"
+            ended.append(f"job {array.job_of(number)}, {what}: {trace if said is None else said}")
     waiting = [reason for state, reason in live.values() if state == PENDING]
     return ArrayStatus(
         job=array.job,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import socket
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from weft.results.store import Store
 from weft.runs import memory
 from weft.runs.beacon import Beacon
-from weft.runs.checkpoints import Checkpoints, Every
+from weft.runs.checkpoints import Checkpoints
 from weft.runs.execute import Status, execute
 from weft.runs.point_claims import Claims
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weft._engine import Finished, Point
     from weft.runs.orders import Order
@@ -87,24 +88,31 @@ def work(
     """
     done = done or Done()
     points = order.points(hashes)
-    if not order.force_memory:
-        memory.refuse_too_much(points, jobs=jobs, threads=order.threads, blocks=order.blocks)
+    if not order.how.force_memory:
+        memory.refuse_too_much(points, jobs=jobs, threads=order.how.threads, blocks=order.how.blocks)
+    with worker(order, jobs=jobs, job=job, done=done) as one:
+        one.run(points, patience_seconds)
+    return done
+
+
+@contextmanager
+def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
+    """A worker of an order, for as long as it stands: the context ends early when it is withdrawn."""
     store = Store(Path(order.root))
-    store.clear()
     with Beacon(store, job=job, every_seconds=_BEACON_SECONDS) as beacon:
-        beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         claims = Claims(store.root, beacon.name, job)
         try:
-            _Worker(order, store, claims, beacon, done, jobs).run(points, patience_seconds)
+            yield Worker(order, store, claims, beacon, done, jobs)
         except _WithdrawnError:
             done.withdrawn = True
         finally:
             claims.free_all()
-    return done
 
 
 @dataclass
-class _Worker:
+class Worker:
+    """Claims points and runs them; made by `worker`."""
+
     order: Order
     store: Store
     claims: Claims
@@ -113,8 +121,9 @@ class _Worker:
     jobs: int
     looked: float = -math.inf  # short points, too, look before they run
 
-    def run(self, points: Sequence[Point], patience_seconds: float | None) -> None:
+    def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
         """Run what is missing, and wait for what others run."""
+        self.beacon(Status(total=len(points), done=0, reused=0, running=0.0))
         waits_since: float | None = None
         missing = self._missing(points)
         while missing:
@@ -132,24 +141,24 @@ class _Worker:
     def _missing(self, points: Sequence[Point]) -> list[Point]:
         """Points that this worker has not run and that have no results, unless all are to be run again."""
         left = [point for point in points if point.hash not in self.done.ran]
-        return [point for point in left if self.order.force or not self.store.sound(point.hash)]
+        return [point for point in left if self.order.how.force or not self.store.sound(point.hash)]
 
     def _run_unclaimed(self, points: Sequence[Point], total: int) -> None:
-        every = self.order.checkpoint_every
-        checkpoints = Checkpoints(self.store, Every.of(every) if every else None)
+        how = self.order.how
+        checkpoints = Checkpoints(self.store, how.every)
 
         def admit(place: int) -> bool:
             point = points[place].hash
             if not self.claims.take(point):
                 return False
-            if not self.order.force and self.store.sound(point):  # finished by another before the claim
+            if not how.force and self.store.sound(point):  # finished by another before the claim
                 self.claims.free(point)
                 return False
             return True
 
         def finish(place: int, finished: Finished, run: dict[str, Any]) -> None:
             point = points[place]
-            before = None if self.order.force else self._sums(point.hash)
+            before = None if how.force else self._sums(point.hash)
             self.store.save(point, finished, run)
             same = None if before is None else before == self._sums(point.hash)
             self.claims.finished(point.hash, same=same)
@@ -160,8 +169,8 @@ class _Worker:
             points,
             finish,
             jobs=self.jobs,
-            threads=self.order.threads,
-            blocks=self.order.blocks,
+            threads=how.threads,
+            blocks=how.blocks,
             reused=total - len(points),
             watch=self._watch,
             admit=admit,

@@ -133,17 +133,21 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         mut self,
         spec: &Spec,
         progress: &dyn Progress,
-        checkpoint: &[u8],
+        checkpoint: Bytes<'_>,
     ) -> Result<Outcome, Refusal> {
-        let (mut reader, mut course) = (Reader::new(checkpoint), Course::new(&spec.phases, progress));
+        let (mut reader, mut course) = (Reader::new((*checkpoint).as_ref()), Course::new(&spec.phases, progress));
         let read = usize::read(&mut reader)
             .and_then(|_| course.restore(&mut reader))
             .and_then(|()| self.restore(&mut reader))
             .and_then(|()| reader.end());
         read.map_err(unreadable)?;
+        drop(checkpoint); // it may be as large as the network, and the run lasts
         Ok(self.go_on(spec, course))
     }
 }
+
+/// A checkpoint, wherever its bytes lie.
+pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
 
 /// Into how many blocks the network of a checkpoint was to be divided.
 pub(crate) fn blocks_of(checkpoint: &[u8]) -> Result<usize, Refusal> {

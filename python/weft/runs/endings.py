@@ -1,0 +1,32 @@
+"""Waits for many futures at a cost that does not grow with those that are still to come."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from concurrent.futures import Future
+
+_T = TypeVar("_T")
+
+
+def endings(futures: Collection[Future[_T]], seconds: float) -> Iterator[list[Future[_T]]]:
+    """Give the futures that have ended since the last time; none if none has within so many seconds.
+
+    Each wait is so short that Ctrl-C works.
+    """
+    ended: SimpleQueue[Future[_T]] = SimpleQueue()
+    for future in futures:
+        future.add_done_callback(ended.put)
+    left = len(futures)
+    while left:
+        found = []
+        with suppress(Empty):
+            found.append(ended.get(timeout=seconds))
+            while True:
+                found.append(ended.get_nowait())
+        left -= len(found)
+        yield found

@@ -1,0 +1,44 @@
+"""How points are run, wherever that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.runs.checkpoints import Every
+
+
+@dataclass(frozen=True)
+class How:
+    """What changes no result of a point, only how it is come by.
+
+    Attributes
+    ----------
+    threads, blocks : int
+        As for `weft.Sweep.run`.
+    force : bool
+        Whether finished points are run again.
+    force_memory : bool
+        Whether a point is run even if it needs more memory than its machine has left.
+    checkpoint_every : str, optional
+        As for `weft.Sweep.run`.
+
+    Raises
+    ------
+    ScenarioError
+        If `checkpoint_every` can't be read.
+    """
+
+    threads: int = 1
+    blocks: int = 0
+    force: bool = False
+    force_memory: bool = False
+    checkpoint_every: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.checkpoint_every is not None:
+            Every.of(self.checkpoint_every)
+
+    @property
+    def every(self) -> Every | None:
+        """How often points write checkpoints; ``None`` if they do not."""
+        return None if self.checkpoint_every is None else Every.of(self.checkpoint_every)

@@ -1,0 +1,65 @@
+"""Runs points in this process, and keeps what they measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.runs.checkpoints import Checkpoints
+from weft.runs.execute import execute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from weft._engine import Finished, Point
+    from weft.results.store import Store
+    from weft.runs.execute import Status
+    from weft.runs.how import How
+
+
+def run(
+    store: Store,
+    points: Sequence[Point],
+    *,
+    jobs: int | None,
+    how: How,
+    reused: int,
+    watch: Callable[[Status], None],
+) -> None:
+    """Run points, those that have checkpoints from there, and save each as soon as it is finished.
+
+    Parameters
+    ----------
+    store, points
+        Where the results go, and what is run.
+    jobs : int or None
+        As for `weft.Sweep.run`.
+    how : How
+        How they are run.
+    reused : int
+        Points besides these that need no run, for `watch`.
+    watch : callable
+        Told the `Status` now and then.
+
+    Raises
+    ------
+    WeftError
+        The first point's that failed, after all others have finished.
+    KeyboardInterrupt
+        After the points in flight have stopped; finished points are kept.
+    """
+    checkpoints = Checkpoints(store, how.every)
+
+    def finish(place: int, finished: Finished, run: dict[str, Any]) -> None:
+        store.save(points[place], finished, run)
+        checkpoints.remove(points[place].hash)
+
+    execute(
+        points,
+        finish,
+        jobs=jobs,
+        threads=how.threads,
+        blocks=how.blocks,
+        reused=reused,
+        watch=watch,
+        checkpoints=checkpoints,
+    )

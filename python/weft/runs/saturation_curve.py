@@ -1,0 +1,158 @@
+"""One curve of a search for saturation: the loads that it asks for, what their runs say, and its row of the table.
+
+A load is too much for a point if its results say ``saturated`` (the network accepts less than 97 % of what is offered,
+or does not deliver the packets of the window in time), if more than 3 % of the packets are dropped at faults, or if the
+network gets stuck. With several seeds, half of the
+runs decide. If as many may be too much, because windows are too short for their bursts, or because less than 97 % of
+what was offered was accepted before they had settled, the load is open. Where the paths of all packets are known
+beforehand, a load above what their channels can carry is too much, whatever a run shows. A load at which a run had not
+settled does not count as carried: the search looks for the highest one that has. Where terminals wait for replies the
+load follows the network, and there is nothing to search.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+from weft.results import soundness
+from weft.results.choose import LOAD, SEED
+from weft.runs.bisection import Search, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
+    from weft.results.store import Store
+    from weft.scenario.scenario import Scenario
+
+_ROUNDING = 1e-6
+
+
+@dataclass
+class Curve:
+    """The search of one curve, with the points of every load and seed that it has asked for."""
+
+    coordinates: dict[str, Any]
+    search: Search
+    points: dict[float, list[Point]] = field(default_factory=dict)
+
+    def expand(
+        self, scenario: Scenario, sets: Sequence[tuple[str, str]], load: float, seeds: Sequence[int]
+    ) -> list[list[tuple[str, str]]]:
+        """Make the points of a load; returns the overrides of each."""
+        fixed = self.coordinates | {LOAD: load}
+        placed = [fixed | {SEED: seed} for seed in seeds] if len(seeds) > 1 else [fixed]
+        variants = [[*sets, *_sets(at)] for at in placed]
+        self.points[load] = [point for variant in variants for point in scenario.points(variant)]
+        return variants
+
+    def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
+        """Loads whose verdicts are needed next: those of the search, and then between settled and unsettled points."""
+        if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
+            return asked
+        low, late = self.carried(store), [load for load in sorted(self.points) if self.is_late(load, store)]
+        begin = -1 if low is None else loads.index(low)
+        end = next((place for load in late if (place := loads.index(load)) > begin), begin)
+        return [loads[(begin + end) // 2]] if end - begin > 1 else []
+
+    def carried(self, store: Store) -> float | None:
+        """The highest load below the edge at which the runs had settled; ``None`` if there is none."""
+        low = self.search.bracket()[0]
+        known = [load for load in self.points if low is not None and load <= low and not self.is_late(load, store)]
+        return max(known, default=None)
+
+    def is_late(self, load: float, store: Store) -> bool:
+        """Whether a load seems to be carried, although at least half of its runs had not settled."""
+        summaries = [store.summary(point.hash) for point in self.points[load]]
+        return over(self.points[load], store) is False and 2 * sum(map(soundness.is_unsettled, summaries)) >= len(
+            summaries
+        )
+
+    def mean(self, load: float | None, column: str, store: Store) -> float | None:
+        """Mean over the seeds of a load; ``None`` where nothing was measured."""
+        if load is None:
+            return None
+        values = [value for point in self.points[load] if (value := store.summary(point.hash)[column]) is not None]
+        return sum(values) / len(values) if values else None
+
+
+def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
+    """Overrides that make these coordinates the only point: each is a value, and a sweep over this one value."""
+    return [
+        pair
+        for path, value in coordinates.items()
+        for pair in ((path, json.dumps(value)), (f"sweep.{path}", json.dumps([value])))
+    ]
+
+
+def over(points: Sequence[Point], store: Store) -> bool | None:
+    """Whether at least half of the seeds say that the load is too much; ``None`` if those decide that do not know."""
+    summaries = [store.summary(point.hash) for point in points]
+    too_much = (soundness.is_over, soundness.is_lossy, soundness.is_above_bound)
+    votes = sum(any(each(summary) for each in too_much) for summary in summaries)
+    if 2 * votes >= len(summaries):
+        return True
+    open_ = sum(soundness.is_unjudged(summary) or soundness.is_behind(summary) for summary in summaries)
+    return None if 2 * (votes + open_) >= len(summaries) else False
+
+
+def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
+    """Of the packets at a load the share that was dropped, where that is why it is not carried; else ``None``."""
+    summaries = [] if load is None else [store.summary(point.hash) for point in curve.points[load]]
+    if not summaries or 2 * sum(map(soundness.is_over, summaries)) >= len(summaries):
+        return None
+    share = sum(map(soundness.dropped_share, summaries)) / len(summaries)
+    return share or None
+
+
+def _unsettled(curve: Curve, store: Store) -> int:
+    """At how many loads that count as carried a run had not settled."""
+    return sum(
+        any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
+        for points in curve.points.values()
+        if over(points, store) is False
+    )
+
+
+def _stuck(points: Sequence[Point], store: Store) -> bool:
+    return any(store.summary(point.hash)[q.ENDING.column] == q.STALLED for point in points)
+
+
+def _flaw(points: Sequence[Point], store: Store) -> str | None:
+    """What is wrong with the points at the highest load that is carried, by which its latency is no good number."""
+    found = soundness.worst(store.summary(point.hash) for point in points)
+    return found.words if found else None
+
+
+def _risk(curve: Curve, store: Store) -> str | None:
+    """The parameter of the power policy by whose warning other loads may not be carried; ``None`` if there is none."""
+    found = (soundness.risk(store.summary(point.hash)) for points in curve.points.values() for point in points)
+    return next(filter(None, found), None)
+
+
+def row(curve: Curve, store: Store, tolerance: float) -> dict[str, Any]:
+    """The row of a curve, as `weft.Sweep.saturation` describes it."""
+    low, high, verdict = curve.search.bracket()
+    if verdict is Verdict.FOUND:
+        low = curve.carried(store)
+        verdict = Verdict.OPEN if low is None else verdict
+    wide = low is not None and high is not None and high - low > tolerance * (1 + _ROUNDING)
+    unsettled = _unsettled(curve, store)
+    return curve.coordinates | {
+        "verdict": verdict.value,
+        "steady_load": low,
+        "saturated_load": high,
+        q.ACCEPTED.column: curve.mean(high, q.ACCEPTED.column, store),
+        q.LATENCY.column: curve.mean(low, q.LATENCY.column, store),
+        "stuck": high is not None and _stuck(curve.points[high], store),
+        "dropped_share": _lost(curve, high, store),
+        "runs": sum(map(len, curve.points.values())),
+        "unsettled_loads": unsettled,
+        "wider_than_tolerance": verdict is Verdict.FOUND and wide and unsettled > 0,
+        "flaw": None if low is None else _flaw(curve.points[low], store),
+        "loads_run": " ".join(f"{load:g}" for load in sorted(curve.points)),
+        "warned_of": _risk(curve, store),
+    }

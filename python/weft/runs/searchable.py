@@ -1,0 +1,84 @@
+"""Refuses searches for saturation in which `traffic.load` does not decide, or that ask for loads that can't run."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.results.choose import LOAD
+from weft.text.labels import at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Point
+    from weft.scenario.scenario import Scenario
+
+
+def check(point: Point) -> None:
+    """Refuse a scenario in which `traffic.load` does not set the load, or does not set it for the whole run."""
+    traffic = point.resolved["traffic"]
+    if at(point.resolved, "measure.stop.complete") is not None:
+        what = "a run that ends with its batches has no load that lasts"
+        remedy = "leave out measure.stop and the batches, or compare completion times with `weft run`"
+        raise ScenarioError.saying(what, remedy, "measure.stop")
+    jobs = {f"traffic.jobs.{number}": job for number, job in enumerate(traffic.get("jobs", []))}
+    if limit := _closed_loop(jobs, traffic):
+        what = "terminals wait for replies: they offer what the network lets them, and the load follows the network"
+        remedy = "leave out `outstanding` (requests then wait for no reply), or compare accepted loads with `weft run`"
+        raise ScenarioError.saying(what, remedy, limit)
+    own = [_own_load(job, path, traffic) for path, job in jobs.items()] or [_own_load({}, "traffic", traffic)]
+    if all(own) and (first := own[0]):
+        raise ScenarioError.saying(*first)
+    given = {t for each in traffic.get("loads", []) for t in range(each["terminals"][0], each["terminals"][1] + 1)}
+    if given and len(given) == point.imply()["terminals"]:
+        what = f"all {len(given)} terminals have loads of their own: traffic.load changes nothing"
+        raise ScenarioError.saying(what, "leave out those that are to saturate", "traffic.loads")
+
+
+def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
+    """The key by which the terminals of all jobs wait for replies; ``None`` if some do not."""
+    waits = [
+        f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
+        for path, job in (jobs or {"traffic": traffic}).items()
+        if (job.get("reply") or traffic.get("reply") or {}).get("outstanding") is not None
+    ]
+    return waits[0] if len(waits) == max(len(jobs), 1) else None
+
+
+def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Why `traffic.load` is not the load of a job (an empty job stands for all traffic): what, remedy and path."""
+    if "load" in job:
+        what = "this job has a load of its own, as all others: traffic.load changes nothing"
+        return what, "leave out the load of the jobs that are to saturate", f"{path}.load"
+    if any("load" in phase for phase in job.get("phases") or traffic.get("phases", [])):
+        return "phases have loads of their own: traffic.load does not last", "leave out these loads", f"{path}.phases"
+    if job.get("batch") or traffic.get("batch"):
+        what = "sources that stop after a batch have no load that lasts"
+        return what, "leave out the batch, or compare completion times with `weft run`", f"{path}.batch"
+    return None
+
+
+def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
+    """Refuse loads that can't run, such as one above the peak of bursts, before anything has run."""
+
+    def refused(load: float) -> bool:
+        return _refusal(scenario, sets, load) is not None
+
+    if (problem := _refusal(scenario, sets, loads[-1])) is not None:
+        most = loads[bisect_left(loads, True, key=refused) - 1]
+        what = f"the highest load of the search, {loads[-1]:g}, can't run: {problem.what}"
+        remedy = f"search up to {most:g} (--to {most:g}, in Python upper={most:g})"
+        raise ScenarioError.saying(what, remedy, problem.path) from problem
+
+
+def _refusal(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> ScenarioError | None:
+    """Why a load can't run."""
+    try:
+        for point in scenario.points([*sets, (LOAD, json.dumps(load))]):
+            point.check_network()
+    except ScenarioError as problem:
+        return problem
+    return None

@@ -1,0 +1,66 @@
+"""Submits a search for saturation as one job of Slurm: which load comes next depends on what the others have given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.runs import arrays, beacon, on_slurm, slurm_jobs
+from weft.runs.search_job import SearchJob
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.runs.arrays import Array
+    from weft.runs.how import How
+    from weft.runs.saturation_search import SaturationSearch
+    from weft.runs.slurm_jobs import Plan, SlurmJobs
+
+
+@dataclass(frozen=True)
+class SearchSubmission:
+    """What was handed to Slurm.
+
+    Attributes
+    ----------
+    array : Array or None
+        The job that makes the search, as an array of one; ``None`` if nothing is missing.
+    plan : Plan or None
+        What the job needs; ``None`` if it was submitted before and has not ended.
+    """
+
+    array: Array | None
+    plan: Plan | None
+
+
+def submit(search: SaturationSearch, wanted: SlurmJobs, how: How, command: Sequence[str]) -> SearchSubmission:
+    """Submit a search, unless all its points have results, or a job makes it already.
+
+    Raises
+    ------
+    ScenarioError
+        If the job has less time or memory than its points need.
+    WeftError
+        As `weft.Sweep.submit` does.
+    """
+    on_slurm.check()
+    search.store.check_owner(search.named, search.ends)
+    if under_way := arrays.search_under_way(search.store):
+        return SearchSubmission(under_way, None)
+    if not any(each.points for each in search.rounds()):
+        return SearchSubmission(None, None)
+    plan = slurm_jobs.plan_search(wanted, search, how)
+    search.write_list(*command)
+    beacon.clear(search.store.root)
+    array = on_slurm.submit(
+        search.store,
+        search.scenario,
+        search.sets,
+        [],
+        plan=plan,
+        wanted=wanted,
+        name=search.named.folder,
+        how=how,
+        search=SearchJob(search.asked, tuple(command)),
+    )
+    return SearchSubmission(array, plan)
