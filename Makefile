@@ -1,6 +1,6 @@
 # make run    set up and run the first example       make test      set up and pass the tests
-# make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds, and
-# make bench  speed of the engine and of the face                   the Python tests that are marked `long`
+# make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds,
+# make bench  speed of the engine and of the face                   the Python tests on what is installed, also those marked `long`
 # make docs   the site, in target/docs; builds it by running what it shows
 # make test-slurm    sweeps on a real Slurm, in a temporary folder, with kills; needs root, and Debian's slurm-wlm and munge
 # make test-mpi      a sweep on mpi4py's executor; installs an MPI into target/mpi
@@ -22,27 +22,36 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all test-rust test-python test-slurm test-mpi lint format bench docs lock clean
+.PHONY: run install test test-all test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
 
 install: $(VENV)/.installed
 
+# The Python tests run the sources, with the engine that the Rust tests run: a wheel is a compile of its own, of minutes.
 test: test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
-# MARKED: which Python tests run; all where it is empty.
-MARKED := not long
+# The Python tests run what `make install` installs, those that are marked `long`, too.
 test-all: export WEFT_TEST_ROUNDS := 4
-test-all: MARKED :=
-test-all: test
+test-all: test-rust test-installed
 
+PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+
+# All targets at once, the bindings among them, so that nothing is compiled a second time with other features.
 test-rust: $(VENV)/.base
+	$(CARGO) build --workspace --all-targets --locked --quiet
 	$(CARGO) test --workspace --locked --quiet
 
-test-python: $(VENV)/.installed $(VENV)/.dev
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile -m "$(MARKED)"
+test-python: $(VENV)/.dev
+	$(CARGO) build --workspace --all-targets --locked --quiet
+	$(BIN)/python tests/named.py
+	cp target/debug/lib_engine.so python/weft/_engine.abi3.so
+	PYTHONPATH=$(abspath python) $(PYTEST) -m "not long"
+
+test-installed: $(VENV)/.installed $(VENV)/.dev
+	$(PYTEST)
 
 # WEFT_TEST_KILLS: how many kills the sweeps on Slurm have to survive.
 test-slurm: export WEFT_TEST_KILLS ?= 40

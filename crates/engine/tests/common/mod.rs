@@ -26,6 +26,11 @@ pub fn rounds(few: u64) -> u64 {
     few * times
 }
 
+/// One of `all` in turn, so that many members share the choices out among them; all of them in `make test-all`.
+pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
+    all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
+}
+
 pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
 
 pub fn routing(json: &str) -> RoutingConfig {

@@ -1,0 +1,49 @@
+"""Tells an environment the name, version and command of the package, which the tests ask for, without the package.
+
+The tests of ``make test`` take the package from the sources, with the engine that the Rust tests run: compiling another
+one for a wheel would take minutes. ``make install`` puts the wheel in the place of what is installed here.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+
+def main() -> None:
+    """Install a wheel of nothing but what maturin says of the package, unless the package is installed."""
+    try:
+        importlib.metadata.version("weft")
+    except importlib.metadata.PackageNotFoundError:
+        with tempfile.TemporaryDirectory() as folder:
+            install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
+            subprocess.run([*install, _wheel(Path(folder))], check=True)
+
+
+def _wheel(folder: Path) -> Path:
+    """The file of the wheel; pip takes a list of files without sizes and sums."""
+    maturin = Path(sys.executable).parent / "maturin"
+    subprocess.run(
+        [maturin, "pep517", "write-dist-info", "--metadata-directory", folder, "--interpreter", sys.executable],
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    (told,) = folder.glob("*.dist-info")
+    tag = next(line for line in (told / "WHEEL").read_text(encoding="utf-8").splitlines() if line.startswith("Tag: "))
+    wheel = folder / f"{told.stem}-{tag.removeprefix('Tag: ')}.whl"
+    files = [path for path in told.rglob("*") if path.is_file()]
+    names = [path.relative_to(folder).as_posix() for path in files]
+    record = f"{told.name}/RECORD"
+    with zipfile.ZipFile(wheel, "w") as written:
+        for path, name in zip(files, names, strict=True):
+            written.write(path, name)
+        written.writestr(record, "".join(f"{name},,\n" for name in [*names, record]))
+    return wheel
+
+
+if __name__ == "__main__":
+    main()
