@@ -34,6 +34,9 @@ def add(commands: Commands) -> None:
         help="let each point that runs write a checkpoint so often, such as 10min or 1000000cycles (s, min, h, d, "
         "cycles); if the run is killed, the same command goes on from there (default: none is written)",
     )
+    parser.add_argument(
+        "--pin", action="store_true", help="keep each thread on a core of its own, in the order of their numbers (Linux)"
+    )
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
         "--report",
@@ -85,6 +88,7 @@ def main(options: argparse.Namespace) -> int:
             force=options.force,
             force_memory=options.force_memory,
             checkpoint_every=options.checkpoint_every,
+            pin=options.pin,
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())

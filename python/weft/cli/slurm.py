@@ -23,6 +23,7 @@ _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
     "force": "name another folder with --out: jobs run what has no results yet",
     "checkpoint_every": "leave it out: jobs that end early are queued again for the points that are missing",
+    "pin": "leave it out: Slurm gives the threads of a job their cores (its TaskPlugin)",
     "watch": "watch packets here, without --on slurm",
     "report": "give `weft report` the folder when the jobs have ended",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
     from weft.runs.checkpoints import Checkpoints
+    from weft.runs.pinning import Cores
 
 _LOOK_SECONDS = 0.1
 
@@ -167,6 +169,7 @@ def execute(
     watch: Callable[[Status], None] | None = None,
     admit: Callable[[int], bool] | None = None,
     checkpoints: Checkpoints | None = None,
+    pinned: Cores | None = None,
 ) -> None:
     """Run points, the ones with the highest load first: they take longest.
 
@@ -188,6 +191,8 @@ def execute(
         false.
     checkpoints : Checkpoints, optional
         From which points go on, and where new ones are written; `finish` removes those of its point.
+    pinned : Cores, optional
+        On which threads stay; without them they may move.
 
     Raises
     ------
@@ -208,7 +213,9 @@ def execute(
             if admit is not None and not admit(place):
                 return
             begin = partial(checkpoints.run, points[place], clock) if checkpoints else points[place].run
-            finished = begin(threads, blocks, control)
+            with pinned.lent() if pinned else nullcontext([]) as cores_of_point:
+                control.pin(cores_of_point)
+                finished = begin(threads, blocks, control)
             if not control.stopped:  # a run that was stopped has no complete measurement
                 finish(place, finished, clock.record(finished.summary))
                 done = True
