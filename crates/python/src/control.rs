@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
 
 /// What the running engine writes and reads.

@@ -35,9 +35,8 @@ impl Channels {
     /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
     /// refused.
     fn columns(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
-        let maybe = |of: fn(&ChannelCount) -> Option<u32>| {
-            Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect())
-        };
+        let maybe =
+            |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());
         let energy = |of: fn(&Energy) -> u128| {
             Column::Counts(rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
         };
@@ -61,8 +60,7 @@ impl Channels {
                 columns.push((format!("{what}_{}", state.name()), Column::Counts(values)));
             }
         }
-        columns
-            .push(("transitions".to_owned(), Column::Counts(rows.iter().map(|r| r.count.transitions).collect())));
+        columns.push(("transitions".to_owned(), Column::Counts(rows.iter().map(|r| r.count.transitions).collect())));
         columns.push(("energy_static_fj".to_owned(), energy(|energy| energy.standing_fj)));
         columns.push(("energy_dynamic_fj".to_owned(), energy(|energy| energy.dynamic_fj)));
         columns.push(("energy_fj".to_owned(), energy(Energy::total_fj)));

@@ -35,7 +35,9 @@ def add(commands: Commands) -> None:
         "cycles); if the run is killed, the same command goes on from there (default: none is written)",
     )
     parser.add_argument(
-        "--pin", action="store_true", help="keep each thread on a core of its own, in the order of their numbers (Linux)"
+        "--pin",
+        action="store_true",
+        help="keep each thread on a core of its own, in the order of their numbers (Linux)",
     )
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(

@@ -47,7 +47,11 @@ class Cores:
             each = f"{points} point{'s' * (points > 1)} at a time with {threads} thread{'s' * (threads > 1)} each"
             what = f"{each} can't be pinned: they need {points * threads} cores, and this process may use {len(cores)}"
             fitting = len(cores) // threads
-            remedy = f"run {fitting} at a time (--jobs {fitting})" if fitting else f"take fewer threads (--threads {len(cores)})"
+            remedy = (
+                f"run {fitting} at a time (--jobs {fitting})"
+                if fitting
+                else f"take fewer threads (--threads {len(cores)})"
+            )
             raise WeftError.saying(what, f"{remedy}, or leave --pin (pin=True) out")
         self._free: SimpleQueue[list[int]] = SimpleQueue()
         for first in range(0, points * threads, threads):

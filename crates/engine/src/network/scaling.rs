@@ -21,6 +21,11 @@ impl<const W: usize, const V: usize> Simulation<W, V>
 where
     Widths: ForPorts<V>,
 {
+    /// Into how many blocks the network is divided.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Advances to cycle `until` on this thread and measures each block by `clock` [s]. For policies without an overseer, and
     /// without faults; elsewhere what acts between two cycles would be left out.
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {

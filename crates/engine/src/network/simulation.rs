@@ -124,7 +124,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if cores.is_empty() {
             return Ok(None);
         }
-        let refused = |what: String| Refusal::new("cores", what, "give each thread a core on which it may run, or do not pin");
+        let refused =
+            |what: String| Refusal::new("cores", what, "give each thread a core on which it may run, or do not pin");
         if cores.len() < self.post.threads() {
             return Err(refused(format!("{} threads can't have a core each of {}", self.post.threads(), cores.len())));
         }
