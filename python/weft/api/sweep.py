@@ -207,8 +207,8 @@ class Sweep:
             Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill,
             or if `checkpoint_every` can't be read.
         WeftError
-            Before anything runs if threads can't be pinned. If the executor fails, or its workers do not see the folder;
-            finished points are saved.
+            Before anything runs if threads can't be pinned. If the executor fails, or its workers do not see the
+            folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
 

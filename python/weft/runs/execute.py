@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -213,8 +213,9 @@ def execute(
             if admit is not None and not admit(place):
                 return
             begin = partial(checkpoints.run, points[place], clock) if checkpoints else points[place].run
-            with pinned.lent() if pinned else nullcontext([]) as cores_of_point:
-                control.pin(cores_of_point)
+            with ExitStack() as held:
+                if pinned:
+                    control.pin(held.enter_context(pinned.lent()))
                 finished = begin(threads, blocks, control)
             if not control.stopped:  # a run that was stopped has no complete measurement
                 finish(place, finished, clock.record(finished.summary))

@@ -32,7 +32,7 @@ _SEEN_SECONDS = 10.0
 
 
 def check(executor: object, jobs: int | None, *, pin: bool) -> None:
-    """Refuse what is no executor; and points at a time and pinned threads, since workers and their cores are the executor's.
+    """Refuse what is no executor; and points at a time and pinned threads, since its workers are the executor's.
 
     Raises
     ------
