@@ -100,16 +100,22 @@ fn start(options: &Options) -> Result<(), Box<dyn Error>> {
 /// Prints a line of JSON per number of threads.
 fn predict_all(options: &Options, case: &cases::Case) -> Result<(), Box<dyn Error>> {
     let costs = scaling::Costs::here();
-    let wall = |threads: usize| -> Result<f64, Box<dyn Error>> {
+    let median = |threads: usize, of: fn(&sample::Sample) -> f64| -> Result<f64, Box<dyn Error>> {
         let how = sample::How { threads, ..options.how() };
         let samples =
             (0..options.repeat.get()).map(|_| child::sample(case, how, None)).collect::<Result<Vec<_>, _>>()?;
-        Ok(measure::median(samples.iter().map(|sample| sample.wall_seconds).collect()))
+        Ok(measure::median(samples.iter().map(of).collect()))
     };
-    let (alone, cores) = (wall(1)?, std::thread::available_parallelism().map_or(1, usize::from));
+    // CPU time: others on the machine do not count
+    let alone = median(1, |sample| sample.cpu_seconds)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in options.predict.iter().map(|threads| threads.get()) {
         let prediction = scaling::predict(&scaling::observed(case, threads)?, threads, alone, costs);
-        let measured = if (2..=cores).contains(&threads) { Some(alone / wall(threads)?) } else { None };
+        let measured = if (2..=cores).contains(&threads) {
+            Some(alone / median(threads, |sample| sample.wall_seconds)?)
+        } else {
+            None
+        };
         let line = serde_json::json!({ "case": case.name, "predicted": prediction, "measured_speed_up": measured, "costs": costs });
         println!("{line}");
     }

@@ -5,6 +5,7 @@
 //! the caches of many cores together but not into that of one (which speeds them up).
 
 use crate::cases::Case;
+use nix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::error::Error;
 use std::hint::black_box;
@@ -110,8 +111,12 @@ where
     let blocks = Simulation::<W, V>::new(spec, Execution { threads, blocks: 0 })?.blocks();
     let mut simulation = Simulation::<W, V>::new(spec, Execution { threads: 1, blocks })?;
     simulation.advance_recording(case.warmup);
-    let begun = Instant::now();
-    Ok(simulation.advance_observed(case.warmup + case.cycles, &|| begun.elapsed().as_secs_f64()))
+    Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
+}
+
+/// CPU time of this thread: what others do on the core does not count.
+fn cpu_seconds() -> f64 {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| std::time::Duration::from(time).as_secs_f64())
 }
 
 /// The time of the observed windows on so many threads, beside `alone`, what they take on one thread with the blocks that it
