@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import bench_estimates
 import weft
 from weft.cli import main
 from weft.errors import ScenarioError
@@ -68,6 +69,13 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     # 1.27 to 1.46 times what was measured when this was written
     assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, told
     assert estimated["most_bytes"] > 0.9 * measured, told
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(bench_estimates.NETWORKS))
+def test_ten_networks_take_what_was_estimated_within_a_quarter(name: str, tmp_path: Path) -> None:
+    took = bench_estimates.measured(name, tmp_path, "run")
+    assert took["at_load_bytes"] == pytest.approx(took["bytes"], rel=0.25), took
 
 
 def test_tables_of_routings_and_recordings_count() -> None:

@@ -8,6 +8,7 @@ mod child;
 mod measure;
 mod report;
 mod sample;
+mod scaling;
 
 use clap::Parser;
 use std::error::Error;
@@ -51,6 +52,9 @@ struct Options {
     /// A BookSim binary to run in between, on the same core, for the cases that it knows
     #[arg(long, value_name = "PATH")]
     booksim: Option<PathBuf>,
+    /// Predict the speed-up on so many threads, such as 2,16,64, and measure it where there are enough cores
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    predict: Vec<NonZeroUsize>,
     /// Run this very case here, once, and print one sample
     #[arg(long, hide = true, requires_all = ["warmup", "cycles"])]
     sample: Option<String>,
@@ -87,7 +91,35 @@ fn start(options: &Options) -> Result<(), Box<dyn Error>> {
         chosen.iter().for_each(|case| println!("{}", case.name));
         return Ok(());
     }
+    if !options.predict.is_empty() {
+        return chosen.iter().try_for_each(|case| predict_all(options, case));
+    }
     measure_all(options, &chosen)
+}
+
+/// Prints a line of JSON per number of threads.
+fn predict_all(options: &Options, case: &cases::Case) -> Result<(), Box<dyn Error>> {
+    let costs = scaling::Costs::here();
+    let median = |threads: usize, of: fn(&sample::Sample) -> f64| -> Result<f64, Box<dyn Error>> {
+        let how = sample::How { threads, ..options.how() };
+        let samples =
+            (0..options.repeat.get()).map(|_| child::sample(case, how, None)).collect::<Result<Vec<_>, _>>()?;
+        Ok(measure::median(samples.iter().map(of).collect()))
+    };
+    // CPU time: others on the machine do not count
+    let alone = median(1, |sample| sample.cpu_seconds)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for threads in options.predict.iter().map(|threads| threads.get()) {
+        let prediction = scaling::predict(&scaling::observed(case, threads)?, threads, alone, costs);
+        let measured = if (2..=cores).contains(&threads) {
+            Some(alone / median(threads, |sample| sample.wall_seconds)?)
+        } else {
+            None
+        };
+        let line = serde_json::json!({ "case": case.name, "predicted": prediction, "measured_speed_up": measured, "costs": costs });
+        println!("{line}");
+    }
+    Ok(())
 }
 
 fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn Error>> {

@@ -79,7 +79,7 @@ fn summary(case: String, how: How, samples: &[Sample], peers: Vec<f64>) -> Row {
 }
 
 /// The middle value, or the mean of the middle two.
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     (values[(n - 1) / 2] + values[n / 2]) / 2.0

@@ -27,6 +27,7 @@ pub use explain::paths::{self, Explanation, explain};
 pub use models::{allocation, power, recording, routing, workload};
 pub use network::memory::{Memory, memory};
 pub use network::rebuild::unproven;
+pub use network::scaling;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;
@@ -85,7 +86,8 @@ fn run_as<const W: usize, const V: usize>(
 where
     Widths: ForPorts<V>,
 {
-    let simulation = Simulation::<W, V>::new(spec, how)?;
+    let mut simulation = Simulation::<W, V>::new(spec, how)?;
+    let _pinned = simulation.pin(progress.cores())?;
     let fullest = explain::imply::fullest(spec, &simulation.net);
     let most_hops = simulation.net.routing.most_hops();
     let outcome = match checkpoint {

@@ -1,9 +1,9 @@
-//! The progress of a run, a request to stop it, and its checkpoints: a running network and Python share them without the GIL.
+//! The progress of a run, a request to stop it, its checkpoints and its cores: a running network and Python share them without the GIL.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
 
 /// What the running engine writes and reads.
@@ -20,6 +20,8 @@ pub struct Shared {
     every: u64,
     /// The first cycle in which the next of them can be made; 0 before the run has begun.
     next: AtomicU64,
+    /// The core of each thread, if threads are pinned.
+    cores: OnceLock<Vec<usize>>,
 }
 
 impl Shared {
@@ -53,6 +55,10 @@ impl Progress for Shared {
             // it says itself what can go wrong; all else is a bug, and shown as one
             keep.call1(py, (bytes,)).map_or_else(|problem| problem.write_unraisable(py, None), drop);
         });
+    }
+
+    fn cores(&self) -> &[usize] {
+        self.cores.get().map_or(&[], Vec::as_slice)
     }
 }
 
@@ -93,6 +99,11 @@ impl Control {
     /// Asks the run to stop the next time that it reports its progress.
     fn stop(&self) {
         self.shared.stop.store(true, Relaxed);
+    }
+
+    /// Keeps the threads of the run that is to begin on these cores, one each. A run is pinned once.
+    fn pin(&self, cores: Vec<usize>) {
+        let _ = self.shared.cores.set(cores);
     }
 
     /// Asks for a checkpoint as soon as one can be made.

@@ -1,7 +1,7 @@
 //! The table of channels: one row per direction of each link, over the measured window; written as Parquet.
 
 use crate::energy::Energy;
-use crate::table::write;
+use crate::table::write_parts;
 use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
@@ -27,39 +27,40 @@ pub struct Channels {
     pub window: u64,
 }
 
+/// Rows of which the columns are in memory at a time.
+const PART: usize = 1 << 20;
+
 impl Channels {
-    /// The columns: names and values. `from_port` of an injection channel and `to_port` of an ejection channel are
+    /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel and `to_port` of an ejection channel are
     /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
     /// refused.
-    fn columns(&self) -> Vec<(String, Column)> {
-        let maybe = |of: fn(&ChannelCount) -> Option<u32>| {
-            Column::MaybeNumbers(self.rows.iter().map(|r| of(&r.count)).collect())
-        };
+    fn columns(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
+        let maybe =
+            |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());
         let energy = |of: fn(&Energy) -> u128| {
-            Column::Counts(self.rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
+            Column::Counts(rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
         };
         let flits = |row: &Channel| row.count.flits.iter().sum::<u64>();
         let utilisation = |row: &Channel| flits(row) as f64 / self.window.max(1) as f64 / row.bandwidth;
         let mut columns = vec![
-            ("channel".to_owned(), Column::Counts((0..self.rows.len() as u64).collect())),
-            ("link_class".to_owned(), Column::Texts(self.rows.iter().map(|row| row.link_class.clone()).collect())),
+            ("channel".to_owned(), Column::Counts((first as u64..(first + rows.len()) as u64).collect())),
+            ("link_class".to_owned(), Column::Texts(rows.iter().map(|row| row.link_class.clone()).collect())),
             ("from_router".to_owned(), maybe(|count| count.from)),
             ("from_port".to_owned(), maybe(|count| count.from.map(|_| count.from_port))),
             ("to_router".to_owned(), maybe(|count| count.to)),
             ("to_port".to_owned(), maybe(|count| count.to.map(|_| count.to_port))),
             ("terminal".to_owned(), maybe(terminal)),
-            ("bandwidth".to_owned(), Column::Floats(self.rows.iter().map(|row| row.bandwidth).collect())),
-            ("flits".to_owned(), Column::Counts(self.rows.iter().map(flits).collect())),
-            ("utilisation".to_owned(), Column::Floats(self.rows.iter().map(utilisation).collect())),
+            ("bandwidth".to_owned(), Column::Floats(rows.iter().map(|row| row.bandwidth).collect())),
+            ("flits".to_owned(), Column::Counts(rows.iter().map(flits).collect())),
+            ("utilisation".to_owned(), Column::Floats(rows.iter().map(utilisation).collect())),
         ];
         for (what, of) in [("cycles", cycles as fn(&ChannelCount) -> &[u64]), ("flits", flits_by_state)] {
             for state in LinkState::ALL {
-                let values = self.rows.iter().map(|row| of(&row.count)[state as usize]).collect();
+                let values = rows.iter().map(|row| of(&row.count)[state as usize]).collect();
                 columns.push((format!("{what}_{}", state.name()), Column::Counts(values)));
             }
         }
-        columns
-            .push(("transitions".to_owned(), Column::Counts(self.rows.iter().map(|r| r.count.transitions).collect())));
+        columns.push(("transitions".to_owned(), Column::Counts(rows.iter().map(|r| r.count.transitions).collect())));
         columns.push(("energy_static_fj".to_owned(), energy(|energy| energy.standing_fj)));
         columns.push(("energy_dynamic_fj".to_owned(), energy(|energy| energy.dynamic_fj)));
         columns.push(("energy_fj".to_owned(), energy(Energy::total_fj)));
@@ -68,7 +69,8 @@ impl Channels {
 
     /// Writes the table as a Parquet file.
     pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
-        write("channels", &self.columns(), out)
+        let parts = self.rows.chunks(PART).enumerate();
+        write_parts("channels", parts.map(|(k, rows)| self.columns(k * PART, rows)), out)
     }
 }
 

@@ -182,7 +182,7 @@ impl Point {
 
     fn finished(&self, spec: &Spec, outcome: Result<Outcome, Refusal>) -> Result<Finished, Diagnostic> {
         let outcome = outcome.map_err(|refusal| match refusal.path.as_str() {
-            "watch" => Diagnostic::nowhere("", &refusal.what, &refusal.help),
+            "watch" | "cores" => Diagnostic::nowhere("", &refusal.what, &refusal.help),
             "checkpoint" => Diagnostic::nowhere(&refusal.path, &refusal.what, &refusal.help),
             _ => self.explain(&refusal),
         })?;

@@ -2,8 +2,9 @@
 
 use crate::finished::Finished;
 use crate::table::write;
+use parquet::errors::ParquetError;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,16 +51,25 @@ impl Finished {
         for input in &self.inputs {
             create(input.name(), input.bytes())?;
         }
-        let mut table = Vec::new();
-        self.channels.write(&mut table).map_err(io::Error::other)?;
-        create("channels.parquet", &table)?;
+        let table = |name: &str, write: &dyn Fn(&mut BufWriter<File>) -> Result<(), ParquetError>| -> io::Result<()> {
+            let mut file = BufWriter::new(File::create(folder.join(format!("{name}.parquet")))?);
+            write(&mut file).map_err(of_system)?;
+            file.into_inner()?.sync_all()
+        };
+        table("channels", &|file| self.channels.write(file))?;
         for (name, recorded) in &self.recorded {
-            table.clear();
-            write(name, &recorded.columns, &mut table).map_err(io::Error::other)?;
-            create(&format!("{name}.parquet"), &table)?;
+            table(name, &|file| write(name, &recorded.columns, file))?;
         }
         let summary = serde_json::to_string_pretty(&self.summary)?;
         create(SUMMARY, (summary + "\n").as_bytes())?;
         File::open(folder)?.sync_all()
+    }
+}
+
+/// The error of the system within one of the writer of tables.
+fn of_system(problem: ParquetError) -> io::Error {
+    match problem {
+        ParquetError::External(inner) => inner.downcast().map_or_else(io::Error::other, |problem| *problem),
+        problem => io::Error::other(problem),
     }
 }

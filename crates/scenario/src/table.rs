@@ -12,15 +12,28 @@ use weft_engine::recording::Column;
 
 /// Writes columns of equal length as a Parquet file.
 pub(crate) fn write<W: Write + Send>(name: &str, columns: &[(String, Column)], out: W) -> Result<(), ParquetError> {
+    write_parts(name, std::iter::once(columns), out)
+}
+
+/// Writes a table as a Parquet file. Each part is some of its rows, and becomes a row group; all have the columns of the first.
+pub(crate) fn write_parts<C: AsRef<[(String, Column)]>, W: Write + Send>(
+    name: &str,
+    parts: impl Iterator<Item = C>,
+    out: W,
+) -> Result<(), ParquetError> {
+    let mut parts = parts.peekable();
+    let columns = parts.peek().map_or(&[][..], AsRef::as_ref);
     let fields = columns.iter().map(|(name, column)| field(name, column)).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties.build()))?;
-    let mut group = file.next_row_group()?;
-    for (_, column) in columns {
-        write_cells(column, &mut group)?;
+    for part in parts {
+        let mut group = file.next_row_group()?;
+        for (_, column) in part.as_ref() {
+            write_cells(column, &mut group)?;
+        }
+        group.close()?;
     }
-    group.close()?;
     file.close()?;
     Ok(())
 }

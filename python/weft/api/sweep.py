@@ -169,6 +169,7 @@ class Sweep:
         force: bool = False,
         force_memory: bool = False,
         checkpoint_every: str | None = None,
+        pin: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> Results:
@@ -191,6 +192,8 @@ class Sweep:
             How often each point that runs writes a checkpoint, such as ``"10min"`` (``s``, ``min``, ``h``, ``d``) or
             ``"1000000cycles"``; it also writes one when it is interrupted. A point that has a checkpoint goes on from
             it, with this argument or without, and its results have the same bytes. By default none are written.
+        pin : bool
+            Keep each thread of the points that run at the same time on a core of its own.
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
@@ -205,7 +208,8 @@ class Sweep:
             Before anything runs if a point can't run, if points need too much memory, or if they can't give the bill,
             or if `checkpoint_every` can't be read.
         WeftError
-            If the executor fails, or its workers do not see the folder; finished points are saved.
+            Before anything runs if threads can't be pinned. If the executor fails, or its workers do not see the
+            folder; finished points are saved.
         KeyboardInterrupt
             After Ctrl-C; finished points are saved.
 
@@ -217,22 +221,24 @@ class Sweep:
         from weft.api.results import Results
         from weft.runs import executors, in_process
         from weft.runs.notebook_bar import shown
+        from weft.runs.pinning import Cores
 
         given.execution(jobs, threads, blocks, watch)
         how = How(threads, blocks, force, force_memory, checkpoint_every)
         often = () if checkpoint_every is None else ("--checkpoint-every", checkpoint_every)
         bill_plan.check(self.points)
         if executor is not None:
-            executors.check(executor, jobs)
+            executors.check(executor, jobs, pin=pin)
         elif not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=threads, blocks=blocks)
+        cores = Cores.of(jobs, threads, len(self)) if pin else None
         self._check_networks()
         store = self._prepared(out, often)
         missing = self._missing(store, force=force)
         reused = len({point.hash for point in self.points}) - len(missing)
         with shown(self.name, watch) as watching, beacon.Beacon(store, watching) as told:
             if executor is None:
-                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=told)
+                in_process.run(store, missing, jobs=jobs, how=how, reused=reused, watch=told, pinned=cores)
             else:
                 executors.run(
                     executor,

@@ -27,6 +27,11 @@ def add(commands: Commands) -> None:
     arguments.add_scenario(parser)
     parser.add_argument("--out", metavar="DIR", help="folder of the results (default: results/<name of FILE>)")
     arguments.add_execution(parser)
+    parser.add_argument(
+        "--pin",
+        action="store_true",
+        help="keep each thread on a core of its own, in the order of their numbers (Linux)",
+    )
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
         "--report",
@@ -78,6 +83,7 @@ def main(options: argparse.Namespace) -> int:
             force=options.force,
             force_memory=options.force_memory,
             checkpoint_every=options.checkpoint_every,
+            pin=options.pin,
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())

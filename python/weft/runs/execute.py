@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
     from weft.runs.checkpoints import Checkpoints
+    from weft.runs.pinning import Cores
 
 _LOOK_SECONDS = 0.1
 
@@ -168,6 +170,7 @@ def execute(
     watch: Callable[[Status], None] | None = None,
     admit: Callable[[int], bool] | None = None,
     checkpoints: Checkpoints | None = None,
+    pinned: Cores | None = None,
 ) -> None:
     """Run points, the ones with the highest load first: they take longest.
 
@@ -189,6 +192,8 @@ def execute(
         false.
     checkpoints : Checkpoints, optional
         From which points go on, and where new ones are written; `finish` removes those of its point.
+    pinned : Cores, optional
+        On which threads stay; without them they may move.
 
     Raises
     ------
@@ -199,7 +204,7 @@ def execute(
     """
     workers = jobs or max(1, cores() // threads)
     board = _Board(points, reused, workers, checkpoints)
-    runner = _Runner(points, board, finish, admit or _all, checkpoints, threads, blocks)
+    runner = _Runner(points, board, finish, admit or _all, checkpoints, threads, blocks, pinned)
 
     def tell() -> None:
         if checkpoints:
@@ -236,6 +241,7 @@ class _Runner:
     checkpoints: Checkpoints | None
     threads: int
     blocks: int
+    pinned: Cores | None
 
     def priority(self, place: int) -> float:
         """By which points are sorted: the highest load first."""
@@ -251,7 +257,10 @@ class _Runner:
                 return
             point = self.points[place]
             begin = partial(self.checkpoints.run, point, clock) if self.checkpoints else point.run
-            finished = begin(self.threads, self.blocks, control)
+            with ExitStack() as held:
+                if self.pinned:
+                    control.pin(held.enter_context(self.pinned.lent()))
+                finished = begin(self.threads, self.blocks, control)
             if not control.stopped:  # a run that was stopped has no complete measurement
                 self.finish(place, finished, clock.record(finished.summary))
                 done = True

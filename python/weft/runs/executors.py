@@ -34,18 +34,21 @@ _LAST_SECONDS = 10.0
 _SEEN_SECONDS = 10.0
 
 
-def check(executor: object, jobs: int | None) -> None:
-    """Refuse what is no executor, and a number of points at a time, which the executor decides.
+def check(executor: object, jobs: int | None, *, pin: bool) -> None:
+    """Refuse what is no executor; and points at a time and pinned threads, since its workers are the executor's.
 
     Raises
     ------
     WeftError
-        If it is no `concurrent.futures.Executor`, or `jobs` is given.
+        If it is no `concurrent.futures.Executor`, or `jobs` or `pin` is given.
     """
     remedy = "give a concurrent.futures.Executor, such as client.get_executor() of Dask"
     given.instance(executor, Executor, "executor", "concurrent.futures.Executor", remedy)
     if jobs is not None:
         raise WeftError.saying("jobs is for points in this process", "leave jobs out: the executor has its workers")
+    if pin:
+        what = "pin is for points in this process"
+        raise WeftError.saying(what, "leave pin out, and give the workers of the executor cores of their own")
 
 
 def run(

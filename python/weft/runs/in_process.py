@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from weft.results.store import Store
     from weft.runs.execute import Status
     from weft.runs.how import How
+    from weft.runs.pinning import Cores
 
 
 def run(
@@ -24,6 +25,7 @@ def run(
     how: How,
     reused: int,
     watch: Callable[[Status], None],
+    pinned: Cores | None = None,
 ) -> None:
     """Run points, those that have checkpoints from there, and save each as soon as it is finished.
 
@@ -39,6 +41,8 @@ def run(
         Points besides these that need no run, for `watch`.
     watch : callable
         Told the `Status` now and then.
+    pinned : Cores, optional
+        On which threads stay.
 
     Raises
     ------
@@ -62,4 +66,5 @@ def run(
         reused=reused,
         watch=watch,
         checkpoints=checkpoints,
+        pinned=pinned,
     )

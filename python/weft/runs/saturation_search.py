@@ -183,7 +183,7 @@ def find(
     """
     given.execution(jobs, how.threads, how.blocks, watch)
     if executor is not None:
-        executors.check(executor, jobs)
+        executors.check(executor, jobs, pin=False)
     elif not how.force_memory:
         memory.refuse_too_much(search.most_at_once(), jobs=jobs, threads=how.threads, blocks=how.blocks)
     often = ("--checkpoint-every", how.checkpoint_every) if how.checkpoint_every else ()

@@ -1,5 +1,6 @@
 pub mod barrier;
 pub mod bits;
+pub mod cores;
 pub mod hash;
 pub mod kept;
 pub mod prefetch;

@@ -21,8 +21,12 @@ const BLOCK: u64 = 1 << 20;
 const MAIL: u64 = 3 << 12;
 /// Wheels and queues of control packets, of a policy that sends them.
 const CONTROL: u64 = 7 << 20;
-/// What a channel takes while the tables of results are made and written.
-const RESULTS: u64 = 400;
+/// What a channel takes as the window closes: a copy of its account, and its row of the outcome.
+const RESULTS: u64 = 290;
+/// What a channel takes when the network is gone and its row is priced and written; and its columns, of so many rows at a time.
+const WRITTEN: u64 = 360;
+const COLUMNS: u64 = 230;
+const ROWS: u64 = 1 << 20;
 /// Routers from which distances are measured.
 const PROBES: u32 = 16;
 
@@ -38,19 +42,21 @@ pub struct Memory {
     /// Packets and flits under way at the load of the spec, and with all buffers full.
     pub in_flight: u64,
     pub in_flight_most: u64,
-    /// Recordings, and the tables of results.
+    /// Recordings, and what is counted when the window closes.
     pub results: u64,
+    /// Recordings, and the table of channels while it is written; the network is gone then.
+    pub written: u64,
 }
 
 impl Memory {
     /// The peak while queues are short.
     pub fn at_load(&self) -> u64 {
-        self.tables + self.check.max(self.network + self.in_flight + self.results)
+        self.tables + self.check.max(self.network + self.in_flight + self.results).max(self.written)
     }
 
     /// The peak when all buffers are full, as in a saturated network.
     pub fn most(&self) -> u64 {
-        self.tables + self.check.max(self.network + self.in_flight_most + self.results)
+        self.tables + self.check.max(self.network + self.in_flight_most + self.results).max(self.written)
     }
 }
 
@@ -76,6 +82,7 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
     let control = if has_control { CONTROL + blocks.count * routers * 8 } else { 0 };
     let (in_flight, in_flight_most) = in_flight(spec, &blocks);
     let site: NetworkSite = recordings::site(spec);
+    let recorded = spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>();
     Memory {
         tables: ports * size::<Port>() + routers * 24 + terminals * 8 + spec.routing.table_bytes(graph),
         check: ports * classes * words * 8,
@@ -89,9 +96,8 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
             + control,
         in_flight,
         in_flight_most,
-        results: channels * RESULTS
-            + of_bundles(spec)
-            + spec.recordings.iter().map(|asked| asked.model.bytes(&site)).sum::<u64>(),
+        results: channels * RESULTS + of_bundles(spec) + recorded,
+        written: channels * WRITTEN + channels.min(ROWS) * COLUMNS + recorded,
     }
 }
 

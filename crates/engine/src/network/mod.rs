@@ -13,6 +13,7 @@ pub mod policy;
 pub mod rebuild;
 pub mod recordings;
 pub mod rows;
+pub mod scaling;
 pub mod simulation;
 pub mod spec;
 mod threads;

@@ -5,6 +5,7 @@ use crate::api::board::Board;
 use crate::api::compiled::{ForPorts, Widths};
 use crate::api::policy::Policy;
 use crate::api::routing::AnyRouting;
+use crate::base::cores::{Pinned, pin};
 use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
@@ -29,10 +30,12 @@ mod kept;
 pub struct Simulation<const W: usize, const V: usize> {
     pub(crate) net: Net,
     pub(crate) blocks: Vec<Block<W, V>>,
-    allocator: Box<dyn SwitchAllocator<W, V>>,
+    pub(super) allocator: Box<dyn SwitchAllocator<W, V>>,
     post: Post,
-    window: u64,
-    windows_done: u64,
+    /// The core of each thread; none if threads may move.
+    cores: Vec<usize>,
+    pub(super) window: u64,
+    pub(super) windows_done: u64,
     pub(crate) now: u64,
     /// Blocks into which the network was to be divided; where there are fewer routers, it has fewer.
     pub(crate) wanted_blocks: usize,
@@ -100,6 +103,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             blocks,
             allocator,
             post,
+            cores: Vec::new(),
             window,
             windows_done: 0,
             now: 0,
@@ -112,6 +116,26 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             readings,
             bundles,
         }
+    }
+
+    /// Keeps each thread of the run on a core of its own, the calling thread on the first, until what is returned is dropped.
+    /// Does nothing without cores. Refuses cores that are too few, or that the system does not give.
+    pub fn pin(&mut self, cores: &[usize]) -> Result<Option<Pinned>, Refusal> {
+        if cores.is_empty() {
+            return Ok(None);
+        }
+        let refused =
+            |what: String| Refusal::new("cores", what, "give each thread a core on which it may run, or do not pin");
+        if cores.len() < self.post.threads() {
+            return Err(refused(format!("{} threads can't have a core each of {}", self.post.threads(), cores.len())));
+        }
+        let pinned = Pinned::begin();
+        // the first core comes last: the calling thread stays there
+        if let Some(core) = cores.iter().rev().find(|&&core| !pin(core)) {
+            return Err(refused(format!("the system lets no thread of this process stay on core {core}")));
+        }
+        self.cores = cores.to_vec();
+        Ok(Some(pinned))
     }
 
     pub fn now(&self) -> u64 {
@@ -171,9 +195,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.overseer.take().expect("a policy that has one")
     }
 
+    /// Whether nothing acts between two cycles.
+    pub(super) fn has_no_overseer(&self) -> bool {
+        self.overseer.is_none() && self.tables.is_empty()
+    }
+
     /// Whether the power policy will do nothing until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
-        self.overseer.is_none() && self.tables.is_empty() && self.blocks.iter().all(Block::is_policy_at_rest)
+        self.has_no_overseer() && self.blocks.iter().all(Block::is_policy_at_rest)
     }
 
     fn advance_blocks(&mut self, until: u64) {
@@ -182,7 +211,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             self.blocks[0].advance(net, &*self.allocator, until);
         } else {
             let windows = Windows { now, until, length: self.window, done: self.windows_done };
-            advance_all(net, &*self.allocator, &mut self.blocks, &self.post, windows);
+            advance_all(net, &*self.allocator, &mut self.blocks, (&self.post, &self.cores), windows);
             self.windows_done += (until - now).div_ceil(self.window);
         }
         self.now = until;

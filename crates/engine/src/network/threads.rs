@@ -4,6 +4,7 @@
 //! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
 
 use crate::base::barrier::{Barrier, Poison};
+use crate::base::cores::pin;
 use crate::pipeline::block::{Block, Mail};
 use crate::pipeline::net::Net;
 use crate::pipeline::switch_allocation::SwitchAllocator;
@@ -52,20 +53,24 @@ impl Post {
         Self { slots, blocks: blocks.len(), share }
     }
 
+    pub(super) fn threads(&self) -> usize {
+        self.blocks.div_ceil(self.share)
+    }
+
     fn slot(&self, window: u64, from: usize, to: usize) -> *mut Mail {
         self.slots[((window % 2) as usize * self.blocks + from) * self.blocks + to].0.get()
     }
 }
 
-/// Advances all blocks through the windows. If a thread panics, the others stop at the end of their window, and the panic goes on here.
+/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics, the others stop at the end of their window, and the panic goes on here.
 pub(super) fn advance_all<const W: usize, const V: usize>(
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,
     blocks: &mut [Block<W, V>],
-    post: &Post,
+    (post, cores): (&Post, &[usize]),
     windows: Windows,
 ) {
-    let barrier = &Barrier::new(blocks.len().div_ceil(post.share));
+    let barrier = &Barrier::new(post.threads());
     let mut shares = blocks.chunks_mut(post.share).enumerate();
     let (_, mine) = shares.next().expect("at least one block");
     if post.slots.is_empty() {
@@ -74,7 +79,12 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
     std::thread::scope(|scope| {
         let _poison = Poison(barrier); // should the system refuse a thread, those that run do not wait for it
         let start = |(k, blocks)| {
-            scope.spawn(move || advance_share(net, allocator, (blocks, k * post.share), post, windows, barrier))
+            scope.spawn(move || {
+                if let Some(&core) = cores.get(k) {
+                    pin(core); // the run was refused if that was impossible when it began
+                }
+                advance_share(net, allocator, (blocks, k * post.share), post, windows, barrier);
+            })
         };
         let others: Vec<_> = shares.map(start).collect();
         advance_share(net, allocator, (mine, 0), post, windows, barrier);
@@ -110,16 +120,26 @@ fn advance_share<const W: usize, const V: usize>(
             return; // another thread has panicked
         }
         for k in 0..blocks.len() {
-            for from in (0..blocks.len()).filter(|&from| from != k) {
-                let mut mail = std::mem::take(&mut blocks[from].outbox[first + k]);
-                blocks[k].take(net, &mut mail);
-                blocks[from].outbox[first + k] = mail;
-            }
+            take_of_thread(net, blocks, k, first);
             for from in (0..post.blocks).filter(|from| !mine.contains(from)) {
                 // SAFETY: only this thread uses the slot between this barrier and the next.
                 blocks[k].take(net, unsafe { &mut *post.slot(window, from, first + k) });
             }
         }
         window += 1;
+    }
+}
+
+/// Block `k` of a thread takes the mail of the other blocks of this thread, of which the first has number `first`.
+pub(super) fn take_of_thread<const W: usize, const V: usize>(
+    net: &Net,
+    blocks: &mut [Block<W, V>],
+    k: usize,
+    first: usize,
+) {
+    for from in (0..blocks.len()).filter(|&from| from != k) {
+        let mut mail = std::mem::take(&mut blocks[from].outbox[first + k]);
+        blocks[k].take(net, &mut mail);
+        blocks[from].outbox[first + k] = mail;
     }
 }

@@ -4,12 +4,13 @@
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::network::load_readings::{Carried, Reading};
 use crate::network::simulation::Simulation;
-use crate::network::spec::{Phases, Spec};
+use crate::network::spec::Spec;
 use crate::run::marks::Marks;
 use crate::run::measure::Progress;
 use crate::run::outcome::{ControlCount, Decisions, Outcome, Saturation};
 use crate::run::warmup::Settling;
 use crate::state::Account;
+use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// A run from its first cycle on.
@@ -17,6 +18,9 @@ use weft_units::Refusal;
 pub(crate) struct Course<'a> {
     #[kept(fixed)]
     pub progress: &'a dyn Progress,
+    /// Cycles between two checks of progress, interruption and stall.
+    #[kept(fixed)]
+    pub look: u64,
     /// Cycles without a move after which the network may be stuck.
     #[kept(fixed)]
     limit: u64,
@@ -77,9 +81,11 @@ pub(crate) struct Closed {
 }
 
 impl<'a> Course<'a> {
-    pub fn new(phases: &Phases, progress: &'a dyn Progress) -> Self {
+    pub fn new(spec: &Spec, progress: &'a dyn Progress) -> Self {
+        let phases = &spec.phases;
         Self {
             progress,
+            look: look(&spec.graph),
             limit: phases.stall_limit,
             stops: false,
             expected: phases.warmup + phases.window,
@@ -135,7 +141,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         progress: &dyn Progress,
         checkpoint: Bytes<'_>,
     ) -> Result<Outcome, Refusal> {
-        let (mut reader, mut course) = (Reader::new((*checkpoint).as_ref()), Course::new(&spec.phases, progress));
+        let (mut reader, mut course) = (Reader::new((*checkpoint).as_ref()), Course::new(spec, progress));
         let read = usize::read(&mut reader)
             .and_then(|_| course.restore(&mut reader))
             .and_then(|()| self.restore(&mut reader))
@@ -148,6 +154,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
 /// A checkpoint, wherever its bytes lie.
 pub(crate) type Bytes<'a> = Box<dyn AsRef<[u8]> + 'a>;
+
+/// Cycles between two checks: the larger the network, the fewer, so that they take about a second at most.
+fn look(graph: &Graph) -> u64 {
+    const MOST: u64 = 1024;
+    const LEAST: u64 = 4;
+    const PORT_CYCLES: u64 = 1 << 26;
+    (PORT_CYCLES / u64::from(graph.port_base(graph.routers())).max(1)).clamp(LEAST, MOST)
+}
 
 /// Into how many blocks the network of a checkpoint was to be divided.
 pub(crate) fn blocks_of(checkpoint: &[u8]) -> Result<usize, Refusal> {

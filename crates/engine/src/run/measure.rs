@@ -15,7 +15,7 @@ use crate::run::stall;
 use crate::run::steady::confidence95;
 use crate::state::{Account, NO_JOB, NONE};
 
-/// Is told of the progress of a run, and can stop it.
+/// Is told of the progress of a run, and can stop it; says on which cores it runs.
 pub trait Progress: Sync {
     /// Called from time to time with the cycle reached and the expected number of cycles. Returning `false` stops the
     /// run.
@@ -29,6 +29,12 @@ pub trait Progress: Sync {
 
     /// Takes the checkpoint that it wanted.
     fn keep(&self, _checkpoint: Vec<u8>) {}
+
+    /// The cores on which the threads of the run stay, the thread that began it on the first; none: they may move. A run with
+    /// fewer cores than threads is refused.
+    fn cores(&self) -> &[usize] {
+        &[]
+    }
 }
 
 /// For runs whose progress nobody follows.
@@ -38,9 +44,7 @@ impl Progress for () {
     }
 }
 
-/// Cycles between two checks of progress, interruption and stall; `DRAIN_LOOK`: between two checks for the end of the
-/// drain.
-pub(crate) const LOOK: u64 = 1024;
+/// Cycles between two checks for the end of the drain.
 const DRAIN_LOOK: u64 = 256;
 /// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
 /// multiple of this.
@@ -83,7 +87,7 @@ pub(crate) struct Findings {
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Runs warm-up, window and drain, and returns the results.
     pub fn run(self, spec: &Spec, progress: &dyn Progress) -> Outcome {
-        let course = Course::new(&spec.phases, progress);
+        let course = Course::new(spec, progress);
         self.go_on(spec, course)
     }
 
@@ -197,7 +201,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         }
         let start = begun(course).start;
         if !begun(course).is_half_over {
-            let ending = self.advance_marking(start + spec.phases.window / 2, LOOK, course);
+            let ending = self.advance_marking(start + spec.phases.window / 2, course.look, course);
             let middle = &mut begun(course).middle;
             (middle.cycle, middle.accepted, middle.carried) = (self.now, self.done_with(), self.carried());
             if ending.is_some() {
@@ -210,7 +214,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 // flits that will be delivered after the end must not leave before the end is known
                 let end = begun(course).end;
                 let decide = end.saturating_sub(self.net.lookahead).max(self.now);
-                if let Some(ending) = self.advance_marking(decide, LOOK, course) {
+                if let Some(ending) = self.advance_marking(decide, course.look, course) {
                     return Some(ending);
                 }
                 let tally = self.tally();
@@ -228,7 +232,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 }
             }
         }
-        self.advance_marking(begun(course).end, LOOK, course)
+        self.advance_marking(begun(course).end, course.look, course)
     }
 
     /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
@@ -262,7 +266,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         })
     }
 
-    /// Advances to cycle `until` and checks the run every `look` cycles. Returns `Some` if the run ends before.
+    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it tells of the progress more often. Returns `Some` if the run ends before.
     ///
     /// A checkpoint is made before an advance, never after one: whoever called this is called again when the run goes on from
     /// it, and finds in `course` what it knew then, so that it comes to the same `until`.
@@ -275,15 +279,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 return Some(Ending::Interrupted);
             }
             let before = self.now;
-            self.advance_recording((self.now + look).min(until));
+            if self.advance_telling((self.now + look).min(until), course) {
+                return Some(Ending::Interrupted);
+            }
             if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
                 self.housekeeping();
-            }
-            if !course.progress.tick(self.now.min(course.expected), course.expected) {
-                course.stops = self.can_be_kept() && course.progress.wants_checkpoint(self.now);
-                if !course.stops {
-                    return Some(Ending::Interrupted);
-                }
             }
             if course.nothing_moved(self.now, self.flit_hops())
                 && let Some(stall) = stall::find(self)
@@ -292,6 +292,21 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             }
         }
         None
+    }
+
+    /// Advances to cycle `until`, and tells of the progress on the way. Returns whether the run stops at once, without a
+    /// checkpoint.
+    fn advance_telling(&mut self, until: u64, course: &mut Course) -> bool {
+        while self.now < until {
+            self.advance_recording((self.now + course.look).min(until));
+            if !course.stops && !course.progress.tick(self.now.min(course.expected), course.expected) {
+                course.stops = self.can_be_kept() && course.progress.wants_checkpoint(self.now);
+                if !course.stops {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Advances to cycle `until`. Recordings take their samples on the way.

@@ -114,7 +114,9 @@ fn channels<const W: usize, const V: usize>(
     graph: &Graph,
     closed: &[Vec<Account>],
 ) -> Vec<ChannelCount> {
-    let (mut channels, mut injections) = (Vec::new(), Vec::new());
+    // with room for all: large networks have millions of them
+    let mut channels = Vec::with_capacity(closed.iter().map(Vec::len).sum());
+    let mut injections = Vec::with_capacity(graph.terminals() as usize);
     for (block, accounts) in blocks.iter().zip(closed) {
         for (o, (out, account)) in block.outs.iter().zip(accounts).enumerate() {
             let count = |from, from_port, to, to_port| ChannelCount {

@@ -14,7 +14,6 @@ use crate::network::assemble;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::run::course::Course;
-use crate::run::measure::LOOK;
 use crate::run::outcome::Ending;
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
 use crate::state::ChannelEnd;
@@ -134,7 +133,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances to the beginning of the window.
     pub(crate) fn warm_up(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         if !spec.phases.auto_warmup {
-            return self.advance_watched(spec.phases.warmup, LOOK, course);
+            return self.advance_watched(spec.phases.warmup, course.look, course);
         }
         if course.settling.is_none() {
             let settling = Settling { latencies: Latencies::default(), power: self.power_state(spec), start: None };
@@ -151,7 +150,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             self.observe(course);
         }
         let start = self.start_of_window(spec, course);
-        self.advance_watched(start, LOOK, course)
+        self.advance_watched(start, course.look, course)
     }
 
     /// Takes the observations that are due now, and decides by them.

@@ -1,0 +1,188 @@
+//! Predicts how fast a run would be on more cores than there are: from what each block costs in each window on one core, what
+//! mail between threads costs, and what it costs threads to wait for each other.
+//!
+//! Not in the model: cores that share a cache or the bandwidth of memory (which slows many of them down), and blocks that fit into
+//! the caches of many cores together but not into that of one (which speeds them up).
+
+use crate::cases::Case;
+use nix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use std::error::Error;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use weft_engine::scaling::{Observed, wait_together};
+use weft_engine::spec::Execution;
+use weft_engine::{ForPorts, Simulation, Spec, Widths};
+
+/// What the machine takes, beside the work of the blocks [s].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Costs {
+    /// One wait of two threads for each other; more threads touch the same line one after the other.
+    pub barrier_seconds: f64,
+    /// A line of 64 bytes that another core has written, beside one that is at hand.
+    pub line_seconds: f64,
+}
+
+/// A prediction for one number of threads.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Prediction {
+    pub threads: usize,
+    pub blocks: usize,
+    /// How many times as fast as one thread.
+    pub speed_up: f64,
+    /// Parts of the predicted time: the mean work of a thread, what the slowest thread has more, mail between threads, waiting.
+    pub work_share: f64,
+    pub imbalance_share: f64,
+    pub mail_share: f64,
+    pub barrier_share: f64,
+    /// Mail between threads in a window [bytes].
+    pub mail_bytes_per_window: f64,
+}
+
+const WAITS: u64 = 200_000;
+const LINES: usize = 1 << 14;
+const ROUNDS: u64 = 64;
+const LINE_BYTES: f64 = 64.0;
+/// Lines of a slot for the mail from one block to another: the vectors that are swapped.
+const LINES_OF_SLOT: f64 = 2.0;
+
+impl Costs {
+    /// Measures them between two threads of this machine.
+    pub fn here() -> Self {
+        let begun = Instant::now();
+        wait_together(2, WAITS);
+        let barrier_seconds = begun.elapsed().as_secs_f64() / WAITS as f64;
+        Self { barrier_seconds, line_seconds: line_seconds() }
+    }
+}
+
+/// Reads lines that the other thread has just written, round after round, and lines that this thread has written itself.
+fn line_seconds() -> f64 {
+    let lines: Vec<AtomicU64> = (0..8 * LINES).map(|_| AtomicU64::new(0)).collect();
+    let turn = AtomicU64::new(0);
+    let write = |round: u64| lines.iter().step_by(8).for_each(|line| line.store(round, Ordering::Relaxed));
+    let read = || {
+        let begun = Instant::now();
+        black_box(lines.iter().step_by(8).map(|line| line.load(Ordering::Relaxed)).sum::<u64>());
+        begun.elapsed().as_secs_f64()
+    };
+    let (mut far, mut near) = (0.0, 0.0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..ROUNDS {
+                while turn.load(Ordering::Acquire) != 2 * round {
+                    std::hint::spin_loop();
+                }
+                write(round);
+                turn.store(2 * round + 1, Ordering::Release);
+            }
+        });
+        for round in 0..ROUNDS {
+            while turn.load(Ordering::Acquire) != 2 * round + 1 {
+                std::hint::spin_loop();
+            }
+            far += read();
+            near += read();
+            turn.store(2 * round + 2, Ordering::Release);
+        }
+    });
+    ((far - near) / (ROUNDS * LINES as u64) as f64).max(0.0)
+}
+
+/// Measures the blocks of a case, divided as for so many threads.
+pub fn observed(case: &Case, threads: usize) -> Result<Observed, Box<dyn Error>> {
+    let spec = case.spec()?;
+    if spec.is_narrow() {
+        observed_of::<1, 8>(case, &spec, threads)
+    } else {
+        observed_of::<2, 16>(case, &spec, threads)
+    }
+}
+
+fn observed_of<const W: usize, const V: usize>(
+    case: &Case,
+    spec: &Spec,
+    threads: usize,
+) -> Result<Observed, Box<dyn Error>>
+where
+    Widths: ForPorts<V>,
+{
+    let blocks = Simulation::<W, V>::new(spec, Execution { threads, blocks: 0 })?.blocks();
+    let mut simulation = Simulation::<W, V>::new(spec, Execution { threads: 1, blocks })?;
+    simulation.advance_recording(case.warmup);
+    Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
+}
+
+/// CPU time of this thread: what others do on the core does not count.
+fn cpu_seconds() -> f64 {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0.0, |time| std::time::Duration::from(time).as_secs_f64())
+}
+
+/// The time of the observed windows on so many threads, beside `alone`, what they take on one thread with the blocks that it
+/// would have [s].
+pub fn predict(observed: &Observed, threads: usize, alone: f64, costs: Costs) -> Prediction {
+    let blocks = observed.blocks;
+    let share = blocks.div_ceil(threads);
+    let threads_used = blocks.div_ceil(share);
+    let windows = observed.windows.len() as f64;
+    let (mut slowest, mut mean) = (0.0, 0.0);
+    for window in &observed.windows {
+        let of_thread = |blocks: &[(f64, f64)]| blocks.iter().map(|(advance, take)| advance + take).sum::<f64>();
+        slowest += window.chunks(share).map(of_thread).fold(0.0, f64::max);
+        mean += of_thread(window) / threads_used as f64;
+    }
+    let between = |from: usize, to: usize| from / share != to / share;
+    let pairs =
+        (0..blocks).flat_map(|from| (0..blocks).map(move |to| (from, to))).filter(|&(from, to)| between(from, to));
+    let mail: u64 = pairs.map(|(from, to)| observed.mail_bytes[from * blocks + to]).sum();
+    // a thread writes the slots of its own blocks and reads those of the others
+    let slots = (share * (blocks - share.min(blocks))) as f64 * LINES_OF_SLOT * 2.0 * windows;
+    let lines = mail as f64 / threads_used as f64 / LINE_BYTES + slots;
+    let (mail_seconds, waits) =
+        (lines * costs.line_seconds, windows * costs.barrier_seconds * threads_used as f64 / 2.0);
+    let all = slowest + mail_seconds + waits;
+    Prediction {
+        threads,
+        blocks,
+        speed_up: alone / all,
+        work_share: mean / all,
+        imbalance_share: (slowest - mean) / all,
+        mail_share: mail_seconds / all,
+        barrier_share: waits / all,
+        mail_bytes_per_window: mail as f64 / windows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four blocks and ten windows; in each, block 0 takes 4 s and the others 1 s, and each sends 64 bytes to each other.
+    fn four() -> Observed {
+        let window = vec![(4.0, 0.0), (0.5, 0.5), (1.0, 0.0), (1.0, 0.0)];
+        Observed { blocks: 4, windows: vec![window; 10], mail_bytes: vec![640; 16] }
+    }
+
+    #[test]
+    fn the_slowest_thread_decides() {
+        let free = Costs { barrier_seconds: 0.0, line_seconds: 0.0 };
+        let two = predict(&four(), 2, 70.0, free);
+        // 4 + 1 s on one thread, 1 + 1 s on the other
+        assert!((two.speed_up - 70.0 / 50.0).abs() < 1e-9, "{two:?}");
+        assert!((two.work_share - 3.5 / 5.0).abs() < 1e-9, "{two:?}");
+        // blocks (0, 1) to (2, 3) and back
+        assert!((two.mail_bytes_per_window - 8.0 * 64.0).abs() < 1e-9, "{two:?}");
+        let four = predict(&four(), 4, 70.0, free);
+        assert!((four.speed_up - 70.0 / 40.0).abs() < 1e-9, "{four:?}");
+    }
+
+    #[test]
+    fn mail_and_waiting_cost() {
+        let two = predict(&four(), 2, 70.0, Costs { barrier_seconds: 5.0, line_seconds: 0.25 });
+        // per window: 5 s of work, 5 s to wait, 4 lines of mail and 16 of slots per thread
+        assert!((two.speed_up - 70.0 / (10.0 * (5.0 + 5.0 + 0.25 * 20.0))).abs() < 1e-9, "{two:?}");
+        let shares = two.work_share + two.imbalance_share + two.mail_share + two.barrier_share;
+        assert!((shares - 1.0).abs() < 1e-9, "{two:?}");
+    }
+}
