@@ -1,6 +1,6 @@
 """Ten networks: memory and time as estimated before a run, beside what the run took. Prints a table.
 
-    .venv/bin/python tests/bench_estimates.py [NAME ...]
+.venv/bin/python tests/bench_estimates.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ else:
 
 
 def _dragonfly(routers: int, **more: int) -> dict[str, Any]:
-    shape = {"routers_per_group": routers, "terminals_per_router": routers // 2, "global_links_per_router": routers // 2}
+    shape = {
+        "routers_per_group": routers,
+        "terminals_per_router": routers // 2,
+        "global_links_per_router": routers // 2,
+    }
     return {"dragonfly": shape | more}
 
 
