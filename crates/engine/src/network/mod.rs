@@ -15,5 +15,6 @@ pub mod recordings;
 pub mod rows;
 pub mod simulation;
 pub mod spec;
+pub(crate) mod steady;
 mod threads;
 pub mod whole;
