@@ -113,14 +113,57 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
 
     /// Everything in flight, for reports about a stalled network.
     pub fn for_each(&self, mut f: impl FnMut(T)) {
-        for &slot in &self.ends {
-            let mut end = slot;
-            while end != EMPTY {
-                let first = start::<N>(end);
-                self.items[first as usize..end as usize].iter().for_each(|&t| f(t));
-                end = self.next[first as usize / N];
+        self.all(|&t| {
+            f(t);
+            true
+        });
+    }
+
+    /// Whether `f` says so of everything in flight. It is not asked about what is left once it has said no.
+    pub fn all(&self, mut f: impl FnMut(&T) -> bool) -> bool {
+        self.ends.iter().all(|&end| self.chunks(end).all(|chunk| chunk.iter().all(&mut f)))
+    }
+
+    /// The chunks of a slot that has this end.
+    fn chunks(&self, end: u32) -> impl Iterator<Item = &[T]> {
+        let mut end = end;
+        std::iter::from_fn(move || {
+            let first = (end != EMPTY).then(|| start::<N>(end) as usize)?;
+            let chunk = &self.items[first..end as usize];
+            end = self.next[first / N];
+            Some(chunk)
+        })
+    }
+
+    /// Everything in flight, with the cycles from `now` until then, in order.
+    pub fn by_distance(&self, now: u64) -> Vec<(u64, T)>
+    where
+        T: Ord,
+    {
+        let slot = |distance: u64| {
+            let end = self.ends[((now + distance) & self.mask) as usize];
+            self.chunks(end).flatten().map(move |&item| (distance, item))
+        };
+        let mut all: Vec<_> = (0..=self.mask).flat_map(slot).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Takes everything out.
+    pub fn take_all(&mut self) -> Vec<T> {
+        let mut all = Vec::new();
+        self.for_each(|item| all.push(item));
+        for cycle in 0..=self.mask {
+            while !self.is_empty_at(cycle) {
+                self.release(cycle);
             }
         }
+        all
+    }
+
+    /// Everything in flight comes so many cycles later. The time is moved on by as many.
+    pub fn delay(&mut self, cycles: u64) {
+        self.ends.rotate_right((cycles & self.mask) as usize);
     }
 }
 
@@ -149,5 +192,20 @@ mod tests {
         }
         assert!(got.iter().all(|&(now, x)| u64::from(x / 16) + u64::from(x % 16) == now));
         assert!(wheel.next.len() <= 40, "{} chunks", wheel.next.len());
+    }
+
+    #[test]
+    fn a_wheel_that_is_moved_on_with_the_time_holds_the_same_at_the_same_distances() {
+        let mut wheel = Wheel::<u32, 4>::new(16, 64);
+        (0..40).for_each(|k| wheel.push(21, 21 + u64::from(k * 7 % 16), k));
+        let then = wheel.by_distance(21);
+        assert_eq!(then.len(), 40);
+        assert!(then.iter().all(|&(distance, k)| distance == u64::from(k * 7 % 16)));
+        wheel.delay(5 + 16 * 1000);
+        assert_eq!(wheel.by_distance(26 + 16 * 1000), then);
+        assert!(wheel.all(|&k| k < 40) && !wheel.all(|&k| k != 17));
+        let mut all = wheel.take_all();
+        all.sort_unstable();
+        assert!(wheel.is_empty() && all == (0..40).collect::<Vec<_>>());
     }
 }

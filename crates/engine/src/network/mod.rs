@@ -16,5 +16,6 @@ pub mod rows;
 pub mod scaling;
 pub mod simulation;
 pub mod spec;
+pub(crate) mod steady;
 mod threads;
 pub mod whole;

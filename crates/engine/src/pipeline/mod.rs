@@ -22,6 +22,7 @@ pub mod posts;
 pub mod power;
 pub mod recorders;
 pub mod spy;
+pub mod steady;
 pub mod switch_allocation;
 pub mod tally;
 pub mod timers;

@@ -170,6 +170,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
+        self.steady.forget();
         self.blocks.iter_mut().for_each(|b| b.tally.window = (start, end));
     }
 
@@ -244,25 +245,28 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
     fn complete(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         let limit = begun(course).start + spec.phases.window;
-        while !self.is_complete() {
+        while !self.is_complete(self.now) {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
-            let next = (self.now + COMPLETE_LOOK).min(limit);
-            if let Some(ending) = self.advance_marking(next, COMPLETE_LOOK, course) {
+            // nothing is delivered while body flits flow steadily
+            let steady = if self.is_complete(u64::MAX) { 0 } else { self.steady_until().saturating_sub(self.now) };
+            let look = (steady / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
+            let next = (self.now + look).min(limit);
+            if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
             }
         }
         None
     }
 
-    /// Whether the batches of all jobs are delivered completely.
-    fn is_complete(&self) -> bool {
+    /// Whether the batches of all jobs are delivered completely before cycle `now`, as far as is known.
+    fn is_complete(&self, now: u64) -> bool {
         let tallies = || self.blocks.iter().map(|b| &b.tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
             let packets: u64 = tallies().map(|parts| parts.done(j).packets + parts.done(j).lost).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
-            job.workload.total().is_none_or(|total| packets == total && last < self.now)
+            job.workload.total().is_none_or(|total| packets == total && last < now)
         })
     }
 

@@ -44,7 +44,7 @@ pub enum ChannelEnd {
 
 /// Output unit, the sender's side of a channel: credits, which packet holds each VC, and which VC classes are asked
 /// for.
-#[derive(Debug, Clone, Kept)]
+#[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct OutputUnit<const V: usize> {
     /// Free places for flits in the next buffer, per VC.
@@ -96,7 +96,7 @@ pub enum Gate {
 
 /// Input unit, the receiver's side of a channel: a queue per VC (a list of segments), and what the head of each queue
 /// asks for.
-#[derive(Debug, Clone, Kept)]
+#[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct InputUnit<const V: usize> {
     /// Route key of the head of each VC: output << class_bits | class.
@@ -257,7 +257,7 @@ impl<const V: usize> InputUnit<V> {
 }
 
 /// A packet, or the part of it that has arrived, in one VC queue. Its body flits exist only as counters.
-#[derive(Debug, Clone, Copy, Default, Value)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 #[repr(C)]
 pub struct Segment {
     pub packet: u32,
@@ -326,7 +326,7 @@ impl Packet {
     }
 }
 
-#[derive(Debug, Clone, Default, Kept)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Kept)]
 pub struct Router<const W: usize> {
     /// Requests for VC allocation: outputs for which some head may get a VC.
     pub vc_requests: Bits<W>,
@@ -365,7 +365,7 @@ pub struct Move {
 pub const NO_JOB: u16 = u16::MAX;
 
 /// The network interface of a terminal.
-#[derive(Debug, Clone, Kept)]
+#[derive(Debug, Clone, PartialEq, Eq, Kept)]
 #[repr(C, align(64))]
 pub struct Terminal {
     /// When its source is to be asked for the next packet.
@@ -397,7 +397,7 @@ pub struct Terminal {
 }
 
 /// A flit on a link.
-#[derive(Debug, Clone, Copy, Default, Value)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Flit {
     /// Input port * 16 + VC.
     pub to: u32,

@@ -1,0 +1,90 @@
+//! Tests that nothing changes if the time is skipped in which body flits flow steadily (`network/steady.rs`).
+
+use super::Simulation;
+use crate::api::spec::FlowControl;
+use crate::models::allocation::AllocatorConfig;
+use crate::network::spec::{Execution, Spec};
+use crate::network::steady::Steady;
+
+const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
+const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+
+/// Packets of `flits`, so few that each has much of the network for itself.
+fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
+    let topology = serde_json::from_str(topology).expect("a topology");
+    let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
+    spec.set_packet(flits);
+    spec.set_load(load);
+    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
+    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (2_000, 6_000, 12_000);
+    spec
+}
+
+/// All that a run tells.
+fn told(spec: &Spec, blocks: usize, skips: bool) -> String {
+    let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
+    if !skips {
+        simulation.steady = Steady::new(false);
+    }
+    format!("{:?}", simulation.run(spec, &()))
+}
+
+/// Runs the spec with and without, in one block and in three. Returns how many of the first 10,000 cycles one block skips.
+fn assert_same(spec: &Spec, what: &str) -> u64 {
+    for blocks in [1, 3] {
+        let [with, without] = [true, false].map(|skips| told(spec, blocks, skips));
+        let same = with.bytes().zip(without.bytes()).take_while(|(a, b)| a == b).count();
+        let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();
+        assert!(with == without, "{what}, {blocks} blocks: {} and not {}", part(&with), part(&without));
+    }
+    let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
+    (1..=10).for_each(|k| simulation.advance(1000 * k));
+    simulation.skipped_cycles()
+}
+
+#[test]
+fn steady_flows_are_skipped_on_any_network_and_change_nothing() {
+    let networks = [
+        (TORUS, r#"{"dimension_order": {}}"#),
+        (TORUS, r#"{"minimal_adaptive": {}}"#),
+        (HYPERX, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"valiant": {}}"#),
+        (HYPERX, r#"{"ugal": {}}"#),
+        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+        (TREE, r#"{"up_down": {}}"#),
+        (TORUS, r#"{"ecmp": {}}"#),
+    ];
+    for (k, (topology, routing)) in networks.into_iter().enumerate() {
+        let all = [(1000, 0.02), (3000, 0.1), (3000, 0.6)];
+        for &(flits, load) in &all[..if k == 0 { 3 } else { 2 }] {
+            let what = format!("{topology}, {routing}, {flits} flits, load {load}");
+            let skipped = assert_same(&spec(topology, routing, flits, load), &what);
+            assert!(load > 0.1 || skipped > 0, "{what}: nothing was skipped");
+        }
+    }
+}
+
+#[test]
+fn steady_flows_change_nothing_in_any_router() {
+    let with = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 2000, 0.05);
+        change(&mut spec);
+        spec
+    };
+    for allocator in AllocatorConfig::examples() {
+        let skipped = assert_same(&with(&|spec| spec.router.allocator = allocator.clone()), &format!("{allocator:?}"));
+        assert!(skipped > 0, "{allocator:?}");
+    }
+    assert!(assert_same(&with(&|spec| spec.router.speedup = 1), "no speedup") > 0);
+    assert!(assert_same(&with(&|spec| spec.router.hold_switch = true), "packets are kept apart") > 0);
+    assert!(assert_same(&with(&|spec| spec.router.vc_realloc = 1), "VC allocation as a stage of its own") > 0);
+    let worms = |spec: &mut Spec| {
+        spec.router.flow_control = FlowControl::Wormhole;
+        // so few that flits have to wait for credits
+        spec.links.iter_mut().for_each(|link| link.buffer = 3);
+    };
+    assert!(assert_same(&with(&worms), "worms") > 0);
+}

@@ -1,0 +1,140 @@
+//! Skips the time in which nothing happens but that body flits flow steadily (`pipeline/steady.rs`).
+//!
+//! Before an advance, a network in which only body flits and credits are under way is searched for a period: its state is compared
+//! with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks). From then on the clock goes
+//! on by whole periods, until a count runs out or a source is due. The results are the same as without.
+
+use crate::network::simulation::Simulation;
+use crate::pipeline::steady::Flow;
+
+/// The longest period that is looked for, in steps of a cycle or of a window.
+const LONGEST: u64 = 64;
+/// Cycles until the next search after one that found nothing, and the most that they grow to.
+const FIRST_PAUSE: u64 = 256;
+const LONGEST_PAUSE: u64 = 1 << 14;
+/// A port costs a search about as much as so many moves of a flit cost the loop.
+const MOVES_PER_PORT: u64 = 8;
+
+/// What the network has been doing again and again.
+#[derive(Debug)]
+struct Pattern {
+    /// A cycle in which a period begins, the length of a period, and the cycle up to which it is certain to be repeated.
+    begin: u64,
+    period: u64,
+    until: u64,
+    /// What flows in each block.
+    flows: Vec<Flow>,
+}
+
+/// The search for a pattern, and the one that was found last.
+#[derive(Debug)]
+pub(crate) struct Steady {
+    pattern: Option<Pattern>,
+    /// Not before this cycle is a pattern looked for.
+    look_at: u64,
+    pause: u64,
+    /// Cycles that were skipped so far.
+    skipped: u64,
+}
+
+impl Steady {
+    /// `may_repeat`: what happens next depends on nothing but what a snapshot has.
+    pub(super) fn new(may_repeat: bool) -> Self {
+        Self { pattern: None, look_at: if may_repeat { 0 } else { u64::MAX }, pause: FIRST_PAUSE, skipped: 0 }
+    }
+
+    /// What is counted from now on, or who sends, changes: the pattern may not go on.
+    pub(crate) fn forget(&mut self) {
+        self.pattern = None;
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// The cycle before which no packet is created or delivered, as far as that is known; it may have passed.
+    pub(crate) fn steady_until(&self) -> u64 {
+        self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until)
+    }
+
+    /// Cycles that were skipped so far (for tests).
+    pub fn skipped_cycles(&self) -> u64 {
+        self.steady.skipped
+    }
+
+    /// Advances the blocks to cycle `until`.
+    pub(super) fn advance_blocks(&mut self, until: u64) {
+        while self.now < until {
+            if let Some(pattern) = self.steady.pattern.take_if(|pattern| pattern.until <= self.now + pattern.period) {
+                self.step_blocks(until.min(pattern.until.max(self.now + 1)));
+            } else if self.steady.pattern.is_some() {
+                self.repeat(until);
+            } else if self.now >= self.steady.look_at && self.is_worth_a_search() {
+                self.look_for_pattern(until);
+            } else {
+                self.step_blocks(until);
+            }
+        }
+    }
+
+    /// Goes on by whole periods of the pattern; what is left until the next one begins, or until `until`, is done in steps.
+    fn repeat(&mut self, until: u64) {
+        let Some(pattern) = self.steady.pattern.take() else { return };
+        let over = (self.now - pattern.begin) % pattern.period;
+        let periods = (until.min(pattern.until) - self.now) / pattern.period;
+        if over > 0 {
+            self.step_blocks(until.min(self.now + pattern.period - over));
+        } else if periods > 0 {
+            let cycles = periods * pattern.period;
+            for (block, flow) in self.blocks.iter_mut().zip(&pattern.flows) {
+                block.flow_on(&self.net, flow, periods, cycles);
+            }
+            self.now += cycles;
+            self.steady.skipped += cycles;
+        } else {
+            self.step_blocks(until);
+        }
+        self.steady.pattern = Some(pattern);
+    }
+
+    /// Whether only body flits and credits are under way, and so many flits are to come that a search may pay.
+    fn is_worth_a_search(&self) -> bool {
+        let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
+        let streams = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.streams()?)));
+        let ports: usize = self.blocks.iter().map(|block| block.ins.len()).sum();
+        streams.is_some_and(|(flits, left)| flits as u64 * u64::from(left) >= MOVES_PER_PORT * ports as u64)
+    }
+
+    /// Advances step by step, at most to `until`, to a cycle in which the state is what it is now, but for counts.
+    fn look_for_pattern(&mut self, until: u64) {
+        let begin = self.now;
+        let step = if self.blocks.len() == 1 { 1 } else { self.window };
+        let then: Vec<_> = self.blocks.iter().map(|block| block.snapshot()).collect();
+        let end = until.min(begin + LONGEST * step);
+        while self.now < end {
+            self.step_blocks(end.min(self.now + step));
+            let both = self.blocks.iter().zip(&then);
+            if let Some(flows) = both.map(|(block, then)| block.flow_since(then)).collect::<Option<Vec<_>>>() {
+                let (now, period) = (self.now, self.now - begin);
+                let until = self.certain_until(begin, period, &flows);
+                self.steady.pattern = (until >= now + period).then_some(Pattern { begin: now, period, until, flows });
+                self.steady.pause = FIRST_PAUSE;
+                self.steady.look_at = now + FIRST_PAUSE;
+                return;
+            }
+        }
+        self.steady.look_at = self.now + self.steady.pause;
+        self.steady.pause = (2 * self.steady.pause).min(LONGEST_PAUSE);
+    }
+
+    /// Up to which cycle these flows, which began to be counted in cycle `begin`, certainly go on as they did.
+    fn certain_until(&self, begin: u64, period: u64, flows: &[Flow]) -> u64 {
+        let both = || self.blocks.iter().zip(flows);
+        let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();
+        let counted = self.now + periods.unwrap_or(0) * period;
+        let due = self.blocks.iter().map(|block| block.next_due(&self.net)).min().unwrap_or(0);
+        // flits are counted as accepted before they are delivered, if that will be in the window
+        let (first, end) = self.blocks[0].tally.window;
+        let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
+        let ahead = self.net.landing + period + both().map(|(block, flow)| block.longest_wait(flow)).max().unwrap_or(0);
+        bounds.map(|bound| bound.saturating_sub(ahead)).fold(counted.min(due), u64::min)
+    }
+}
