@@ -7,9 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import bench_estimates
 import pytest
 
+import bench_estimates
 import weft
 from weft.cli import main
 from weft.errors import ScenarioError
