@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# Runs the first point of a scenario; prints peak before and after, estimated bytes and seconds, seconds taken.
+# Runs the first point of a scenario; prints bytes and seconds, as estimated and as taken.
 MEASURE = """
 import json, sys, time
 from pathlib import Path
