@@ -105,7 +105,7 @@ fn degree(q: u32) -> u64 {
     let q = u64::from(q);
     match q % 4 {
         1 => (3 * q - 1) / 2,
-        3 => (3 * q + 1) / 2,
+        3 => (3 * q).div_ceil(2),
         _ => 3 * q / 2,
     }
 }
