@@ -13,8 +13,8 @@ mod trunks;
 
 pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
-pub use crossed::{Crossing, CrossedLayers, Offset};
 pub(crate) use builder::{check_positive, check_size};
+pub use crossed::{CrossedLayers, Crossing, Offset};
 pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
 pub use trunks::{Trunk, TrunkWidth};

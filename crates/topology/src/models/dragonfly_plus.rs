@@ -180,7 +180,10 @@ mod tests {
         assert_eq!(peers(6), [to(4, 1), to(5, 1), to(2, 2)]);
         // Spine 1 of group 1 has global port 1: group 2, whose port 1 leads to group 1: spine 11.
         assert_eq!(peers(7), [to(4, 2), to(5, 2), to(11, 2)]);
-        assert_eq!(graph.layers().iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(), ["network", "leaf", "spine"]);
+        assert_eq!(
+            graph.layers().iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(),
+            ["network", "leaf", "spine"]
+        );
         assert_eq!((graph.terminals_per_router(), graph.terminals_per_group()), (None, Some(2)));
         assert_eq!(graph.structure().grain(), 4);
     }
