@@ -35,6 +35,35 @@ fn every_registered_topology_delivers_on_shortest_paths_in_any_number_of_blocks(
 }
 
 #[test]
+fn uniform_traffic_on_flex_can_reach_0_871_under_the_printed_paths_and_1_113_under_all() {
+    // Hops of one router to all 108 by kind of channel, 5 channels of each: under the printed paths 62 go up along x, 60 down
+    // along y, 37 and 35 the others; over all shortest paths 48.5 each. 10 terminals send 10 / 108 to each router. 20
+    // terminals, so that a terminal can send more than that.
+    for (paths, hops) in [("printed", 62.0), ("balanced", 48.5)] {
+        let mut spec = spec(
+            r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 20}}"#,
+            &format!(r#"{{"flex_minimal": {{"paths": "{paths}"}}}}"#),
+        );
+        pattern(&mut spec, UNIFORM_SELF);
+        let implied = imply(&spec).unwrap();
+        let bound = 5.0 * 108.0 / 10.0 / hops;
+        assert!((implied.channel_load_bound.unwrap() - bound / 2.0).abs() < 1e-9, "{paths}: {implied:?}");
+        assert!((implied.mean_hops.unwrap() - 194.0 / 108.0).abs() < 1e-9, "{paths}: {implied:?}");
+    }
+}
+
+#[test]
+fn the_next_layer_of_flex_is_a_group_and_a_layer_of_its_third_dimension() {
+    for pattern_of_layers in [ADVERSE, r#"{"layer_shift": {"dimension": 2, "shift": 1}}"#] {
+        let mut spec = spec(r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 2}}"#, SHORTEST);
+        pattern(&mut spec, pattern_of_layers);
+        let implied = imply(&spec).unwrap();
+        // of the 9 routers of the next layer 4 are neighbours
+        assert!((implied.mean_hops.unwrap() - (4.0 + 2.0 * 5.0) / 9.0).abs() < 1e-9, "{implied:?}");
+    }
+}
+
+#[test]
 fn a_group_of_leaves_and_spines_shares_one_global_link_under_group_shift() {
     // 4 leaves of 2 terminals: 8 terminals over the one link from a group to the next.
     for routing in [SHORTEST, ECMP] {

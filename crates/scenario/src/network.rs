@@ -19,7 +19,8 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     Value::Object(network)
 }
 
-/// `routers` holds the coordinates of each router: on a grid its digits, lowest dimension first; in groups its group
+/// `routers` holds the coordinates of each router: on a grid (or in crossed layers, which are drawn as one) its digits,
+/// lowest dimension first; in groups its group
 /// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
 /// `levels` is the level of each router, also in groups. `complete` says that on the grid each router has one link to
 /// every other router of its lines.
@@ -27,9 +28,7 @@ pub(crate) fn places(graph: &Graph) -> Map<String, Value> {
     let structure = graph.structure();
     let (widths, levels) = (structure.widths(), structure.levels.as_ref());
     let (kind, routers) = match structure {
-        Structure { grid: Some(grid), .. } if widths.is_some() => {
-            ("grid", (0..graph.routers()).map(|router| grid.coordinates(router).collect()).collect())
-        }
+        _ if widths.is_some() => ("grid", (0..graph.routers()).filter_map(|r| structure.coordinates(r)).collect()),
         Structure { groups: Some(groups), .. } => {
             ("groups", groups.places.iter().map(|&(group, index)| vec![group, index]).collect())
         }

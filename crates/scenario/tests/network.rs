@@ -40,6 +40,11 @@ fn routers_have_the_coordinates_of_their_kind() {
     assert_eq!(plus["routers"], json!([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]));
     assert_eq!((&plus["levels"], &groups["levels"]), (&json!([0, 0, 1, 0, 0, 1]), &json!(null)));
 
+    let flex = network("{flex: {widths: [3, 2], layers: 3, terminals_per_router: 1}}", "shortest_path");
+    assert_eq!((&flex["kind"], &flex["widths"], &flex["complete"]), (&json!("grid"), &json!([3, 2, 3]), &json!(false)));
+    // router 10 = 1 + 3 * 1 + 6 * 1
+    assert_eq!((&flex["routers"][10], &flex["wraps"]), (&json!([1, 1, 1]), &json!(false)));
+
     let levels = network("{fat_tree: {k: 2}}", "up_down");
     // 2 pods of 1 edge and 1 aggregation router, 1 core
     assert_eq!(

@@ -9,12 +9,16 @@ use serde_json::{Value, json};
 use weft_topology::dragonfly::Dragonfly;
 use weft_topology::dragonfly_plus::DragonflyPlus;
 use weft_topology::fat_tree::FatTree;
+use weft_topology::flex::Flex;
 use weft_topology::hyperx::HyperX;
 use weft_topology::k_ary_n_tree::KAryNTree;
 use weft_topology::mesh::Mesh;
+use weft_topology::slim_fly::SlimFly;
 use weft_topology::torus::Torus;
-use weft_topology::{Arrangement, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port, Ring, Tree};
-use weft_topology::{TopologyConfig, TopologyModel, TrunkWidth};
+use weft_topology::{
+    Arrangement, CrossedLayers, Dimension, GlobalLinks, Graph, Grid, Groups, Levels, Line, Peer, Port,
+};
+use weft_topology::{Ring, TopologyConfig, TopologyModel, Tree, TrunkWidth};
 
 /// A registry of topologies that this suite has never heard of.
 mod newcomers {
@@ -68,6 +72,14 @@ fn dragonfly_plus([leaves, spines, p, h]: [u32; 4], groups: Option<u32>, arrange
 
 fn tree(k: u32, n: u32) -> TopologyConfig {
     TopologyConfig::KAryNTree(KAryNTree { k, n, trunk_width: SINGLE })
+}
+
+fn flex(widths: [u32; 2], layers: u32, terminals_per_router: u32) -> TopologyConfig {
+    TopologyConfig::Flex(Flex { widths, layers, terminals_per_router, trunk_width: SINGLE })
+}
+
+fn slim_fly(q: u32, terminals_per_router: u32) -> TopologyConfig {
+    TopologyConfig::SlimFly(SlimFly { q, terminals_per_router, trunk_width: SINGLE })
 }
 
 fn fat_tree(k: u32) -> TopologyConfig {
@@ -132,6 +144,20 @@ proptest! {
         check_counts(&hyperx(&widths, t), [routers, routers * t, t + degree], &links(&|w| w * (w - 1) / 2));
         check_counts(&torus(&widths, t, trunk), [routers, routers * t, t + 2 * trunk * n], &links(&|w| w * trunk));
         check_counts(&mesh(&widths, t), [routers, routers * t, t + 2 * n], &links(&|w| w - 1));
+    }
+
+    #[test]
+    fn crossed_layers_of_any_size_keep_the_laws(widths in [1u32..7, 1u32..7], layers in 2u32..9, p in 1u32..3) {
+        let [x, y] = widths;
+        let (per_layer, rings) = (x + y - 2, if layers == 2 { 1 } else { 2 });
+        // with widths of 2 at most, x + y + layer keeps its parity unless a path can go round an odd ring
+        let connected = x.max(y) > 2 || (x.max(y) == 2 && layers % 2 == 1);
+        prop_assert_eq!(flex(widths, layers, p).build("topology").is_ok(), connected);
+        if connected {
+            let routers = x * y * layers;
+            let links = [("x", routers * rings * (x - 1) / 2), ("y", routers * rings * (y - 1) / 2)];
+            check_counts(&flex(widths, layers, p), [routers, routers * p, p + rings * per_layer], &links);
+        }
     }
 
     #[test]
@@ -229,6 +255,7 @@ fn check(graph: &Graph) {
     structure.grid.iter().for_each(|grid| check_grid(graph, grid));
     structure.groups.iter().for_each(|groups| check_groups(graph, groups));
     structure.levels.iter().for_each(|levels| check_levels(graph, levels));
+    structure.crossed.iter().for_each(|crossed| check_crossed(graph, crossed));
     check_rings(graph);
     assert_eq!(graph.routers() % structure.grain(), 0, "routers are whole blocks");
 }
@@ -315,7 +342,7 @@ fn check_layers(graph: &Graph) {
     for part in parts {
         assert!(part.routers.is_sorted_by(|a, b| a < b) && part.classes.is_sorted_by(|a, b| a < b), "{}", part.name);
         assert!(part.routers.last() < Some(&graph.routers()), "{}", part.name);
-        assert_eq!(graph.layers().iter().filter(|other| other.name == part.name).count(), 1);
+        assert_eq!(graph.layers().iter().filter(|other| other.name == part.name).count(), 1, "{}", part.name);
         let mut found: Vec<u8> = part.routers.iter().flat_map(|&r| graph.ports(r)).map(|port| port.class).collect();
         found.sort_unstable();
         assert!(part.classes.iter().all(|class| found.binary_search(class).is_ok()), "{} has no such port", part.name);
@@ -464,6 +491,34 @@ fn check_rings(graph: &Graph) {
     assert!(of_rings.is_sorted_by(|(class, _), (next, _)| class < next), "a class is of one kind of links");
 }
 
+fn check_crossed(graph: &Graph, crossed: &CrossedLayers) {
+    let [x, y, layers] = crossed.widths;
+    assert_eq!(graph.routers(), crossed.routers());
+    assert_eq!(graph.structure().widths(), Some(vec![x, y, layers]));
+    for router in 0..graph.routers() {
+        let here = crossed.coordinates(router);
+        assert_eq!((crossed.router(here), graph.structure().coordinates(router)), (router, Some(here.to_vec())));
+        let directions = if layers > 2 { vec![true, false] } else { vec![true] };
+        for (up, axis) in directions.into_iter().flat_map(|up| [(up, 0), (up, 1)]) {
+            let number = |from: u32, to: u32| if to < from { to } else { to - 1 };
+            for c in (0..crossed.widths[axis]).filter(|&c| c != here[axis]) {
+                let mut far = [here[0], here[1], (here[2] + if up { 1 } else { layers - 1 }) % layers];
+                far[axis] = c;
+                let back = crossed.first_port_of(!up, axis) + number(c, here[axis]);
+                let far = Peer::Router { router: crossed.router(far), port: back as u16 };
+                let port = crossed.first_port_of(up, axis) + number(here[axis], c);
+                check_port(graph, router, port, crossed.classes[axis], far);
+            }
+        }
+        let ports = crossed.ports_per_layer() * if layers > 2 { 2 } else { 1 };
+        assert_eq!(graph.ports(router).len() as u32, u32::from(crossed.first_port) + ports);
+        let distances = graph.distances_from(router);
+        for (far, &distance) in (0..).zip(&distances) {
+            assert_eq!(crossed.distance(crossed.offset(router, far)), distance, "from {router} to {far}");
+        }
+    }
+}
+
 fn check_levels(graph: &Graph, levels: &Levels) {
     assert_eq!(levels.of_router.len() as u32, graph.routers());
     let sizes: Vec<u32> = (0..levels.count).map(|level| levels.size(level)).collect();
@@ -509,6 +564,37 @@ fn known_values_agree_with_the_literature() {
     // 10-ary 3-tree: 1,000 terminals, 300 routers, 2,000 links (FleX, table 6); leaves are 4 links apart at most.
     let graph = built(tree(10, 3));
     assert_eq!((graph.terminals(), graph.routers(), graph.links().count(), graph.diameter()), (1000, 300, 2000, 4));
+}
+
+/// Routers, ports per router, links between routers, terminals.
+fn size(config: &TopologyConfig) -> [usize; 4] {
+    let graph = config.build("topology").unwrap_or_else(|refusal| panic!("{config:?}: {refusal}"));
+    [graph.routers() as usize, graph.radix() as usize, graph.links().count(), graph.terminals() as usize]
+}
+
+#[test]
+fn the_networks_that_flex_was_compared_with_can_be_written() {
+    // FleX (IEEE Access 2022), table 6. Its power and cost are of the tree of pods, its loads of the 10-ary tree; its Slim
+    // Fly has 13 links and 6 terminals per router, so 19 ports (it prints 20).
+    assert_eq!(size(&tree(10, 3)), [300, 20, 2000, 1000]);
+    assert_eq!(size(&fat_tree(16)), [320, 16, 2048, 1024]);
+    assert_eq!(size(&dragonfly([8, 4, 4], None, Arrangement::PalmTree)), [264, 15, 1452, 1056]);
+    assert_eq!(size(&hyperx(&[10, 10], 10)), [100, 28, 900, 1000]);
+    assert_eq!(size(&slim_fly(9, 6)), [162, 19, 1053, 972]);
+    assert_eq!(size(&flex([6, 6], 3, 10)), [108, 30, 1080, 1080]);
+    // the larger FleX of its figure 13, and the layers and the HyperX of three dimensions of figures 15 to 17
+    assert_eq!(size(&flex([8, 8], 3, 5)), [192, 33, 2688, 960]);
+    for layers in 3..8 {
+        assert_eq!(
+            size(&flex([6, 6], layers, 1)),
+            [36 * layers as usize, 21, 360 * layers as usize, 36 * layers as usize]
+        );
+    }
+    assert_eq!(size(&hyperx(&[6, 6, 6], 1)), [216, 16, 216 * 15 / 2, 216]);
+    // tables 4 and 5: the largest of about 10,000 terminals, a third of the ports for terminals (a half in trees)
+    let near = |config: &TopologyConfig| size(config)[3].abs_diff(10_000) < 1000;
+    assert!(near(&fat_tree(34)) && near(&tree(22, 3)) && near(&hyperx(&[22, 22], 21)) && near(&flex([12, 12], 3, 22)));
+    assert!(near(&dragonfly([14, 7, 7], None, Arrangement::PalmTree)) && near(&slim_fly(19, 14)));
 }
 
 #[test]

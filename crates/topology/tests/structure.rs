@@ -74,6 +74,9 @@ fn the_bound_of_a_large_graph_is_near_the_known_bisection() {
     let graph = build(r#"{"torus": {"widths": [16, 16], "terminals_per_router": 2}}"#);
     let found = common::graph_file("g.json", &common::json(&graph)).build("topology").unwrap().bisection();
     assert_eq!((graph.bisection().links, found.links), (32, 32));
+    // FleX 6 x 6 x 3: half of each line of each layer against the other half, 3 * 6 * 6 * 6 / 2 links (its equation 8)
+    let flex = build(r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#).bisection();
+    assert_eq!((flex.links, flex.exact), (324, false));
     // Dragonfly of 9 groups: 4 groups and half of the fifth to the rest is a cut, so the bound is no worse:
     // 4 * 4 links between whole groups, 4 + 4 of the split one to the others' other side, 2 * 2 local ones.
     let keys = r#""routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2"#;

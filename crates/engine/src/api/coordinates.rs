@@ -16,6 +16,13 @@ pub fn in_groups(graph: &Graph) -> Option<Vec<u64>> {
     Some(groups.places.iter().map(|&(group, index)| u64::from(group) << 16 | u64::from(index)).collect())
 }
 
+/// In crossed layers: x, y and the layer, one byte each, x lowest.
+pub fn in_crossed_layers(graph: &Graph) -> Option<Vec<u64>> {
+    let crossed = graph.structure().crossed.as_ref()?;
+    let packed = |r: u32| crossed.coordinates(r).into_iter().rev().fold(0, |packed, c| packed << 8 | u64::from(c));
+    Some((0..graph.routers()).map(packed).collect())
+}
+
 /// In a tree: digit i of the position in byte i, the level in byte 7.
 pub fn in_tree(graph: &Graph) -> Option<Vec<u64>> {
     let levels = graph.structure().levels.as_ref()?;

@@ -74,7 +74,7 @@ impl GraphBuilder {
     pub fn build(self, structure: Structure, path: &str) -> Result<Graph, Refusal> {
         let terminals = self.ports.iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
         let whole = Layer {
-            name: "network",
+            name: "network".to_owned(),
             routers: (0..self.port_base.len() as u32 - 1).collect(),
             classes: (0..).zip(&self.class_names).map(|(class, _)| class).collect(),
             structure,

@@ -5,6 +5,7 @@
 
 pub(crate) mod arrangement;
 mod builder;
+mod crossed;
 pub(crate) mod files;
 mod rings;
 mod structure;
@@ -12,6 +13,7 @@ mod trunks;
 
 pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
+pub use crossed::{Crossing, CrossedLayers, Offset};
 pub(crate) use builder::{check_positive, check_size};
 pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};

@@ -6,13 +6,13 @@
 //! network without it; nobody asks for the name of a topology. `tests/conformance.rs` checks every view against the
 //! wiring.
 
-use super::Ring;
 use super::arrangement::GlobalLinks;
+use super::{CrossedLayers, Ring};
 
 /// A set of routers, the classes of the links between them, and the order in which these links join them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    pub name: &'static str,
+    pub name: String,
     /// Its routers, ascending.
     pub routers: Vec<u32>,
     /// Classes of its ports: indices into [`Graph::class_names`](crate::Graph::class_names), ascending.
@@ -26,6 +26,7 @@ pub struct Structure {
     pub grid: Option<Grid>,
     pub groups: Option<Groups>,
     pub levels: Option<Levels>,
+    pub crossed: Option<CrossedLayers>,
     /// Physical rings: each visits every router once, over links of its own that no other view knows.
     pub rings: Vec<Ring>,
 }
@@ -115,10 +116,22 @@ impl Structure {
         Self { levels: Some(levels), ..Self::default() }
     }
 
-    /// Widths of the router grid, dimension 0 fastest; `None` where routers have no coordinates.
+    /// How many values each coordinate of a router has, the one that changes fastest with the router id first; `None`
+    /// where routers have no coordinates. On a grid these are its widths; in crossed layers they are x, y and the layer.
     pub fn widths(&self) -> Option<Vec<u32>> {
-        let grid = self.grid.as_ref().filter(|grid| !grid.dimensions.is_empty());
-        grid.map(|grid| grid.dimensions.iter().map(|dimension| dimension.width).collect())
+        match self {
+            Self { crossed: Some(crossed), .. } => Some(crossed.widths.to_vec()),
+            Self { grid: Some(grid), .. } if !grid.dimensions.is_empty() => {
+                Some(grid.dimensions.iter().map(|dimension| dimension.width).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The coordinates of a router, as [`Structure::widths`] counts them.
+    pub fn coordinates(&self, router: u32) -> Option<Vec<u32>> {
+        let digit = |rest: &mut u32, width: u32| Some((*rest % width, *rest /= width).0);
+        Some(self.widths()?.into_iter().scan(router, digit).collect())
     }
 
     /// How many routers with consecutive ids belong together (a row, a group, the routers under the same parents). The
@@ -126,6 +139,8 @@ impl Structure {
     /// to block. 1 if nothing is known.
     pub fn grain(&self) -> u32 {
         match self {
+            // no two routers of a layer are neighbours, so that it is no better than any other run of routers
+            Self { crossed: Some(crossed), .. } => crossed.widths[0],
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
             Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),
             Self { levels: Some(Levels { count, tree: Some(tree), .. }), .. } if *count > 1 => tree.radix,

@@ -25,6 +25,9 @@ impl Graph {
     /// Links on the longest of the shortest paths between two routers.
     pub fn diameter(&self) -> u32 {
         match self.structure() {
+            Structure { crossed: Some(crossed), .. } => {
+                crossed.offsets().map(|(offset, _)| crossed.distance(offset)).max().unwrap_or(0)
+            }
             Structure { grid: Some(grid), .. } => grid.dimensions.iter().map(longest).sum(),
             Structure { groups: Some(groups), .. } if are_within_three(groups) => {
                 let pairs = self.pairs_within_three();
@@ -39,6 +42,11 @@ impl Graph {
     /// Mean links on a shortest path over all ordered pairs of different routers; 0 for one router.
     pub fn mean_distance(&self) -> f64 {
         match self.structure() {
+            Structure { crossed: Some(crossed), .. } => {
+                let all =
+                    crossed.offsets().map(|(offset, count)| u64::from(crossed.distance(offset)) * u64::from(count));
+                all.sum::<u64>() as f64 / f64::from(self.routers() - 1)
+            }
             Structure { grid: Some(grid), .. } => self.grid_mean(&grid.dimensions),
             Structure { groups: Some(groups), .. } if are_within_three(groups) => {
                 let pairs = self.pairs_within_three();

@@ -74,7 +74,7 @@ impl TopologyModel for DragonflyPlus {
         let level = |router: u32| u32::from(router % size >= leaves);
         let on = |wanted: u32| (0..g * size).filter(move |&router| level(router) == wanted).collect();
         for (name, routers, classes) in [("leaf", on(0), vec![0, 1]), ("spine", on(1), vec![1, 2])] {
-            builder.layer(Layer { name, routers, classes, structure: Structure::default() });
+            builder.layer(Layer { name: name.to_owned(), routers, classes, structure: Structure::default() });
         }
         builder.trunks(&self.trunk_width);
         let groups = Groups { global: Some(links), ..Groups::in_a_row(g, size) };
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(peers(6), [to(4, 1), to(5, 1), to(2, 2)]);
         // Spine 1 of group 1 has global port 1: group 2, whose port 1 leads to group 1: spine 11.
         assert_eq!(peers(7), [to(4, 2), to(5, 2), to(11, 2)]);
-        assert_eq!(graph.layers().iter().map(|layer| layer.name).collect::<Vec<_>>(), ["network", "leaf", "spine"]);
+        assert_eq!(graph.layers().iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(), ["network", "leaf", "spine"]);
         assert_eq!((graph.terminals_per_router(), graph.terminals_per_group()), (None, Some(2)));
         assert_eq!(graph.structure().grain(), 4);
     }

@@ -3,6 +3,7 @@
 //! The conformance suite (`tests/conformance.rs`) builds the examples of every registered topology and checks every
 //! view of their structure against the wiring.
 
+mod galois;
 mod global_links;
 mod grid;
 
@@ -32,6 +33,8 @@ weft_units::registry! {
     "k_ary_n_tree" => k_ary_n_tree::KAryNTree,
     "fat_tree" => fat_tree::FatTree,
     "full_mesh" => full_mesh::FullMesh,
+    "flex" => flex::Flex,
+    "slim_fly" => slim_fly::SlimFly,
     "graph" => graph_file::GraphFile,
 }
 

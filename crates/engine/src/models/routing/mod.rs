@@ -30,6 +30,9 @@ weft_units::registry! {
     tree {
         "up_down" => up_down::UpDown,
     }
+    layers {
+        "flex_minimal" => flex_minimal::FlexMinimal,
+    }
     any_graph {
         "shortest_path" => shortest_path::ShortestPath,
         "ecmp" => ecmp::Ecmp,
