@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pymetis
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,8 +38,6 @@ def best(design: Design, links: npt.NDArray[np.uint32], terminals: npt.NDArray[n
 
     Balanced: the terminals of the halves differ by no more than those of one router.
     """
-    import pymetis
-
     if len(terminals) < 2:
         return 0
     starts, far, counts = adjacency(links, len(terminals))

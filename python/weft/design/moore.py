@@ -8,7 +8,8 @@ from __future__ import annotations
 
 def bound(degree: int, diameter: int) -> int:
     """Most routers of a graph with this degree and diameter."""
-    return 1 + degree * sum((degree - 1) ** step for step in range(diameter))
+    reached: int = 1 + degree * sum((degree - 1) ** step for step in range(diameter))
+    return reached
 
 
 def share(routers: int, degree: int, diameter: int) -> float:

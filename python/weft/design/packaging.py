@@ -54,7 +54,9 @@ class Packaging:
         for each in fields(self):
             value = getattr(self, each.name)
             if not (value > 0 if each.name == "routers_per_rack" else 0 <= value < math.inf):
-                raise WeftError.saying(f"packaging: {each.name} is {value}", "write a length of 0 or more, and 1 router or more")
+                raise WeftError.saying(
+                    f"packaging: {each.name} is {value}", "write a length of 0 or more, and 1 router or more"
+                )
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Layout:
     def lengths(self, links: npt.NDArray[np.uint32], packaging: Packaging) -> npt.NDArray[np.float64]:
         """Length of each link [m], shape (links,); `links` has their two ends in its first columns."""
         near, far = (self.places[links[:, end].astype(np.int64)] for end in (0, 1))
-        metres = packaging.pitch_m * np.abs(near - far).sum(axis=1) + packaging.overhead_m
+        apart = np.abs(near - far).sum(axis=1)
+        metres: npt.NDArray[np.float64] = packaging.pitch_m * apart + packaging.overhead_m
         if not len(self.racks):
             return metres
         inside = self.racks[links[:, 0]] == self.racks[links[:, 1]]

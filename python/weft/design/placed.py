@@ -35,7 +35,9 @@ def layout(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int,
         if places["wraps"]:
             for axis, width in enumerate(places["widths"]):
                 at[:, axis] = folded(width)[at[:, axis]]
-        return on_grid(at, routers // places["widths"][0], "a place per router on a grid, a rack per line of dimension 0")
+        return on_grid(
+            at, routers // places["widths"][0], "a place per router on a grid, a rack per line of dimension 0"
+        )
     if places["kind"] == "groups":
         return in_racks(np.array([group for group, _ in places["routers"]]), "a rack per group")
     racks = np.arange(routers, dtype=np.int64) // per_rack

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weft.design.price_list import Prices
 
 # How good a formula of a bisection is.
-EXACT, CUT, LOWER = "exact", "a cut that exists", "lower bound"
+EXACT, CUT, ESTIMATE, LOWER = "exact", "a cut that exists", "an estimate", "lower bound"
 
 
 class Plan(NamedTuple):
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     bisection : int
         Links [formula, see `bisection_kind`].
     bisection_kind : str
-        `EXACT`, `CUT` or `LOWER`.
+        `EXACT`; `CUT`: there is such a balanced cut, maybe a better one; `ESTIMATE`: about so many; `LOWER`.
     inside : int
         Links inside racks.
     distance : int

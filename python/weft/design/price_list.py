@@ -1,8 +1,8 @@
 """Price lists, and the linear models that are fitted to them.
 
-Source: FleX (IEEE Access 2022), section IV-A: a router costs a line over its ports, a cable a line over its length, per
-Gb/s. The list that Weft brings, `assets/edr.csv`, holds points of the two lines that the paper prints for InfiniBand EDR
-(Fig. 6): it prints no prices of single parts.
+Source: FleX (IEEE Access 2022), section IV-A: a router costs a line over its ports, a cable a line over its length, for
+each Gb/s. The list that Weft brings, `assets/edr.csv`, holds points of the two lines that the paper prints for
+InfiniBand EDR (Fig. 6): it prints no prices of single parts.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ class Prices:
     def remarks(self, radix: int, longest_m: float) -> list[str]:
         """What of a design lies outside the list, so that its price is extrapolated."""
         told = []
-        for what, size, line, unit in (("routers", radix, self.router, " ports"), ("cables", longest_m, self.cable, " m")):
+        for what, size, line, unit in (
+            ("routers", radix, self.router, " ports"),
+            ("cables", longest_m, self.cable, " m"),
+        ):
             if not line.least <= size <= line.most:
                 span = f"{line.least:g} to {line.most:g}{unit}"
                 told.append(f"{what} of {size:g}{unit} are priced by a line through {span}")
@@ -107,7 +110,9 @@ def read(path: str | Path | None) -> Prices:
     except UnicodeDecodeError as problem:
         raise WeftError.saying(f"{path} is not UTF-8 text", "save the price list as UTF-8") from problem
     except OSError as problem:
-        raise WeftError.saying(f"{path} can't be read: {reason(path, problem)[0]}", "name a price list (CSV)") from problem
+        raise WeftError.saying(
+            f"{path} can't be read: {reason(path, problem)[0]}", "name a price list (CSV)"
+        ) from problem
     return _fitted(text.splitlines(), str(path))
 
 
@@ -154,7 +159,9 @@ def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
     slope, intercept = np.polyfit(sizes, prices, 1)
     spread = float(((prices - prices.mean()) ** 2).sum())
     missed = float(((prices - slope * sizes - intercept) ** 2).sum())
-    line = Line(float(slope), float(intercept), float(sizes.min()), float(sizes.max()), 1 - missed / spread if spread else 1.0)
+    line = Line(
+        float(slope), float(intercept), float(sizes.min()), float(sizes.max()), 1 - missed / spread if spread else 1.0
+    )
     if min(line.at(line.least), line.at(line.most)) <= 0:
         _refuse(f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g}, gives prices below 0")
     return line

@@ -48,11 +48,14 @@ class Failures:
     def __post_init__(self) -> None:
         if not (0 < self.step <= 1 and self.trials >= 1 and 0 < self.confidence < 1):
             what = f"failures in steps of {self.step}, {self.trials} trials, confidence {self.confidence}"
-            raise WeftError.saying(what, "take a step above 0 and up to 1, 1 trial or more, a confidence between 0 and 1")
+            raise WeftError.saying(
+                what, "take a step above 0 and up to 1, 1 trial or more, a confidence between 0 and 1"
+            )
 
     def shares(self) -> npt.NDArray[np.float64]:
         """The shares of failed links that are looked at, without 0."""
-        return self.step * np.arange(1, math.floor(1 / self.step + 1e-9) + 1)
+        steps = np.arange(1, math.floor(1 / self.step + 1e-9) + 1, dtype=np.float64)
+        return self.step * steps
 
 
 def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -79,14 +82,16 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
         failed = min(links, math.floor(share * links + 0.5))
         connected, terminals = (int((raw[:, column] >= failed).sum()) for column in (0, 1))
         low, high = wilson(connected, failures.trials, failures.confidence)
-        rows.append({
-            "failed_share": round(float(share), 9),
-            "failed_links": failed,
-            "connected_share": connected / failures.trials,
-            "connected_low": low,
-            "connected_high": high,
-            "terminals_connected_share": terminals / failures.trials,
-        })
+        rows.append(
+            {
+                "failed_share": round(float(share), 9),
+                "failed_links": failed,
+                "connected_share": connected / failures.trials,
+                "connected_low": low,
+                "connected_high": high,
+                "terminals_connected_share": terminals / failures.trials,
+            }
+        )
     return pl.DataFrame(rows)
 
 

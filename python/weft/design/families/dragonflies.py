@@ -1,8 +1,10 @@
 """Dragonflies by formula.
 
-Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; FleX (IEEE Access 2022), Table 4,
-for the bisection, which is that between two sets of whole groups (they differ by one group if their number is odd);
-M. Besta, T. Hoefler, "Slim Fly", SC'14, for a rack per group.
+Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
+Fly", SC'14, for a rack per group. The bisection is that between two sets of whole groups, as in FleX (IEEE Access
+2022), Table 4; of an odd number one group is split, which costs its local links between its halves (of its global links
+no more than half cross in the best way to split it). Where groups are small and many, cuts through all groups have
+fewer.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         radix=p + a - 1 + h,
         links=g * a * (a - 1) // 2 + each * pairs,
         degree=a - 1 + h,
-        diameter=3,
-        bisection=each * (g // 2) * (g - g // 2),
+        # with a link from each router to each group, two hops are enough
+        diameter=2 if h >= g - 1 else 3,
+        bisection=each * (g // 2) * (g - g // 2) + g % 2 * (a // 2) * (a - a // 2),
         bisection_kind=CUT,
         inside=g * a * (a - 1) // 2,
         distance=each * square_pairs(g),

@@ -1,7 +1,7 @@
 """Fat trees of pods by formula.
 
-Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08; a rack
-per pod, which also holds its share of the cores, is ours.
+Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08; a
+rack per pod, which also holds its share of the cores, is ours.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Its eq. (8) is the bisection of
 three layers where the narrower axis is even: that cut exists, and no cut is smaller, since it equals the bound by the
-second smallest eigenvalue of the Laplacian. Where it is odd no balanced cut is that small. Then the halves of all layers
-are those of the best cut of a HyperX of the same widths, between whose halves each pair of layers has twice its links.
+second smallest eigenvalue of the Laplacian. Where it is odd no balanced cut is that small. Then the halves of all
+layers are those of the best cut of a HyperX of the same widths, between whose halves each pair of neighbouring layers
+has twice its links.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from weft.design.families.hamming import half_cut
 from weft.design.packaging import Layout, on_grid
-from weft.design.plan import CUT, EXACT, Plan, rising, terminals_each
+from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         degree=degree,
         diameter=2 if nz == 3 else max(3, nz // 2),
         bisection=_bisection(nx, ny, nz, gaps),
-        bisection_kind=EXACT if nz == 3 and min(nx, ny) % 2 == 0 else CUT,
+        bisection_kind=ESTIMATE if nx * ny % 2 else EXACT if nz == 3 and min(nx, ny) % 2 == 0 else CUT,
         inside=0,
         distance=across + along,
         longest=max(nx, ny) - 1 + (nz - 1 if nz > 2 else 1),

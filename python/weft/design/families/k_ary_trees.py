@@ -45,7 +45,9 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
     k, n = parameters["k"], parameters["n"]
     position = np.arange(k ** (n - 1), dtype=np.int64)
     racks = position if n <= 2 else position // k
-    return in_racks(np.tile(racks, n), "a rack per leaf, with a top router" if n <= 2 else "a rack per subtree of two levels")
+    return in_racks(
+        np.tile(racks, n), "a rack per leaf, with a top router" if n <= 2 else "a rack per subtree of two levels"
+    )
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Slim Flies (MMS graphs) by formula.
 
-Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, also for the q racks. No
-formula of the bisection is known. The bound is q^3 / 2: the second largest eigenvalue of the graph is q below its
+Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, also for the q racks.
+No formula of the bisection is known. The bound is q^3 / 2: the second largest eigenvalue of the graph is q below its
 degree (P. R. Hafner, "Geometric Realisation of the Graphs of McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
 """
 
