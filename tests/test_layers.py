@@ -30,7 +30,7 @@ ORDER = (
     ("runs",),
     ("analysis", "plot", "timeline", "peers"),
     ("peers.booksim", "report"),
-    ("peers.validate", "api"),
+    ("peers.validate", "api", "design"),
     ("reproduce.common",),
     ("reproduce.ofar", "reproduce.tcep"),
     ("reproduce",),

@@ -8,7 +8,8 @@ A scenario is one YAML file (or a dict of the same shape); its sweep has points;
 results; the results of a sweep are one polars frame with a row per point.
 
 The code lies in rooms; a room imports only rooms before it: `text`, `scenario`, `results`, `runs`, then `analysis`,
-`plot`, `timeline` and `peers`, then `report`, `api`, `reproduce` and `cli`.
+`plot`, `timeline` and `peers`, then `report`, `api`, `design`, `reproduce`
+and `cli`.
 """
 
 from __future__ import annotations

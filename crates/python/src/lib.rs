@@ -5,6 +5,7 @@
 #![allow(clippy::result_large_err, reason = "an error ends the work: its size costs nothing")]
 
 mod control;
+mod design;
 mod errors;
 mod heap;
 mod point;
@@ -72,11 +73,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     words::add(module)?;
     module.add_class::<control::Control>()?;
+    module.add_class::<design::Design>()?;
     module.add_class::<point::Point>()?;
     module.add_class::<point::Finished>()?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(read_bill, module)?)?;
+    module.add_function(wrap_pyfunction!(design::read_designs, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(recordings, module)?)?;

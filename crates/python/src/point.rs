@@ -1,6 +1,7 @@
 //! One point of a sweep, and its result.
 
 use crate::control::Control;
+use crate::design::Design;
 use crate::{errors, value};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -100,6 +101,12 @@ impl Point {
     fn explain_topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_topology());
         value::to_python(py, &explained.map_err(|problem| errors::scenario_error(py, problem))?)
+    }
+
+    /// The network as a design of this name, for analyses that need no run.
+    fn design(&self, py: Python<'_>, name: &str) -> PyResult<Design> {
+        let design = py.detach(|| self.inner.design(name)).map_err(|problem| errors::scenario_error(py, problem))?;
+        Ok(Design::new(design))
     }
 
     /// The network as data for a drawing: where its routers stand, and how many channels it has.

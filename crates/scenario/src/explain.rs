@@ -3,19 +3,27 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::paths::Explanation;
+use weft_topology::Graph;
 
 /// Degrees, distances, bisection and links of the network of a spec.
 pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     let graph = &*spec.graph;
-    let (degrees, distances, bisection) = (graph.degrees(), graph.distances(), graph.bisection());
     let links = graph.links_by_class().into_iter().zip(&spec.links).map(|((class, count), link)| {
         (class, json!({ "links": count, "latency_cycles": link.latency, "vcs": link.vcs, "buffer_flits": link.buffer }))
     });
+    let mut facts = network_facts(name, graph);
+    facts.insert("links".to_owned(), Value::Object(links.collect()));
+    Value::Object(facts)
+}
+
+/// Degrees, distances and bisection of a network.
+pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
+    let (degrees, distances, bisection) = (graph.degrees(), graph.distances(), graph.bisection());
     let parts = graph.layers().iter().skip(1).map(|part| {
         let classes = part.classes.iter().map(|&class| &graph.class_names()[class as usize]);
         json!({ "name": part.name, "routers": part.routers.len(), "links": classes.collect::<Vec<_>>() })
     });
-    json!({
+    let facts = json!({
         "topology": name,
         "routers": graph.routers(),
         // parts of the network that have a name, such as leaf routers
@@ -37,8 +45,8 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
         "bisection_method": bisection.method,
         // each link carries one channel each way, and half of the terminals send over the cut
         "bisection_per_terminal": bisection.links as f64 / (f64::from(graph.terminals()) / 2.0),
-        "links": Map::from_iter(links),
-    })
+    });
+    if let Value::Object(facts) = facts { facts } else { Map::new() }
 }
 
 /// The paths between two terminals, with what a file calls the routers on them.

@@ -3,15 +3,28 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::spec::LinkClass;
-use weft_topology::{Grid, Levels, Line, Peer, Structure};
+use weft_topology::{Graph, Grid, Levels, Line, Peer, Structure};
+
+/// The places of the routers, and how many channels there are. Numbers of channels are those of the table of channels.
+pub(crate) fn network(name: &str, spec: &Spec) -> Value {
+    let graph = &*spec.graph;
+    let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
+    let between = ports.filter(|port| matches!(port.peer, Peer::Router { .. })).count();
+    let mut network = Map::from_iter([("topology".to_owned(), json!(name))]);
+    network.extend(places(graph));
+    // link classes between routers
+    network.insert("bandwidths".to_owned(), Value::Object(between_routers(spec).collect()));
+    // each terminal sends on one and receives on one
+    network.insert("channels".to_owned(), json!(between + 2 * graph.terminals() as usize));
+    Value::Object(network)
+}
 
 /// `routers` holds the coordinates of each router: on a grid (or in crossed layers, which are drawn as one) its digits,
 /// lowest dimension first; in groups its group
 /// and its index there; on levels its level (0: leaves) and its index there; nothing where there is no such order.
 /// `levels` is the level of each router, also in groups. `complete` says that on the grid each router has one link to
-/// every other router of its lines. Numbers of channels are those of the table of channels.
-pub(crate) fn network(name: &str, spec: &Spec) -> Value {
-    let graph = &*spec.graph;
+/// every other router of its lines.
+pub(crate) fn places(graph: &Graph) -> Map<String, Value> {
     let structure = graph.structure();
     let (widths, levels) = (structure.widths(), structure.levels.as_ref());
     let (kind, routers) = match structure {
@@ -23,10 +36,7 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
         Structure { groups: None, levels: None, .. } => ("graph", Vec::new()),
     };
     let uniform = structure.grid.as_ref().filter(|_| widths.is_some()).and_then(Grid::uniform);
-    let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
-    let between = ports.filter(|port| matches!(port.peer, Peer::Router { .. })).count();
-    json!({
-        "topology": name,
+    let places = json!({
         "kind": kind,
         "widths": widths.unwrap_or_default(),
         "wraps": uniform == Some(Line::Ring),
@@ -34,11 +44,8 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
         "routers": routers,
         "levels": levels.map(|levels| &levels.of_router),
         "names": graph.router_names(),
-        // link classes between routers
-        "bandwidths": Map::from_iter(between_routers(spec)),
-        // each terminal sends on one and receives on one
-        "channels": between + 2 * graph.terminals() as usize,
-    })
+    });
+    if let Value::Object(places) = places { places } else { Map::new() }
 }
 
 /// Flits per cycle that a channel of each link class between routers can carry.

@@ -1,6 +1,7 @@
 //! One run of a file: its resolved scenario, its hash, and what can be asked of it.
 
 use crate::config::Scenario;
+use crate::designs::Design;
 use crate::diagnostic::Diagnostic;
 use crate::expand::explain;
 use crate::finished::{Finished, named_load};
@@ -130,6 +131,11 @@ impl Point {
     /// Facts of the network: degrees, distances, bisection, links.
     pub fn explain_topology(&self) -> Result<Value, Diagnostic> {
         Ok(crate::explain::topology(self.scenario.topology.name(), &self.spec()?))
+    }
+
+    /// The network as a design of this name, for analyses that need no run.
+    pub fn design(&self, name: &str) -> Result<Design, Diagnostic> {
+        Ok(Design::of(name.to_owned(), &self.scenario.topology, self.spec()?.graph))
     }
 
     /// The network as data for a drawing.

@@ -3,12 +3,12 @@
 //! refuses a graph without it.
 //!
 //! `graph` holds the data, the laws that every graph keeps, and the readers of graph files. `models` has one file per
-//! topology. `metrics` computes numbers of any graph: distances, bisection, degrees.
+//! topology. `metrics` computes numbers of any graph: distances, bisection, degrees, path diversity, what survives failures.
 
 mod graph;
 mod metrics;
 mod models;
 
 pub use graph::*;
-pub use metrics::{Bisection, Degrees, DistanceProfile};
+pub use metrics::{Bisection, Degrees, DistanceProfile, Halves, PathDiversity, PathsAtDistance, Survived};
 pub use models::*;

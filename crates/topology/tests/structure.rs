@@ -101,3 +101,53 @@ fn a_graph_of_ten_thousand_routers_is_understood_at_once() {
     // Seconds on a slow machine in a debug build.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
+
+#[test]
+fn halves_of_a_partitioner_are_balanced_and_improved() {
+    let graph = build(r#"{"torus": {"widths": [6, 4], "terminals_per_router": 3}}"#);
+    let crossing = |second: &[bool]| {
+        let crosses = |link: &weft_topology::Link| second[link.ends[0].0 as usize] != second[link.ends[1].0 as usize];
+        graph.links().filter(crosses).count() as u64
+    };
+    // all in one half, a lopsided cut, every second router
+    for second in [vec![false; 24], (0..24).map(|router| router < 3).collect(), (0..24).map(|r| r % 2 == 0).collect()] {
+        let halves = graph.improved_halves(&second);
+        assert_eq!(halves.second.iter().filter(|&&second| second).count(), 12);
+        assert_eq!(halves.links, crossing(&halves.second));
+        assert!(halves.links >= graph.bisection().links);
+    }
+    let best: Vec<bool> = (0..24).map(|router| router % 6 < 3).collect();
+    assert_eq!(graph.improved_halves(&best).links, 8); // two rings' worth of 4 rows
+}
+
+#[test]
+fn failures_that_a_network_survives_are_those_of_its_links() {
+    let ring = build(r#"{"torus": {"widths": [7], "terminals_per_router": 1}}"#);
+    assert!(ring.survived_failures(20, 1).iter().all(|survived| (survived.all_routers, survived.terminals) == (1, 1)));
+    // each leaf hangs on its own link, so the first failure parts the tree
+    let tree = build(r#"{"fat_tree": {"k": 2}}"#);
+    assert!(tree.survived_failures(20, 1).iter().all(|survived| survived.all_routers == 0));
+    let single = build(r#"{"single_router": {"terminals": 4}}"#);
+    assert!(single.survived_failures(3, 1).iter().all(|survived| survived.all_routers == 0));
+    // routers without terminals may be cut off before those with terminals are, never the other way round
+    let graph = build(r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#);
+    let survived = graph.survived_failures(50, 9);
+    assert!(survived.iter().all(|order| order.terminals >= order.all_routers));
+    assert!(survived.iter().any(|order| order.terminals > order.all_routers));
+    assert_eq!(survived, graph.survived_failures(50, 9));
+    assert_ne!(survived, graph.survived_failures(50, 10));
+}
+
+#[test]
+fn shortest_paths_are_counted_by_distance() {
+    // 4 edge routers above each other's pod in a tree of 4 ports: 2 paths in a pod, 4 to the other pods
+    let tree = build(r#"{"fat_tree": {"k": 4}}"#).path_diversity();
+    let of = |hops: usize| (tree.by_distance[hops].pairs, tree.by_distance[hops].fewest, tree.by_distance[hops].most);
+    assert_eq!((of(2), of(4)), ((8, 2.0, 2.0), (48, 4.0, 4.0)));
+    assert_eq!((tree.by_distance[1].pairs, tree.by_distance[3].pairs), (0, 0));
+    // two digits differ: two orders, over trunks of 3 links 2 * 3 * 3 paths
+    let hyperx =
+        build(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 1, "trunk_width": 3}}"#).path_diversity();
+    assert_eq!((hyperx.by_distance[1].fewest, hyperx.by_distance[2].most), (3.0, 18.0));
+    assert_eq!((hyperx.by_distance[1].single, hyperx.sources), (0, 9));
+}

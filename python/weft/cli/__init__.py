@@ -25,6 +25,7 @@ _COMMANDS = {
     "export": "export",
     "compare": "compare",
     "analyse": "analyse",
+    "design": "design",
     "timeline": "timeline",
     "check": "check",
     "explain": "explain",

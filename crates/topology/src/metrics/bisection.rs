@@ -26,7 +26,34 @@ const TREE: &str = "rearrangeable: one link per terminal of the smaller half";
 const SINGLE: &str = "one router";
 const SEARCH: &str = "upper bound: best cut found (Fiduccia-Mattheyses)";
 
+/// Two halves of a network, as a search found them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halves {
+    /// Links that cross the cut.
+    pub links: u64,
+    /// For each router whether it is in the second half.
+    pub second: Vec<bool>,
+}
+
 impl Graph {
+    /// Halves that begin with those of a partitioner: balanced if they are not (the terminals of the halves differ by no
+    /// more than those of one router), then improved as long as the search finds better ones.
+    pub fn improved_halves(&self, second: &[bool]) -> Halves {
+        let mut cut = Cut::new(self);
+        // first the routers of the given half, those with the most links inside it ahead, then the others likewise
+        let inside = |router: u32| {
+            let with = self.neighbours(router).filter(|&far| second[far as usize]).count() as i64;
+            2 * with - self.neighbours(router).count() as i64
+        };
+        let mut order: Vec<u32> = (0..self.routers()).collect();
+        order.sort_by_cached_key(|&router| {
+            let own = second[router as usize];
+            (!own, own == (cut.weights[router as usize] > 0), Reverse(inside(router)), router)
+        });
+        let links = cut.improved(&order);
+        Halves { links, second: cut.side }
+    }
+
     /// The bisection, exact for single routers, grids of lines of one kind, and trees, if all trunks are of one width: then
     /// every cut has so many times the links that it has with single ones.
     pub fn bisection(&self) -> Bisection {
@@ -248,8 +275,8 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A hash that orders routers at random, the same in every run.
-fn scatter(number: u64) -> u64 {
+/// A hash for random orders that are the same in every run.
+pub(super) fn scatter(number: u64) -> u64 {
     let mixed = (number ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16
 }

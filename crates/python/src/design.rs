@@ -1,0 +1,91 @@
+//! A network without traffic, and what can be asked of it.
+
+use crate::{errors, value};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Arc;
+
+/// A network with a name. Arrays go to Python as bytes, for `numpy.frombuffer`.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Design {
+    inner: Arc<weft_scenario::Design>,
+}
+
+impl Design {
+    pub fn new(inner: weft_scenario::Design) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+/// Reads the designs of a file, in their order. Files that they name are taken from `attached` (name, content), or read
+/// relative to the folder of `file_name`.
+#[pyfunction]
+pub fn read_designs(
+    py: Python<'_>,
+    file_name: &str,
+    text: &str,
+    attached: Vec<(String, Vec<u8>)>,
+) -> PyResult<Vec<Design>> {
+    let read = py.detach(|| weft_scenario::read_designs(file_name, text, attached));
+    Ok(read.map_err(|problem| errors::scenario_error(py, problem))?.into_iter().map(Design::new).collect())
+}
+
+/// Numbers of 32 bits, rows one after the other, in the byte order of the machine.
+fn bytes<'py, const N: usize>(py: Python<'py>, rows: &[[u32; N]]) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &rows.iter().flatten().flat_map(|number| number.to_ne_bytes()).collect::<Vec<_>>())
+}
+
+#[pymethods]
+impl Design {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Its topology, every default written out.
+    #[getter]
+    fn topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.inner.topology)
+    }
+
+    /// Degrees, distances, bisection, links by class.
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &py.detach(|| self.inner.facts()))
+    }
+
+    /// The order in which the routers stand, and the coordinates of each in it.
+    fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &py.detach(|| self.inner.places()))
+    }
+
+    /// For each link between routers its two ends and its class (u32).
+    fn links<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes(py, &self.inner.links())
+    }
+
+    /// Terminals on each router (u32).
+    fn terminals_of_routers<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes(py, &self.inner.terminals_of_routers().into_iter().map(|count| [count]).collect::<Vec<_>>())
+    }
+
+    /// Shortest paths between two different routers with terminals, by their distance.
+    fn path_diversity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &py.detach(|| self.inner.path_diversity()))
+    }
+
+    /// The links of a cut that begins with the given halves (a byte per router, 1 for the second half) and is balanced
+    /// and improved, and its halves.
+    fn improved_halves<'py>(&self, py: Python<'py>, second: Vec<u8>) -> PyResult<(u64, Bound<'py, PyBytes>)> {
+        let improved = py.detach(|| self.inner.improved_halves(&second));
+        let (links, second) = improved.ok_or_else(|| PyValueError::new_err("a byte for each router"))?;
+        Ok((links, PyBytes::new(py, &second)))
+    }
+
+    /// Links that may fail in each of `trials` random orders while all routers stay connected, and while those with
+    /// terminals do (u32).
+    fn survived_failures<'py>(&self, py: Python<'py>, trials: u32, seed: u64) -> Bound<'py, PyBytes> {
+        let survived = py.detach(|| self.inner.survived_failures(trials, seed));
+        bytes(py, &survived)
+    }
+}

@@ -1,0 +1,102 @@
+//! Path diversity: how many shortest paths join two routers that have terminals.
+
+use crate::Graph;
+
+/// Steps along links that a count takes at most before it looks at a part of the sources only.
+const MOST_STEPS: u64 = 1 << 31;
+
+/// Shortest paths between ordered pairs of different routers with terminals, at one distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathsAtDistance {
+    pub pairs: u64,
+    /// Paths of the pair with the fewest, over all pairs, and of the pair with the most.
+    pub fewest: f64,
+    pub sum: f64,
+    pub most: f64,
+    /// Pairs that have one path only.
+    pub single: u64,
+}
+
+/// Shortest paths by distance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathDiversity {
+    /// Index d is about pairs d links apart; nothing at index 0.
+    pub by_distance: Vec<PathsAtDistance>,
+    /// Routers from which paths were counted, evenly spread over those with terminals, and how many there are.
+    pub sources: u32,
+    pub of_sources: u32,
+}
+
+const NONE: PathsAtDistance = PathsAtDistance { pairs: 0, fewest: f64::INFINITY, sum: 0.0, most: 0.0, single: 0 };
+
+impl PathsAtDistance {
+    fn add(&mut self, paths: f64) {
+        self.pairs += 1;
+        self.fewest = self.fewest.min(paths);
+        self.most = self.most.max(paths);
+        self.sum += paths;
+        self.single += u64::from(paths == 1.0);
+    }
+}
+
+impl Graph {
+    /// Counts the shortest paths between routers with terminals, by breadth-first search from each of them, or from an
+    /// even sample where that would take too long. A trunk of w links is w paths. Counts are exact up to 2^53.
+    pub fn path_diversity(&self) -> PathDiversity {
+        let with_terminals: Vec<u32> = (0..self.routers()).filter(|&router| self.terminals_of(router) > 0).collect();
+        let steps_each = u64::from(self.port_base(self.routers())).max(1);
+        let most = (MOST_STEPS / steps_each).max(1) as usize;
+        let stride = with_terminals.len().div_ceil(most).max(1);
+        let mut search = Paths::new(self);
+        let mut by_distance = vec![NONE];
+        let sources: Vec<u32> = with_terminals.iter().copied().step_by(stride).collect();
+        for &source in &sources {
+            search.run(source);
+            for &router in with_terminals.iter().filter(|&&router| router != source) {
+                let distance = search.distance[router as usize] as usize;
+                by_distance.resize(by_distance.len().max(distance + 1), NONE);
+                by_distance[distance].add(search.paths[router as usize]);
+            }
+        }
+        PathDiversity { by_distance, sources: sources.len() as u32, of_sources: with_terminals.len() as u32 }
+    }
+}
+
+/// Breadth-first search that counts shortest paths.
+struct Paths<'a> {
+    graph: &'a Graph,
+    distance: Vec<u32>,
+    paths: Vec<f64>,
+    queue: Vec<u32>,
+}
+
+impl<'a> Paths<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let routers = graph.routers() as usize;
+        Self { graph, distance: vec![0; routers], paths: vec![0.0; routers], queue: Vec::with_capacity(routers) }
+    }
+
+    fn run(&mut self, source: u32) {
+        self.distance.fill(u32::MAX);
+        self.paths.fill(0.0);
+        self.queue.clear();
+        self.queue.push(source);
+        self.distance[source as usize] = 0;
+        self.paths[source as usize] = 1.0;
+        let mut next = 0;
+        while let Some(&near) = self.queue.get(next) {
+            next += 1;
+            let further = self.distance[near as usize] + 1;
+            for far in self.graph.neighbours(near) {
+                let at = far as usize;
+                if self.distance[at] == u32::MAX {
+                    self.distance[at] = further;
+                    self.queue.push(far);
+                }
+                if self.distance[at] == further {
+                    self.paths[at] += self.paths[near as usize];
+                }
+            }
+        }
+    }
+}

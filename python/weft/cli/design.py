@@ -1,0 +1,246 @@
+"""``weft design``: what networks are, cost and survive, and which to build, without a simulation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import DONE, arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from weft.cli.arguments import Commands
+    from weft.design.measured_design import Assumptions
+
+# Tables of a comparison, beside that of the designs.
+_TABLES = ("designs", "failures", "diversity", "distances")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "design",
+        "compare designs of networks by structure, bisection, failures, cost and power, or search for the best",
+        "weft design search --terminals 1000 --radix 36 --budget 4e6",
+    )
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    _add_compare(kinds)
+    _add_search(kinds)
+    _add_prices(kinds)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Analyse and print; returns the exit status."""
+    analyse: Callable[[argparse.Namespace], int] = options.analyse
+    return analyse(options)
+
+
+def _add_compare(kinds: Commands) -> None:
+    about = "designs of files, or topologies of scenarios, side by side"
+    parser = arguments.command(
+        kinds, "compare", about, "weft design compare examples/designs/thousand.yaml --out designs.html"
+    )
+    what = "files with a section `designs:`, a topology by name; or scenarios, each with the topologies of its sweep"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
+    table = f"which table: {', '.join(_TABLES)} (default: designs)"
+    parser.add_argument("--table", metavar="TABLE", choices=_TABLES, default="designs", help=table)
+    _add_common(parser)
+    parser.set_defaults(analyse=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from weft.design.comparison_of_designs import compare
+
+    comparison = compare(options.files, _assumed(options))
+    if options.out is not None:
+        from weft.design import design_page
+
+        design_page.write(comparison, options.out, "Designs compared")
+    frame = comparison.frame if options.table == "designs" else getattr(comparison, options.table)
+    if options.table == "designs" and options.format == "table":
+        print("\n".join(_side_by_side(frame)))
+    else:
+        _show(frame, options.format)
+    _close(options, comparison.remarks())
+    return DONE
+
+
+def _add_search(kinds: Commands) -> None:
+    about = "the best designs for so many terminals: the Pareto front over cost, power, diameter and bisection"
+    parser = arguments.command(kinds, "search", about, "weft design search --terminals 1000 --radix 36 --budget 4e6")
+    number = arguments.positive
+    parser.add_argument("--terminals", metavar="N", type=number, required=True, help="terminals, at least")
+    parser.add_argument("--radix", metavar="PORTS", type=number, required=True, help="ports of a router, at most")
+    parser.add_argument("--budget", metavar="$", type=_amount, help="cost of routers and cables, at most [$]")
+    parser.add_argument("--power", metavar="W", type=_amount, help="power of all routers, at most [W]")
+    parser.add_argument("--diameter", metavar="HOPS", type=number, help="links on the longest shortest path, at most")
+    parser.add_argument("--bisection", metavar="LINKS", type=number, help="links between two halves, at least")
+    families = "only these, e.g. flex,hyperx (default: all whose numbers are known by formula)"
+    parser.add_argument("--topologies", metavar="NAME,...", default="", help=families)
+    shown = "the page shows the cheapest N of the front in full (default: 8)"
+    parser.add_argument("--shown", metavar="N", type=arguments.positive, default=8, help=shown)
+    _add_common(parser)
+    parser.set_defaults(analyse=_search)
+
+
+def _search(options: argparse.Namespace) -> int:
+    from weft.design.design_search import Wanted, search
+
+    families = tuple(each.strip() for each in options.topologies.split(",") if each.strip())
+    wanted = Wanted(
+        terminals=options.terminals,
+        radix_ports=options.radix,
+        budget_usd=options.budget,
+        power_w=options.power,
+        diameter_hops=options.diameter,
+        bisection_links=options.bisection,
+        families=families,
+    )
+    found = search(wanted, _assumed(options))
+    if options.out is not None:
+        from weft.design import design_page
+
+        title = f"Designs for {options.terminals:,} terminals with {options.radix} ports per router"
+        design_page.write(found.measured(options.shown), options.out, title, found)
+    front = found.front.drop("within_limits", "on_front")
+    _show(front.drop("links", "racks") if options.format == "table" else front, options.format)
+    within = int(found.candidates["within_limits"].sum())
+    _close(
+        options,
+        [
+            f"{len(front)} on the front of {within:,} designs within the limits, of {len(found.candidates):,}",
+            "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
+        ],
+    )
+    return DONE
+
+
+def _add_prices(kinds: Commands) -> None:
+    about = "the lines that are fitted to a price list"
+    parser = arguments.command(kinds, "prices", about, "weft design prices")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="price list (CSV; default: the one that Weft brings)")
+    parser.add_argument("--list", action="store_true", help="print the price list that Weft brings, to start from")
+    parser.set_defaults(analyse=_prices)
+
+
+def _prices(options: argparse.Namespace) -> int:
+    from importlib.resources import files
+
+    from weft.design import price_list
+
+    if options.list:
+        print(files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8"), end="")
+        return DONE
+    found = price_list.read(options.file)
+    router, cable = found.router, found.cable
+    print(f"{found.name}")
+    print(
+        f"router of k ports:  {router.slope:.6g} k + {router.intercept:.6g} $  "
+        f"(R2 {router.determination:.4f}, {router.least:g} to {router.most:g} ports)"
+    )
+    print(
+        f"cable of x metres:  ({cable.slope:.6g} x + {cable.intercept:.6g}) $/Gbps at {found.bandwidth_gbps:g} Gbps  "
+        f"(R2 {cable.determination:.4f}, {cable.least:g} to {cable.most:g} m)"
+    )
+    return DONE
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options for what is assumed of all designs, and for what is written."""
+    parser.add_argument("--prices", metavar="FILE", help="price list (CSV; `weft design prices --list` shows one)")
+    lengths = {
+        "--pitch": ("1", "from one rack to the next [m] (default: 1)"),
+        "--overhead": ("2", "what a cable between racks is longer than their distance [m] (default: 2)"),
+    }
+    for name, (default, words) in lengths.items():
+        parser.add_argument(name, metavar="M", type=float, default=float(default), help=words)
+    rack = "routers of a rack where the network has no order (default: 16)"
+    parser.add_argument("--per-rack", metavar="N", type=arguments.positive, default=16, help=rack)
+    parser.add_argument("--port-power", metavar="W", type=float, default=2.8, help="of a wired port (default: 2.8)")
+    seeds = "seeds of the partitioner (default: 20)"
+    parser.add_argument("--seeds", metavar="N", type=arguments.positive, default=20, help=seeds)
+    step = "share of links that fail from step to step (default: 0.05)"
+    parser.add_argument("--step", metavar="SHARE", type=float, default=0.05, help=step)
+    trials = "random orders in which links fail (default: 100)"
+    parser.add_argument("--trials", metavar="N", type=arguments.positive, default=100, help=trials)
+    confidence = "of the intervals of failures (default: 0.95)"
+    parser.add_argument("--confidence", metavar="SHARE", type=float, default=0.95, help=confidence)
+    parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the failures (default: 1)")
+    parser.add_argument("--out", metavar="FILE", type=arguments.page, help="page to write (HTML)")
+    form = "what is printed: table, csv or json (default: table)"
+    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help=form)
+
+
+def _assumed(options: argparse.Namespace) -> Assumptions:
+    from weft.design import price_list
+    from weft.design.measured_design import Assumptions
+    from weft.design.packaging import Packaging
+    from weft.design.resilience import Failures
+
+    return Assumptions(
+        prices=price_list.read(options.prices),
+        packaging=Packaging(pitch_m=options.pitch, overhead_m=options.overhead, routers_per_rack=options.per_rack),
+        port_w=options.port_power,
+        failures=Failures(options.step, options.trials, options.confidence, options.seed),
+        seeds=options.seeds,
+    )
+
+
+def _amount(text: str) -> float:
+    """An amount above 0, such as 4e6."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0: write a number such as 4e6")
+    return value
+
+
+def _side_by_side(frame: pl.DataFrame) -> list[str]:
+    """A column per design, a line per quantity."""
+    from weft.design.quantities_of_designs import ROWS, cell
+    from weft.text.columns import columns
+
+    head = ["", *frame["design"]]
+    rows = [
+        [
+            f"{row.words} [{row.unit}]" if row.unit else row.words,
+            *(cell(value, row.column) for value in frame[row.column]),
+        ]
+        for row in ROWS
+        if row.column not in ("topology", "packaging")
+    ]
+    told = [
+        f"{name}: {topology}; {rule}" for name, topology, rule in frame.select("design", "topology", "packaging").rows()
+    ]
+    return [*columns(head, rows), "", *told]
+
+
+def _show(frame: pl.DataFrame, form: str) -> None:
+    from weft.design.quantities_of_designs import cell
+    from weft.text.columns import columns
+
+    if form == "json":
+        print(json.dumps(frame.to_dicts(), indent=1))
+    elif form == "csv":
+        print(frame.write_csv(), end="")
+    else:
+        words = [place for place, kind in enumerate(frame.dtypes) if not kind.is_numeric()]
+        heads = [column.removesuffix("_share").replace("tolerated_", "") for column in frame.columns]
+        rows = [
+            [cell(value, column) for value, column in zip(row, frame.columns, strict=True)] for row in frame.iter_rows()
+        ]
+        print("\n".join(columns(heads, rows, left=words)))
+
+
+def _close(options: argparse.Namespace, notes: list[str]) -> None:
+    """Print remarks below a table, and the page that was written."""
+    if options.format == "table":
+        print("\n".join(["", *notes, *([f"page {Path(options.out)}"] if options.out is not None else [])]))

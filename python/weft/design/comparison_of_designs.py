@@ -1,0 +1,111 @@
+"""Designs side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft._engine import read_designs
+from weft.design.measured_design import Assumptions, MeasuredDesign
+from weft.errors import ScenarioError
+from weft.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft._engine import Design
+
+
+class Comparison:
+    """Designs and their numbers.
+
+    Attributes
+    ----------
+    designs : list of MeasuredDesign
+        In the order in which they were named.
+    assumed : Assumptions
+        What was assumed of all of them.
+    """
+
+    def __init__(self, designs: Sequence[Design], assumed: Assumptions) -> None:
+        self.designs = [MeasuredDesign(design, assumed) for design in designs]
+        self.assumed = assumed
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row per design; see `MeasuredDesign.row`."""
+        return pl.DataFrame([each.row for each in self.designs], infer_schema_length=None)
+
+    @property
+    def failures(self) -> pl.DataFrame:
+        """How often each ``design`` is connected while links fail, as `resilience.curve` says."""
+        return pl.concat([_named(each.name, each.failures) for each in self.designs])
+
+    @property
+    def diversity(self) -> pl.DataFrame:
+        """Shortest paths of each ``design`` by distance, as `MeasuredDesign.diversity` says."""
+        return pl.concat([_named(each.name, each.diversity) for each in self.designs])
+
+    @property
+    def distances(self) -> pl.DataFrame:
+        """Pairs of each ``design`` by distance, as `MeasuredDesign.distances` says."""
+        return pl.concat([_named(each.name, each.distances) for each in self.designs])
+
+    def remarks(self) -> list[str]:
+        """What of the costs is extrapolated."""
+        return [told for each in self.designs for told in each.remarks()]
+
+
+def _named(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.lit(name).alias("design"), pl.all())
+
+
+def compare(
+    designs: str | Path | Mapping[str, Any] | Sequence[str | Path], assumed: Assumptions | None = None
+) -> Comparison:
+    """Compare designs without a simulation.
+
+    Parameters
+    ----------
+    designs : path, list of paths, or mapping
+        Files with a section ``designs``, a topology by name; scenarios, each with the topologies of its sweep; or such
+        a mapping from names to topologies.
+    assumed : Assumptions, optional
+        Prices, packaging, power, failures; by default those of the FleX paper.
+
+    Raises
+    ------
+    ScenarioError
+        If a file can't be read, or a topology makes no sense.
+    """
+    if isinstance(designs, Mapping):
+        text = json.dumps({"designs": dict(designs)}, indent=1)
+        return Comparison(read_designs("<designs>", text, []), assumed or Assumptions())
+    paths = [designs] if isinstance(designs, str | Path) else designs
+    found = [design for path in paths for design in _of_file(Path(path))]
+    return Comparison(_renamed(found), assumed or Assumptions())
+
+
+def _of_file(path: Path) -> list[Design]:
+    """The designs of a file; of a scenario its topologies, named by what its sweep sets."""
+    scenario = Scenario.from_file(path)
+    if any(line.startswith(("topology:", "sweep:")) for line in scenario.text.splitlines()):
+        by_topology: dict[str, Design] = {}
+        for point in scenario.points():
+            key = json.dumps(point.resolved["topology"])
+            by_topology.setdefault(key, point.design(scenario.name))
+        return list(by_topology.values())
+    return read_designs(str(path), scenario.text, [])
+
+
+def _renamed(designs: list[Design]) -> list[Design]:
+    names = [design.name for design in designs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        what = f"two designs are called {twice!r}"
+        raise ScenarioError.saying(what, "give each a name of its own in a file with a section `designs:`")
+    return designs

@@ -1,0 +1,23 @@
+"""Families of networks whose numbers are known by formula: one file and one line here each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.design.families import dragonflies, fat_trees, flex_layers, hamming, k_ary_trees, slim_flies, tori
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.design.plan import Family
+
+# By the name of the topology.
+FAMILIES: Mapping[str, Family] = {
+    "dragonfly": dragonflies,
+    "fat_tree": fat_trees,
+    "flex": flex_layers,
+    "hyperx": hamming,
+    "k_ary_n_tree": k_ary_trees,
+    "slim_fly": slim_flies,
+    "torus": tori,
+}

@@ -1,0 +1,69 @@
+"""Dragonflies by formula.
+
+Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
+Fly", SC'14, for a rack per group. The bisection is that between two sets of whole groups, as in FleX (IEEE Access
+2022), Table 4; of an odd number one group is split, which costs its local links between its halves (of its global links
+no more than half cross in the best way to split it). Where groups are small and many, cuts through all groups have
+fewer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.design.packaging import Layout, square, square_pairs
+from weft.design.plan import CUT, Plan, terminals_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of a dragonfly; of its global ports those that do not fit evenly to groups are unused."""
+    a, p, h = (parameters[f"{name}_per_{of}"] for name, of in _KEYS)
+    g = parameters.get("groups") or a * h + 1
+    each = a * h // (g - 1)
+    pairs = g * (g - 1) // 2
+    corner = square(g).max(axis=0)
+    return Plan(
+        routers=a * g,
+        terminals=a * g * p,
+        radix=p + a - 1 + h,
+        links=g * a * (a - 1) // 2 + each * pairs,
+        degree=a - 1 + h,
+        # with a link from each router to each group, two hops are enough
+        diameter=2 if h >= g - 1 else 3,
+        bisection=each * (g // 2) * (g - g // 2) + g % 2 * (a // 2) * (a - a // 2),
+        bisection_kind=CUT,
+        inside=g * a * (a - 1) // 2,
+        distance=each * square_pairs(g),
+        longest=int(corner.sum()),
+        racks=g,
+    )
+
+
+_KEYS = (("routers", "group"), ("terminals", "router"), ("global_links", "router"))
+
+
+def layout(_: Mapping[str, Any]) -> Layout | None:
+    """A rack per group."""
+    return None
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """All dragonflies of 3 groups or more whose global ports are all used."""
+    for a in range(2, radix - 1):
+        for h in range(1, radix - a + 1):
+            for g in _groups(a * h, terminals // a):
+                if each := terminals_each(terminals, a * g, radix - (a - 1 + h)):
+                    yield {
+                        "groups": g,
+                        "routers_per_group": a,
+                        "terminals_per_router": each,
+                        "global_links_per_router": h,
+                    }
+
+
+def _groups(ports: int, most: int) -> Iterator[int]:
+    """Numbers of groups between which the global ports of a group are shared evenly."""
+    return (others + 1 for others in range(2, min(ports, most - 1) + 1) if ports % others == 0)

@@ -1,0 +1,67 @@
+"""Fat trees of pods by formula.
+
+Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08; a
+rack per pod, which also holds its share of the cores, is ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.design.packaging import Layout, in_racks, square, square_pairs
+from weft.design.plan import EXACT, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of a fat tree."""
+    k = parameters["k"]
+    half = k // 2
+    inside, distance = _core_cables(k)
+    return Plan(
+        routers=5 * half * half,
+        terminals=2 * half**3,
+        radix=k,
+        links=4 * half**3,
+        degree=k,
+        diameter=4,
+        bisection=half * (k * half // 2),
+        bisection_kind=EXACT,
+        inside=2 * half**3 + inside,
+        distance=distance,
+        longest=int(square(k).max(axis=0).sum()),
+        racks=k,
+    )
+
+
+def _core_racks(k: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rack of each core."""
+    cores = (k // 2) ** 2
+    return np.arange(cores, dtype=np.int64) * k // cores
+
+
+def _core_cables(k: int) -> tuple[int, int]:
+    """Links of cores inside racks, one each; and how far the others lead, all together [pitches]."""
+    racks = _core_racks(k)
+    if (k // 2) ** 2 % k == 0:  # as many cores in each rack
+        return len(racks), len(racks) // k * 2 * square_pairs(k)
+    at = square(k)
+    counts = np.bincount(racks, minlength=k)
+    distances = np.abs(at[:, None, :] - at[None, :, :]).sum(axis=(1, 2))
+    return len(racks), int((counts * distances).sum())
+
+
+def layout(parameters: Mapping[str, Any]) -> Layout:
+    """A rack per pod, with its share of the cores."""
+    k = parameters["k"]
+    pods = np.arange(k * k // 2, dtype=np.int64) // (k // 2)
+    return in_racks(np.concatenate([pods, pods, _core_racks(k)]), "a rack per pod, with its share of the cores")
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """All fat trees with enough terminals."""
+    return ({"k": k} for k in range(4, radix + 1, 2) if k**3 // 4 >= terminals)

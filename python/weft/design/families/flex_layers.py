@@ -1,0 +1,73 @@
+"""FleX by formula.
+
+Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Its eq. (8) is the bisection of
+three layers where the narrower axis is even: that cut exists, and no cut is smaller, since it equals the bound by the
+second smallest eigenvalue of the Laplacian. Where it is odd no balanced cut is that small. Then the halves of all
+layers are those of the best cut of a HyperX of the same widths, between whose halves each pair of neighbouring layers
+has twice its links.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.design.families.hamming import half_cut
+from weft.design.packaging import Layout, on_grid
+from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Most layers of a candidate: the diameter grows with half of them.
+_LAYERS = 16
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of a FleX whose layers are at least 3 wide."""
+    (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
+    routers, gaps, up = nx * ny * nz, nz if nz > 2 else 1, nx + ny - 2
+    degree = up * (2 if nz > 2 else 1)
+    # a link along x is |x - x'| + |z - z'| long; the last layer and the first are nz - 1 apart
+    across = gaps * (ny * nx * (nx * nx - 1) + nx * ny * (ny * ny - 1)) // 3
+    along = nx * ny * up * (2 * (nz - 1) if nz > 2 else 1)
+    links = nx * ny * gaps * up
+    return Plan(
+        routers=routers,
+        terminals=routers * each,
+        radix=degree + each,
+        links=links,
+        degree=degree,
+        diameter=2 if nz == 3 else max(3, nz // 2),
+        bisection=_bisection(nx, ny, nz, gaps),
+        bisection_kind=ESTIMATE if nx * ny % 2 else EXACT if nz == 3 and min(nx, ny) % 2 == 0 else CUT,
+        inside=0,
+        distance=across + along,
+        longest=max(nx, ny) - 1 + (nz - 1 if nz > 2 else 1),
+        racks=nx * nz,
+    )
+
+
+def _bisection(nx: int, ny: int, nz: int, gaps: int) -> int:
+    along_a_plane = 2 * gaps * half_cut(sorted((nx, ny)), nx * ny // 2)
+    if nz % 2:
+        return along_a_plane
+    return min(along_a_plane, min(gaps, 2) * nx * ny * (nx + ny - 2))
+
+
+def layout(parameters: Mapping[str, Any]) -> Layout:
+    """A place per router: x, y and layer. Routers of one x in a layer share a rack."""
+    (nx, ny), nz = parameters["widths"], parameters["layers"]
+    z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
+    places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
+    return on_grid(places, nx * nz, "a place per router by x, y and layer, a rack per x and layer")
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """All FleX of 2 to `_LAYERS` layers of at least 3 by 3 routers, the narrower axis first."""
+    for nx, ny in rising(3, 2, terminals // 2, radix + 1):
+        for layers in range(2, min(_LAYERS, terminals // (nx * ny)) + 1):
+            degree = (nx + ny - 2) * (2 if layers > 2 else 1)
+            if each := terminals_each(terminals, nx * ny * layers, radix - degree):
+                yield {"widths": [nx, ny], "layers": layers, "terminals_per_router": each}

@@ -1,0 +1,66 @@
+"""HyperX by formula.
+
+Source: J. H. Ahn et al., "HyperX", SC'09; J. H. Lindsey, "Assignment of Numbers to Vertices", Amer. Math. Monthly 71,
+1964, for the bisection; FleX (IEEE Access 2022), section IV-A, for the layout.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from weft.design.plan import EXACT, Plan, rising, terminals_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from weft.design.packaging import Layout
+
+# Most dimensions of a candidate: with more, the diameter grows and nothing is cheaper.
+_DIMENSIONS = 4
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of a HyperX."""
+    widths, each = parameters["widths"], parameters["terminals_per_router"]
+    routers, degree = math.prod(widths), sum(widths) - len(widths)
+    # a line of w places: the pairs are w (w^2 - 1) / 6 apart, all together
+    distance = sum(routers * (width * width - 1) // 6 for width in widths)
+    return Plan(
+        routers=routers,
+        terminals=routers * each,
+        radix=degree + each,
+        links=routers * degree // 2,
+        degree=degree,
+        diameter=sum(width > 1 for width in widths),
+        bisection=half_cut(sorted(widths), routers // 2),
+        bisection_kind=EXACT,
+        inside=0,
+        distance=distance,
+        longest=max(widths) - 1,
+        racks=routers // widths[0],
+    )
+
+
+def half_cut(widths: Sequence[int], first: int) -> int:
+    """Links that leave the first routers in lexicographic order, the first dimension slowest."""
+    if not widths:
+        return 0
+    width, inner = widths[0], math.prod(widths[1:])
+    whole, rest = divmod(first, inner)
+    across = rest * (whole + 1) * (width - whole - 1) + (inner - rest) * whole * (width - whole)
+    return across + half_cut(widths[1:], rest)
+
+
+def layout(_: Mapping[str, Any]) -> Layout | None:
+    """As the grid says."""
+    return None
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """All HyperX of up to `_DIMENSIONS` dimensions, widths in rising order."""
+    for dimensions in range(1, _DIMENSIONS + 1):
+        for widths in rising(2, dimensions, terminals, radix - 1 + dimensions):
+            room = radix - (sum(widths) - dimensions)
+            if each := terminals_each(terminals, math.prod(widths), room):
+                yield {"widths": list(widths), "terminals_per_router": each}

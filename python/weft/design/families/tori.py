@@ -1,0 +1,68 @@
+"""Tori by formula.
+
+Source: M. C. Azizoglu, O. Egecioglu, "The Bisection Width and the Isoperimetric Number of Arrays", Discrete Applied
+Mathematics 138, 2004, for the bisection. Rings are folded, so that cables are at most two pitches long.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from weft.design.plan import EXACT, Plan, rising, terminals_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from weft.design.packaging import Layout
+
+_DIMENSIONS = (2, 3, 4)
+# Widest ring of a candidate.
+_WIDEST = 32
+
+
+def plan(parameters: Mapping[str, Any]) -> Plan:
+    """Numbers of a torus whose rings have three routers or more."""
+    widths, each = parameters["widths"], parameters["terminals_per_router"]
+    routers, dimensions = math.prod(widths), len(widths)
+    return Plan(
+        routers=routers,
+        terminals=routers * each,
+        radix=2 * dimensions + each,
+        links=routers * dimensions,
+        degree=2 * dimensions,
+        diameter=sum(width // 2 for width in widths),
+        bisection=2 * _array_cut(widths),
+        bisection_kind=EXACT,
+        inside=0,
+        # a folded ring of w routers has two cables of one pitch and w - 2 of two
+        distance=sum(routers // width * 2 * (width - 1) for width in widths),
+        longest=2,
+        racks=routers // widths[0],
+    )
+
+
+def _array_cut(widths: list[int]) -> int:
+    """Links of a bisection of a mesh: the widest even line is halved, of wider odd ones the middle is cut likewise."""
+    rest, links = math.prod(widths), 0
+    for width in sorted(widths, reverse=True):
+        rest //= width
+        links += rest
+        if width % 2 == 0:
+            break
+    return links
+
+
+def layout(_: Mapping[str, Any]) -> Layout | None:
+    """As the grid says."""
+    return None
+
+
+def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
+    """All tori of 2 to 4 dimensions with rings of 3 to `_WIDEST` routers, in rising order."""
+    for dimensions in _DIMENSIONS:
+        for widths in rising(3, dimensions, terminals, _WIDEST * dimensions):
+            if widths[-1] > _WIDEST:
+                continue
+            if each := terminals_each(terminals, math.prod(widths), radix - 2 * dimensions):
+                yield {"widths": list(widths), "terminals_per_router": each}

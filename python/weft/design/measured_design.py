@@ -1,0 +1,224 @@
+"""One design, measured on its graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from weft.design import cuts, moore, price_list, resilience
+from weft.design.families import FAMILIES
+from weft.design.packaging import Packaging
+from weft.design.placed import layout
+from weft.design.plan import CUT, EXACT, terminal_cost
+from weft.errors import WeftError
+from weft.text.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from weft._engine import Design
+    from weft.design.packaging import Layout
+    from weft.design.plan import Plan
+    from weft.design.price_list import Prices
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What is assumed of all designs alike.
+
+    Attributes
+    ----------
+    prices : Prices
+        What routers and cables cost.
+    packaging : Packaging
+        How far things are apart.
+    port_w : float
+        Power of a port that is wired [W]; 2.8: 4 lanes of 0.7 W (FleX, IEEE Access 2022, section IV-A).
+    failures : Failures
+        How link failures are tried.
+    seeds : int
+        Seeds of the partitioner.
+    """
+
+    prices: Prices = field(default_factory=price_list.default)
+    packaging: Packaging = field(default_factory=Packaging)
+    port_w: float = 2.8
+    failures: resilience.Failures = field(default_factory=resilience.Failures)
+    seeds: int = 20
+
+    def __post_init__(self) -> None:
+        if not (self.port_w >= 0 and self.seeds >= 1):
+            what = f"a port of {self.port_w} W, {self.seeds} seeds of the partitioner"
+            raise WeftError.saying(what, "write a power of 0 W or more, and 1 seed or more")
+
+
+def in_words(topology: Mapping[str, Any]) -> str:
+    """A topology without what is so by default: single links, and the arrangement of a dragonfly."""
+    ((name, parameters),) = topology.items()
+    usual = {"trunk_width": 1, "arrangement": "palm_tree"}
+    return label({name: {key: value for key, value in parameters.items() if usual.get(key) != value}})
+
+
+class MeasuredDesign:
+    """A design and its numbers, each computed when it is first asked for.
+
+    Parameters
+    ----------
+    design : Design
+        The network, as the engine has built it.
+    assumed : Assumptions
+        Prices, packaging, power, failures.
+    """
+
+    def __init__(self, design: Design, assumed: Assumptions) -> None:
+        self.design = design
+        self.assumed = assumed
+        self.name = design.name
+        self.topology: dict[str, Any] = design.topology
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Degrees, distances, bisection, links by class, as `weft explain topology` has them."""
+        return self.design.facts()
+
+    @cached_property
+    def links(self) -> npt.NDArray[np.uint32]:
+        """The two ends and the class of each link between routers; shape (links, 3)."""
+        return np.frombuffer(self.design.links(), dtype=np.uint32).reshape(-1, 3)
+
+    @cached_property
+    def terminals(self) -> npt.NDArray[np.uint32]:
+        """Terminals on each router; shape (routers,)."""
+        return np.frombuffer(self.design.terminals_of_routers(), dtype=np.uint32)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """What formulas say; ``None`` where there are none for this network."""
+        ((name, parameters),) = self.topology.items()
+        plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
+        plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None
+        # formulas hold from some size on: not for lines of two routers, or trees of four levels
+        counted = None if plan is None else (plan.routers, plan.links, plan.diameter)
+        return plan if counted == (len(self.terminals), len(self.links), self.facts["diameter_hops"]) else None
+
+    @cached_property
+    def cable_m(self) -> npt.NDArray[np.float64]:
+        """Length of each link between routers [m]; shape (links,)."""
+        return self._layout.lengths(self.links, self.assumed.packaging)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        per_rack = self.assumed.packaging.routers_per_rack
+        return layout(self.topology, self.design.places(), len(self.terminals), per_rack)
+
+    @cached_property
+    def cut(self) -> int:
+        """Links of the best balanced cut of the partitioner."""
+        return cuts.best(self.design, self.links, self.terminals, self.assumed.seeds)
+
+    @cached_property
+    def bisection(self) -> dict[str, Any]:
+        """The bisection: the best that is known, by formula and by partitioning.
+
+        ``bisection_low_links`` and ``bisection_links`` enclose the smallest number of links between two halves whose
+        terminals differ by no more than those of one router.
+        """
+        exact, known = self.facts["bisection_exact"], self.facts["bisection_links"]
+        formula, kind = (known, EXACT) if exact else (None, None)
+        if self.plan is not None and not exact:
+            formula, kind = self.plan.bisection, self.plan.bisection_kind
+        found = [self.cut, known, *([formula] if formula is not None and kind == CUT else [])]
+        return {
+            "bisection_links": formula if kind == EXACT else min(found),
+            "bisection_low_links": formula if kind == EXACT else cuts.spectral_bound(self.links, self.terminals),
+            "bisection_formula_links": formula,
+            "bisection_formula": kind,
+            "bisection_partition_links": self.cut,
+        }
+
+    @cached_property
+    def diversity(self) -> pl.DataFrame:
+        """Shortest paths between routers with terminals: a row per distance.
+
+        ``hops``, ``pairs`` (ordered), ``paths_min``, ``paths_mean``, ``paths_max``, ``single_path_pairs``.
+        """
+        return pl.DataFrame(self.design.path_diversity()["by_distance"])
+
+    @cached_property
+    def failures(self) -> pl.DataFrame:
+        """How often the network is connected while links fail, as `resilience.curve` says."""
+        return resilience.curve(self.design, len(self.links), self.assumed.failures)
+
+    @cached_property
+    def distances(self) -> pl.DataFrame:
+        """Ordered pairs of different routers and of different terminals by ``hops``."""
+        routers, terminals = self.facts["router_pairs_by_hops"], self.facts["terminal_pairs_by_hops"]
+        columns = {"hops": range(len(routers)), "router_pairs": routers, "terminal_pairs": terminals}
+        return pl.DataFrame(columns, strict=False)
+
+    @cached_property
+    def row(self) -> dict[str, Any]:
+        """All numbers of the design in one row; the columns of a comparison."""
+        facts = self.facts
+        links, terminals = len(self.links), facts["terminals"]
+        return {
+            "design": self.name,
+            "topology": in_words(self.topology),
+            "routers": facts["routers"],
+            "terminals": terminals,
+            "radix_ports": facts["radix_ports"],
+            "links": links,
+            "diameter_hops": facts["diameter_hops"],
+            "mean_distance_hops": facts["mean_distance_hops"],
+            "moore_share": moore.share(facts["routers"], facts["degree_max_links"], facts["diameter_hops"]),
+            **self.bisection,
+            "bisection_ratio": self.bisection["bisection_links"] / max(links, 1),
+            "bisection_per_terminal": self.bisection["bisection_links"] / (terminals / 2),
+            **self._paths(),
+            "tolerated_failures_share": resilience.tolerated(self.failures),
+            "tolerated_failures_terminals_share": resilience.tolerated(self.failures, "terminals_connected_share"),
+            **self._money(),
+            "port_count": 2 * links + terminals,
+            "power_w": self.assumed.port_w * (2 * links + terminals),
+            "power_per_terminal_w": self.assumed.port_w * (2 * links + terminals) / terminals,
+        }
+
+    def _paths(self) -> dict[str, Any]:
+        pairs, of = self.diversity, float(self.diversity["pairs"].sum()) if len(self.diversity) else 0.0
+        if not of:
+            return {"paths_min": None, "paths_mean": None, "single_path_share": None}
+        return {
+            "paths_min": pairs["paths_min"].min(),
+            "paths_mean": float((pairs["paths_mean"] * pairs["pairs"]).sum()) / of,
+            "single_path_share": float(pairs["single_path_pairs"].sum()) / of,
+        }
+
+    def _money(self) -> dict[str, Any]:
+        facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
+        metres, terminals = float(self.cable_m.sum()), facts["terminals"]
+        parts = {
+            "cost_routers_usd": facts["routers"] * prices.router.at(facts["radix_ports"]),
+            "cost_cables_usd": prices.cables(len(self.links), metres),
+            "cost_terminal_cables_usd": terminal_cost(terminals, prices, packaging),
+        }
+        return {
+            "racks": self._layout.rack_count,
+            "packaging": self._layout.rule,
+            "cable_m": metres,
+            "cable_mean_m": metres / max(len(self.links), 1),
+            **parts,
+            "cost_usd": sum(parts.values()),
+            "cost_per_terminal_usd": sum(parts.values()) / terminals,
+        }
+
+    def remarks(self) -> list[str]:
+        """What of its cost is extrapolated."""
+        longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m
+        told = self.assumed.prices.remarks(self.facts["radix_ports"], longest)
+        return [f"{self.name}: {each} ({self.assumed.prices.name})" for each in told]

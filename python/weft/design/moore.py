@@ -1,0 +1,17 @@
+"""The Moore bound: most routers that links of a degree reach within a diameter.
+
+Source: M. Miller, J. Siran, "Moore Graphs and Beyond", Electronic Journal of Combinatorics DS14.
+"""
+
+from __future__ import annotations
+
+
+def bound(degree: int, diameter: int) -> int:
+    """Most routers of a graph with this degree and diameter."""
+    reached: int = 1 + degree * sum((degree - 1) ** step for step in range(diameter))
+    return reached
+
+
+def share(routers: int, degree: int, diameter: int) -> float:
+    """Routers as a share of the Moore bound."""
+    return routers / bound(degree, diameter)

@@ -1,0 +1,171 @@
+"""Price lists, and the linear models that are fitted to them.
+
+Source: FleX (IEEE Access 2022), section IV-A: a router costs a line over its ports, a cable a line over its length, for
+each Gb/s. The list that Weft brings, `assets/edr.csv`, holds points of the two lines that the paper prints for
+InfiniBand EDR (Fig. 6): it prints no prices of single parts.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from weft.errors import WeftError, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COLUMNS = ("part", "ports", "length_m", "bandwidth_gbps", "price_usd", "source")
+# What each part needs beside its price.
+_NEEDS = {"router": ("ports",), "cable": ("length_m", "bandwidth_gbps")}
+_HELP = f"a price list has the columns {', '.join(COLUMNS)}, and routers and cables of two sizes each at least"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through prices, and where they lie.
+
+    Attributes
+    ----------
+    slope, intercept : float
+        Price = slope * size + intercept.
+    least, most : float
+        Smallest and largest size in the list.
+    determination : float
+        Coefficient of determination R^2 of the fit.
+    """
+
+    slope: float
+    intercept: float
+    least: float
+    most: float
+    determination: float
+
+    def at(self, size: float) -> float:
+        """The price of a size."""
+        return self.slope * size + self.intercept
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What routers and cables cost.
+
+    Attributes
+    ----------
+    router : Line
+        Dollars over ports.
+    cable : Line
+        Dollars per Gb/s over metres.
+    bandwidth_gbps : float
+        Bandwidth of every cable [Gb/s].
+    name : str
+        The file.
+    """
+
+    router: Line
+    cable: Line
+    bandwidth_gbps: float
+    name: str
+
+    def cables(self, number: float, metres: float) -> float:
+        """What cables of this length in all cost [$]."""
+        return self.bandwidth_gbps * (self.cable.intercept * number + self.cable.slope * metres)
+
+    def remarks(self, radix: int, longest_m: float) -> list[str]:
+        """What of a design lies outside the list, so that its price is extrapolated."""
+        told = []
+        for what, size, line, unit in (
+            ("routers", radix, self.router, " ports"),
+            ("cables", longest_m, self.cable, " m"),
+        ):
+            if not line.least <= size <= line.most:
+                span = f"{line.least:g} to {line.most:g}{unit}"
+                told.append(f"{what} of {size:g}{unit} are priced by a line through {span}")
+        return told
+
+
+def default() -> Prices:
+    """The prices that Weft brings."""
+    text = files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8")
+    return _fitted(text.splitlines(), "edr.csv")
+
+
+def read(path: str | Path | None) -> Prices:
+    """Read a price list and fit its lines; ``None``: the one that Weft brings.
+
+    Raises
+    ------
+    WeftError
+        If it can't be read or has gaps: a part without a size or a price, or too few sizes for a line.
+    """
+    if path is None:
+        return default()
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise WeftError.saying(f"{path} is not UTF-8 text", "save the price list as UTF-8") from problem
+    except OSError as problem:
+        raise WeftError.saying(
+            f"{path} can't be read: {reason(path, problem)[0]}", "name a price list (CSV)"
+        ) from problem
+    return _fitted(text.splitlines(), str(path))
+
+
+def _fitted(lines: Sequence[str], name: str) -> Prices:
+    reader = csv.DictReader(lines)
+    if absent := [column for column in COLUMNS[:-1] if column not in (reader.fieldnames or [])]:
+        _refuse(f"{name} has no column {absent[0]!r}")
+    sizes: dict[str, list[tuple[float, float]]] = {part: [] for part in _NEEDS}
+    bandwidths: set[float] = set()
+    for row in reader:
+        place = f"{name}:{reader.line_num}"
+        part = (row["part"] or "").strip()
+        if part not in _NEEDS:
+            _refuse(f"{place}: {part!r} is no part: a list prices {' and '.join(_NEEDS)}s")
+        size, *bandwidth = (_number(row, column, place) for column in _NEEDS[part])
+        bandwidths.update(bandwidth)
+        sizes[part].append((size, _number(row, "price_usd", place) / (bandwidth[0] if bandwidth else 1)))
+    if len(bandwidths) > 1:
+        several = ", ".join(f"{each:g}" for each in sorted(bandwidths))
+        _refuse(f"{name} prices cables of {several} Gb/s: write a list for each bandwidth")
+    router, cable = (_line(part, sizes[part], name) for part in _NEEDS)
+    return Prices(router, cable, bandwidths.pop(), name)
+
+
+def _number(row: dict[str, str | None], column: str, place: str) -> float:
+    text = (row[column] or "").strip()
+    if not text:
+        _refuse(f"{place}: the {row['part']} has no {column}")
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        _refuse(f"{place}: {column} is {text!r}, no number above 0")
+    return value
+
+
+def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
+    """The line of least squares."""
+    sizes, prices = (np.array(each, dtype=float) for each in (zip(*points, strict=True) if points else ((), ())))
+    if len(set(sizes)) < 2:
+        number = "no" if not len(sizes) else "one"
+        _refuse(f"{name} has {number} size of {part}s, and a line needs two")
+    slope, intercept = np.polyfit(sizes, prices, 1)
+    spread = float(((prices - prices.mean()) ** 2).sum())
+    missed = float(((prices - slope * sizes - intercept) ** 2).sum())
+    line = Line(
+        float(slope), float(intercept), float(sizes.min()), float(sizes.max()), 1 - missed / spread if spread else 1.0
+    )
+    if min(line.at(line.least), line.at(line.most)) <= 0:
+        _refuse(f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g}, gives prices below 0")
+    return line
+
+
+def _refuse(what: str) -> NoReturn:
+    raise WeftError.saying(what, _HELP)

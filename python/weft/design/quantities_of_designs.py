@@ -1,0 +1,70 @@
+"""Words and units of the columns of a comparison, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Row(NamedTuple):
+    """A line of the table of designs.
+
+    Attributes
+    ----------
+    column : str
+        Column of the frame.
+    words, unit : str
+        What it is, and its unit; empty if it has none.
+    """
+
+    column: str
+    words: str
+    unit: str = ""
+
+
+ROWS = (
+    Row("topology", "topology"),
+    Row("terminals", "terminals"),
+    Row("routers", "routers"),
+    Row("radix_ports", "ports of a router, most"),
+    Row("links", "links between routers"),
+    Row("diameter_hops", "diameter", "hops"),
+    Row("mean_distance_hops", "mean distance of routers", "hops"),
+    Row("moore_share", "share of the Moore bound"),
+    Row("paths_min", "shortest paths of a pair, fewest"),
+    Row("paths_mean", "shortest paths of a pair, mean"),
+    Row("single_path_share", "pairs with one shortest path"),
+    Row("bisection_links", "bisection, at most", "links"),
+    Row("bisection_low_links", "bisection, at least", "links"),
+    Row("bisection_formula_links", "bisection by formula", "links"),
+    Row("bisection_formula", "the formula is"),
+    Row("bisection_partition_links", "bisection by METIS", "links"),
+    Row("bisection_ratio", "bisection / links"),
+    Row("bisection_per_terminal", "bisection / half the terminals"),
+    Row("tolerated_failures_share", "failed links until routers part"),
+    Row("tolerated_failures_terminals_share", "failed links until terminals part"),
+    Row("racks", "racks"),
+    Row("packaging", "packaging"),
+    Row("cable_m", "cables between routers", "m"),
+    Row("cable_mean_m", "mean length of a cable", "m"),
+    Row("cost_routers_usd", "cost of routers", "$"),
+    Row("cost_cables_usd", "cost of cables between routers", "$"),
+    Row("cost_terminal_cables_usd", "cost of cables of terminals", "$"),
+    Row("cost_usd", "cost", "$"),
+    Row("cost_per_terminal_usd", "cost per terminal", "$"),
+    Row("port_count", "ports that are wired"),
+    Row("power_w", "power of routers", "W"),
+    Row("power_per_terminal_w", "power per terminal", "W"),
+)
+
+
+def cell(value: Any, column: str) -> str:
+    """A value as tables show it; shares in percent."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if column.endswith("_share"):
+        return f"{100 * value:.4g} %"
+    if isinstance(value, int) or float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"

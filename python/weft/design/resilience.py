@@ -1,0 +1,105 @@
+"""Random link failures: how many links may fail before a network falls apart.
+
+Source: FleX (IEEE Access 2022), section III-B, Table 5: links fail at random, in steps, and a network tolerates the
+largest step at which more than half of the trials are still connected. Each trial is a random order of failures, so one
+set of trials answers for steps of any size. Intervals of shares are those of E. B. Wilson, "Probable Inference, the Law
+of Succession, and Statistical Inference", JASA 22(158), 1927.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from weft._engine import Design
+
+
+@dataclass(frozen=True)
+class Failures:
+    """How failures are tried.
+
+    Attributes
+    ----------
+    step : float
+        Share of the links that fail from one step to the next.
+    trials : int
+        Random orders.
+    confidence : float
+        Of the intervals.
+    seed : int
+        Of the random orders.
+    """
+
+    step: float = 0.05
+    trials: int = 100
+    confidence: float = 0.95
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not (0 < self.step <= 1 and self.trials >= 1 and 0 < self.confidence < 1):
+            what = f"failures in steps of {self.step}, {self.trials} trials, confidence {self.confidence}"
+            raise WeftError.saying(
+                what, "take a step above 0 and up to 1, 1 trial or more, a confidence between 0 and 1"
+            )
+
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The shares of failed links that are looked at, without 0."""
+        steps = np.arange(1, math.floor(1 / self.step + 1e-9) + 1, dtype=np.float64)
+        return self.step * steps
+
+
+def wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """The interval of a share."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, spread = successes / trials, z * z / trials
+    middle = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
+    """How often the network is connected, by the share of its links that have failed.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per step: ``failed_share``, ``failed_links``, ``connected_share`` (all routers), ``connected_low``,
+        ``connected_high`` (its interval), ``terminals_connected_share`` (all routers with terminals).
+    """
+    raw = np.frombuffer(design.survived_failures(failures.trials, failures.seed), dtype=np.uint32).reshape(-1, 2)
+    rows = []
+    for share in failures.shares():
+        failed = min(links, math.floor(share * links + 0.5))
+        connected, terminals = (int((raw[:, column] >= failed).sum()) for column in (0, 1))
+        low, high = wilson(connected, failures.trials, failures.confidence)
+        rows.append(
+            {
+                "failed_share": round(float(share), 9),
+                "failed_links": failed,
+                "connected_share": connected / failures.trials,
+                "connected_low": low,
+                "connected_high": high,
+                "terminals_connected_share": terminals / failures.trials,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def tolerated(found: pl.DataFrame, column: str = "connected_share") -> float:
+    """The largest share of failed links up to which more than half of the trials are connected; 0 if there is none."""
+    held = 0.0
+    for share, connected in found.select("failed_share", column).iter_rows():
+        if connected <= 0.5:
+            break
+        held = share
+    return held

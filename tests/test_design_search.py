@@ -1,0 +1,115 @@
+"""The search for designs: the front, its bisections, and limits that nothing meets."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from weft import cli
+from weft.design.design_search import MEASURED, Wanted, pareto, search
+from weft.design.families import FAMILIES
+from weft.design.measured_design import Assumptions
+from weft.design.plan import EXACT
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
+
+
+def test_the_front_is_what_nothing_dominates() -> None:
+    aims = np.random.default_rng(1).integers(0, 6, size=(300, 3)).astype(float)
+    kept = pareto(aims)
+    for place, own in enumerate(aims):
+        better = ((aims <= own).all(axis=1) & (aims < own).any(axis=1)).any()
+        twin = any((aims[other] == own).all() for other in range(place))
+        assert (place in kept) == (not better and not twin) or (twin and not better)
+    assert len({tuple(aims[place]) for place in kept}) == len(kept)
+
+
+def test_what_a_search_finds_keeps_to_the_limits() -> None:
+    found = search(Wanted(200, 24, budget_usd=1.2e6, diameter_hops=3, bisection_links=40))
+    front = found.front
+    assert len(front) > 3
+    assert (front["terminals"] >= 200).all()
+    assert (front["radix_ports"] <= 24).all()
+    assert (front["cost_usd"] <= 1.2e6).all()
+    assert (front["diameter_hops"] <= 3).all()
+    assert (front["bisection_links"] >= 40).all()
+    assert set(front["bisection_is"]) <= {EXACT, MEASURED}
+    within = found.candidates.filter("within_limits").to_dicts()
+    for row in front.to_dicts():
+        for other in within:
+            steps = [sign * (row[column] - other[column]) for column, sign in AIMS.items()]
+            assert not (min(steps) >= 0 and max(steps) > 0), (row, other)
+
+
+def test_numbers_of_the_front_are_those_of_the_graphs() -> None:
+    found = search(Wanted(120, 16), Assumptions(seeds=4))
+    for row, design in zip(found.front.to_dicts(), found.measured().designs, strict=True):
+        for column in ("topology", "routers", "terminals", "radix_ports", "links", "diameter_hops"):
+            assert row[column] == design.row[column], row
+        assert row["cost_usd"] == pytest.approx(design.row["cost_usd"])
+        assert row["power_w"] == pytest.approx(design.row["power_w"])
+        assert row["bisection_links"] >= design.row["bisection_links"]
+
+
+def refused(**wanted: Any) -> WeftError:
+    with pytest.raises(WeftError) as problem:
+        search(Wanted(**wanted))
+    return problem.value
+
+
+def test_a_budget_that_nothing_meets_is_told_by_how_much() -> None:
+    cheapest = search(Wanted(1000, 36)).front["cost_usd"][0]
+    told = refused(terminals=1000, radix_ports=36, budget_usd=1e6)
+    assert f"the lowest cost of all is {cheapest:,.0f} $" in told.what
+    assert f"misses 1,000,000 $ by {cheapest - 1e6:,.0f} $ ({cheapest / 1e6 - 1:.1%})" in told.what
+    assert told.help.startswith(f"allow for a cost of {cheapest:,.0f} $")
+    assert len(search(Wanted(1000, 36, budget_usd=cheapest)).front) >= 1
+
+
+def test_limits_that_can_only_be_kept_alone_are_told() -> None:
+    told = refused(terminals=1000, radix_ports=36, budget_usd=1.2e6, diameter_hops=2)
+    assert "each limit can be kept alone, but not all of them together" in told.what
+    assert "misses cost by" in told.what
+    told = refused(terminals=1000, radix_ports=36, bisection_links=1e6)
+    assert "the highest bisection of all is" in told.what
+
+
+def test_a_radix_that_nothing_meets_is_told() -> None:
+    told = refused(terminals=1000, radix_ports=8, families=("slim_fly",))
+    assert "no design of slim_fly has 1000 terminals with 8 ports per router" in told.what
+    radix = int(told.help.split(" is ")[1].split(":")[0])
+    assert len(search(Wanted(1000, radix, families=("slim_fly",))).candidates) >= 1
+
+
+def test_senseless_searches_are_refused() -> None:
+    assert (
+        "no formulas are known for the topology 'mesh'" in refused(terminals=9, radix_ports=9, families=("mesh",)).what
+    )
+    assert "ask for 2 terminals or more" in refused(terminals=1, radix_ports=9).help
+
+
+def test_ten_thousand_candidates_are_searched_in_ten_seconds() -> None:
+    begin = time.process_time()
+    found = search(Wanted(10_000, 64, budget_usd=6e7))
+    assert len(found.candidates) > 30_000
+    assert time.process_time() - begin < 30  # 3 s on a quiet machine, for more than three times as many
+
+
+def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    asked = ["design", "search", "--terminals", "200", "--radix", "24", "--budget", "1.2e6"]
+    page = tmp_path / "front.html"
+    assert cli.main([*asked, "--format", "json", "--out", str(page), "--shown", "3"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows == sorted(rows, key=lambda row: float(row["cost_usd"]))
+    assert {row["topology"].split("(")[0] for row in rows} <= set(FAMILIES)
+    assert "Candidates" in page.read_text(encoding="utf-8")
+    assert cli.main([*asked, "--budget", "1"]) == 2
+    assert "misses 1 $ by" in capsys.readouterr().err
