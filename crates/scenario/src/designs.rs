@@ -12,8 +12,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::file::Files;
 
-const EXAMPLE: &str =
-    "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
+const EXAMPLE: &str = "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
 
 /// A network with a name, and what can be asked of it.
 #[derive(Debug)]
