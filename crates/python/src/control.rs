@@ -1,4 +1,5 @@
-//! The progress of a run, a request to stop it, its checkpoints and its cores: a running network and Python share them without the GIL.
+//! The progress of a run, a request to stop it, its checkpoints and its cores: a running network and Python share them
+//! without the GIL.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

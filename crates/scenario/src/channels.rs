@@ -31,9 +31,9 @@ pub struct Channels {
 const PART: usize = 1 << 20;
 
 impl Channels {
-    /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel and `to_port` of an ejection channel are
-    /// null, since that end is the `terminal`. Energies are exact: a scenario whose window could overflow 63 bits is
-    /// refused.
+    /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel
+    /// and `to_port` of an ejection channel are null, since that end is the `terminal`. Energies are exact: a scenario whose
+    /// window could overflow 63 bits is refused.
     fn columns(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());

@@ -365,3 +365,5 @@ mod lone_flits;
 mod steady_flows;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trials;

@@ -62,7 +62,8 @@ impl Post {
     }
 }
 
-/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics, the others stop at the end of their window, and the panic goes on here.
+/// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
+/// the others stop at the end of their window, and the panic goes on here.
 pub(super) fn advance_all<const W: usize, const V: usize>(
     net: &Net,
     allocator: &dyn SwitchAllocator<W, V>,

@@ -66,8 +66,8 @@ impl Flow {
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more than body flits and
-    /// credits are under way, or too few are left for a search to pay.
+    /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
+    /// than body flits and credits are under way, or too few are left for a search to pay.
     pub(crate) fn streams(&self) -> Option<(usize, u16)> {
         let mut flits = 0;
         let is_body = |flit: &Flit| flit.packet == NONE;

@@ -244,7 +244,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
     fn complete(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
-        let limit = begun(course).start + spec.phases.window;
+        let start = begun(course).start;
+        let limit = start + spec.phases.window;
         while !self.is_complete(self.now) {
             if self.now >= limit {
                 return Some(Ending::Saturated);
@@ -252,7 +253,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             // nothing is delivered while body flits flow steadily
             let steady = if self.is_complete(u64::MAX) { 0 } else { self.steady_until().saturating_sub(self.now) };
             let look = (steady / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
-            let next = (self.now + look).min(limit);
+            // a run that goes on from a checkpoint at a mark ends its looks where it would have ended them without a break
+            let next = (self.now - (self.now - start) % COMPLETE_LOOK + look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
             }
@@ -270,7 +272,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         })
     }
 
-    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it tells of the progress more often. Returns `Some` if the run ends before.
+    /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it tells of the progress more
+    /// often. Returns `Some` if the run ends before.
     ///
     /// A checkpoint is made before an advance, never after one: whoever called this is called again when the run goes on from
     /// it, and finds in `course` what it knew then, so that it comes to the same `until`.

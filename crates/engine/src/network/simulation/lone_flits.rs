@@ -1,41 +1,29 @@
 //! Tests that nothing changes if body flits that are alone cross without the allocator (`pipeline/lone.rs`).
 
-use super::Simulation;
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE};
 use crate::api::age::Priority;
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
-use crate::network::spec::{Execution, Spec};
-
-const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
-const DRAGONFLY: &str =
-    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+use crate::network::spec::Spec;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
-    let topology = serde_json::from_str(topology).expect("a topology");
-    let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
-    spec.set_packet(flits);
-    spec.set_load(load);
-    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
-    (spec.phases.warmup, spec.phases.window) = (300, 600);
-    spec
+    trials::spec(topology, routing, flits, load, (300, 600))
 }
 
 /// All that a run tells, with the flits that crossed as lone ones, or with all left to the allocator.
 fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
-    let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
-    for block in &mut simulation.blocks {
-        assert!(block.lone_flits_cross, "the test would compare two runs that are the same anyway");
-        block.lone_flits_cross = lone;
-    }
-    format!("{:?}", simulation.run(spec, &()))
+    trials::told(spec, blocks, |simulation| {
+        for block in &mut simulation.blocks {
+            assert!(block.lone_flits_cross, "the test would compare two runs that are the same anyway");
+            block.lone_flits_cross = lone;
+        }
+    })
 }
 
 fn assert_same(spec: &Spec, what: &str) {
     let without = told(spec, 1, false);
-    assert_eq!(told(spec, 1, true), without, "{what}");
-    assert_eq!(told(spec, 3, true), without, "{what}, in 3 blocks");
+    trials::assert_same(&told(spec, 1, true), &without, what);
+    trials::assert_same(&told(spec, 3, true), &without, &format!("{what}, in 3 blocks"));
 }
 
 #[test]

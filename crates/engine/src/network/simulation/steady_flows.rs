@@ -1,44 +1,24 @@
 //! Tests that nothing changes if the time is skipped in which body flits flow steadily (`network/steady.rs`).
 
 use super::Simulation;
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told};
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
 use crate::network::spec::{Execution, Spec};
 use crate::network::steady::Steady;
 
-const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
-const DRAGONFLY: &str =
-    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
-const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
-
-/// Packets of `flits`, so few that each has much of the network for itself.
+/// Packets so long and so few that each has much of the network for itself.
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
-    let topology = serde_json::from_str(topology).expect("a topology");
-    let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
-    spec.set_packet(flits);
-    spec.set_load(load);
-    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
-    (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (2_000, 6_000, 12_000);
+    let mut spec = trials::spec(topology, routing, flits, load, (2_000, 6_000));
+    spec.phases.drain_limit = 12_000;
     spec
-}
-
-/// All that a run tells.
-fn told(spec: &Spec, blocks: usize, skips: bool) -> String {
-    let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
-    if !skips {
-        simulation.steady = Steady::new(false);
-    }
-    format!("{:?}", simulation.run(spec, &()))
 }
 
 /// Runs the spec with and without, in one block and in three. Returns how many of the first 10,000 cycles one block skips.
 fn assert_same(spec: &Spec, what: &str) -> u64 {
     for blocks in [1, 3] {
-        let [with, without] = [true, false].map(|skips| told(spec, blocks, skips));
-        let same = with.bytes().zip(without.bytes()).take_while(|(a, b)| a == b).count();
-        let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();
-        assert!(with == without, "{what}, {blocks} blocks: {} and not {}", part(&with), part(&without));
+        let without = told(spec, blocks, |simulation| simulation.steady = Steady::new(false));
+        trials::assert_same(&told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
     }
     let mut simulation = Simulation::<1, 8>::new(spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
     (1..=10).for_each(|k| simulation.advance(1000 * k));

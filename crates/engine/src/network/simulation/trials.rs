@@ -1,0 +1,35 @@
+//! Networks and runs for the tests that compare two ways to advance the same simulation.
+
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
+
+pub(super) const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+pub(super) const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
+pub(super) const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+pub(super) const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
+
+/// Packets of `flits`, of which two fit into a buffer, for so many cycles of warm-up and of window.
+pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles: (u64, u64)) -> Spec {
+    let topology = serde_json::from_str(topology).expect("a topology");
+    let mut spec = Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec");
+    spec.set_packet(flits);
+    spec.set_load(load);
+    spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
+    (spec.phases.warmup, spec.phases.window) = cycles;
+    spec
+}
+
+/// All that a run in so many blocks tells, after `change`.
+pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation<1, 8>)) -> String {
+    let mut simulation = Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
+    change(&mut simulation);
+    format!("{:?}", simulation.run(spec, &()))
+}
+
+/// Fails where the two differ, and shows only that place: what a run tells is long.
+pub(super) fn assert_same(one: &str, other: &str, what: &str) {
+    let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();
+    assert!(one == other, "{what}: {} and not {}", part(one), part(other));
+}
