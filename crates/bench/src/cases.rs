@@ -137,6 +137,17 @@ const DRAGONFLY_262K: Network = Network {
     ..DRAGONFLY_5K
 };
 
+/// The FleX of its paper; beside its minimal routing, what a choice among whole paths by posted queues costs is read.
+const FLEX_1080: Network = Network {
+    name: "flex-1080",
+    topology: r#"{"flex": {"widths": [6, 6], "layers": 3, "terminals_per_router": 10}}"#,
+    vcs: 8,
+    buffer: 256,
+    latencies: &[1],
+    rates: FULL,
+    adjust: AS_IT_IS,
+    booksim: None,
+};
 const DRAGONFLY_1M: Network = Network {
     name: "dragonfly-1048576",
     topology: r#"{"dragonfly": {"groups": 1024, "routers_per_group": 64, "terminals_per_router": 16,
@@ -180,6 +191,16 @@ const DRAGONFLY_MINIMAL: Routing = routing("minimal", r#"{"dragonfly_minimal": {
 const DRAGONFLY_VALIANT: Routing =
     Routing { name: "valiant", config: r#"{"dragonfly_valiant": {}}"#, policy: ALWAYS_ON, booksim: None };
 const OFAR: Routing = Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, booksim: None };
+const FLEX_MINIMAL: Routing =
+    Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, booksim: None };
+const FLEX_UGAL: Routing = Routing {
+    name: "ugal",
+    config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}}}"#,
+    policy: ALWAYS_ON,
+    booksim: None,
+};
+const FLEX_LBR: Routing =
+    Routing { name: "lbr", config: r#"{"lbr": {"minimal": {"flex_minimal": {}}}}"#, policy: ALWAYS_ON, booksim: None };
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
@@ -208,6 +229,9 @@ pub fn all() -> Vec<Case> {
     add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_MIXED, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));
+    for routing in [FLEX_MINIMAL, FLEX_UGAL, FLEX_LBR] {
+        add(&FLEX_1080, routing, 1, 0.5, (1_000, 6_000));
+    }
     // 0.3 phits per cycle
     for routing in [DRAGONFLY_MINIMAL, DRAGONFLY_VALIANT, OFAR] {
         add(&DRAGONFLY_5K, routing, 1, 0.3 / 8.0, (600, 1_000));

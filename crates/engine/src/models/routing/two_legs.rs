@@ -150,11 +150,16 @@ impl TwoLegs {
 /// The routing under `key` of the routing `name`, if it can be a leg of a longer path.
 pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Arc<dyn AnyRouting>, Refusal> {
     let path = format!("routing.{name}.{key}");
-    let built = leg.build(graph).map_err(|refusal| nested(refusal, &path))?;
-    if built.can_be_a_leg() {
-        return Ok(built.into());
+    if leg.fits(graph) {
+        let built = leg.build(graph).map_err(|refusal| nested(refusal, &path))?;
+        if built.can_be_a_leg() {
+            return Ok(built.into());
+        }
     }
-    let what = format!("{} does not name its hops one ahead by the destination alone", leg.name());
+    let what = format!(
+        "{} can not be a leg here: that takes a routing that names hops ahead by the destination router alone",
+        leg.name()
+    );
     Err(Refusal::new(path, what, format!("write one of those that do: {}", legs_for(graph).join(", "))))
 }
 
