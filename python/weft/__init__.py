@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.errors import PeerError, ResultsError, ScenarioError, WeftError, WriteError
+from weft.errors import PeerError, ResultsError, ScenarioError, WeftError, WeftWarning, WriteError
 
 if TYPE_CHECKING:
     from weft.api.loading import load
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft.runs.bisection import Search
     from weft.runs.checkpoints import CheckpointWarning
     from weft.runs.execute import Status
+    from weft.runs.memory import MemoryWarning
     from weft.runs.on_slurm import Submission
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckpointWarning",
     "Implied",
+    "MemoryWarning",
     "PeerError",
     "Results",
     "ResultsError",
@@ -46,6 +48,7 @@ __all__ = [
     "Submission",
     "Sweep",
     "WeftError",
+    "WeftWarning",
     "WriteError",
     "journeys",
     "load",
@@ -55,6 +58,7 @@ __all__ = [
 _HOME = {
     "CheckpointWarning": "weft.runs.checkpoints",
     "Implied": "weft.api.sweep",
+    "MemoryWarning": "weft.runs.memory",
     "Results": "weft.api.results",
     "Scenario": "weft.scenario.scenario",
     "Search": "weft.runs.bisection",

@@ -68,6 +68,10 @@ class WeftError(Exception):
         return cls(f"error: {place}{what}\n  = help: {help}", path, what=what, help=help)
 
 
+class WeftWarning(UserWarning):
+    """What a caller should know of a run that goes on: the command line prints it as a warning."""
+
+
 class ScenarioError(WeftError):
     """A scenario that can't be read or can't run."""
 

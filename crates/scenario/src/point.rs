@@ -86,6 +86,8 @@ impl Point {
             "mean_hops": implied.mean_hops,
             "zero_load_latency_cycles": implied.zero_load_latency,
             "channel_load_bound": implied.channel_load_bound,
+            "highest_load": highest_load(&spec),
+            "reads_queues": implied.reads_queues,
             "sampled": implied.sampled.map(|sampled| json!({
                 "paths": sampled.paths,
                 "mean_hops_standard_error": sampled.mean_hops_error,
@@ -229,4 +231,9 @@ fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
         json!((f64::from(link.buffer) / cycles as f64).min(link.rate.per_cycle()))
     };
     spec.links.iter().zip(hints::round_trips(spec)).map(limit)
+}
+
+/// The load of the terminal that sends most as the run begins [flits/terminal/cycle]: what the channel-load bound limits.
+fn highest_load(spec: &Spec) -> f64 {
+    spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load).copied().fold(0.0, f64::max)
 }

@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from weft.cli import warned
 from weft.errors import WeftError, WriteError, reason
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _status(options: argparse.Namespace) -> int:
     """Run a command; returns the exit status."""
     try:
-        status: int = options.main(options)
+        with warned.plainly():
+            status: int = options.main(options)
     except WeftError as problem:
         return _refused(problem)
     except KeyboardInterrupt:

@@ -29,8 +29,8 @@ _HEADS = {
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound of the paths chosen with empty queues [flits/terminal/cycle]",
-    "memory_at_load_bytes": "memory of a run at its load, while queues are short",
-    "memory_most_bytes": "memory of a run with all buffers full, at most",
+    "memory_at_load_bytes": "memory of a run at its load, as long as it does not saturate",
+    "memory_most_bytes": "memory of a run at most: saturated, with all buffers full",
 }
 # What a sample of the paths says of the error of a fact.
 _ERRORS = {
@@ -38,8 +38,9 @@ _ERRORS = {
     "zero_load_latency_cycles": "zero_load_latency_standard_error_cycles",
 }
 _SAMPLED = (
-    "There are too many paths to follow all of them: hops, latency and bound come from a sample of {:,} or more, hops "
-    "and\nlatency with their standard errors, the bound with its 95 % confidence interval."
+    "There are too many paths to follow all of them: hops, latency and bound come from a sample of {:,} or more, from "
+    "every\nrouter that sends to some of its destinations, over some of the intermediates that it may draw. Hops and "
+    "latency come\nwith their standard errors, the bound with its 95 % confidence interval."
 )
 _NOBODY_SENDS = "none: no terminal sends when the run begins"
 

@@ -74,7 +74,7 @@ def main(options: argparse.Namespace) -> int:
         told = watched.report(
             sweep, options.watch, threads=options.threads, blocks=options.blocks, force_memory=options.force_memory
         )
-    with interruptible(), Bar(sweep.name) as bar, warned.plainly():
+    with interruptible(), Bar(sweep.name) as bar:
         results = sweep.run(
             options.out,
             jobs=options.jobs,

@@ -7,6 +7,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from weft.errors import WeftWarning
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -35,19 +37,17 @@ def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Print the warnings about checkpoints as the command line says things, as soon as they come."""
-    from weft.runs.checkpoints import CheckpointWarning
-
+    """Print the warnings of Weft as the command line says things, as soon as they come."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: object) -> None:
-            if issubclass(category, CheckpointWarning):
+            if issubclass(category, WeftWarning):
                 print(f"warning: {message}", file=sys.stderr)
             else:
                 usual(message, category, *where)  # type: ignore[arg-type]
 
-        warnings.simplefilter("always", CheckpointWarning)
+        warnings.simplefilter("always", WeftWarning)
         warnings.showwarning = show  # type: ignore[assignment]
         yield
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from weft import _engine
 from weft._engine import Control
-from weft.errors import ScenarioError, WriteError
+from weft.errors import ScenarioError, WeftWarning, WriteError
 from weft.results import unfinished
 from weft.results.store import replaced
 
@@ -41,7 +41,7 @@ _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _EVERY = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|cycles)")
 
 
-class CheckpointWarning(UserWarning):
+class CheckpointWarning(WeftWarning):
     """A checkpoint that can't be written, or from which a point can't go on."""
 
 

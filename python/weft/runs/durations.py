@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weft._engine import Control
 from weft.runs import memory
 from weft.runs.estimate import Estimate, kind_of, offered
+from weft.runs.pace import Pace
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.results.store import Store
 
-# A point is tried for so long after its network is built; if building took long, at its end.
-_TRIED_SECONDS, _BUILT_SECONDS = 1.0, 30.0
+# A point is not tried whose network takes longer to build.
+_BUILT_SECONDS = 30.0
 # All trials of a sweep together; kinds of points that are not tried count as the others on average.
 _ALL_SECONDS = 30.0
 _LOOK_SECONDS = 0.02
@@ -74,8 +75,7 @@ def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
 
 def _try(point: Point, threads: int, blocks: int) -> float | None:
     """Run the beginning of a point; seconds that all of it would take."""
-    left = memory.left()
-    if left is not None and memory.estimates([point], threads=threads, blocks=blocks)[0] > left.bytes:
+    if not memory.fits(point, threads=threads, blocks=blocks):
         return None
     control, begun = Control(), time.monotonic()
     with ThreadPoolExecutor(1) as pool:
@@ -87,14 +87,12 @@ def _try(point: Point, threads: int, blocks: int) -> float | None:
 
 
 def _extrapolated(future: Future[Finished], control: Control, begun: float) -> float | None:
-    first: tuple[float, int] | None = None
+    pace = Pace()
     while not wait([future], timeout=_LOOK_SECONDS).done:
-        now, cycle = time.monotonic(), control.cycle
-        if first is None and cycle:
-            first = now, cycle
-        if first is None and now - begun > _BUILT_SECONDS:
+        seconds = time.monotonic() - begun
+        pace.look(seconds, control.cycle)
+        if (total := pace.total(control.cycles)) is not None:
+            return total
+        if not pace.begun and seconds > _BUILT_SECONDS:
             return None
-        if first is not None and now - first[0] > _TRIED_SECONDS and cycle > first[1]:
-            per_cycle = (now - first[0]) / (cycle - first[1])
-            return first[0] - begun + per_cycle * max(control.cycles - first[1], 0)
     return time.monotonic() - begun if future.exception() is None else None

@@ -39,12 +39,18 @@ class Estimate:
         self._waiting: dict[str, float] = defaultdict(float)
         for kind, weight in zip(self._kinds, self._weights, strict=True):
             self._waiting[kind] += weight
+        self._paced: dict[int, float] = {}
         self._seconds: dict[str, float] = defaultdict(float)
         self._learned: dict[str, float] = defaultdict(float)
 
     def begin(self, place: int) -> None:
         """Note that a point has begun to run."""
         self._waiting[self._kinds[place]] -= self._weights[place]
+
+    def pace(self, place: int, seconds: float | None) -> None:
+        """Note how long all of a running point takes by the pace of its first cycles; ``None`` if they do not tell."""
+        if seconds is not None:
+            self._paced[place] = seconds
 
     def learn(self, place: int, seconds: float) -> None:
         """Note how long a point took."""
@@ -66,7 +72,7 @@ class Estimate:
         """
         alike = self._ratio(self._kinds[place])
         expected = None if alike is None else alike * self._weights[place]
-        own = seconds / fraction if fraction >= _TELLING else None
+        own = seconds / fraction if fraction >= _TELLING else self._paced.get(place)
         if expected is None:
             total = own
         elif own is None or fraction >= 1:  # how long the last deliveries take is known from other points only

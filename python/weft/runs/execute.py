@@ -13,6 +13,7 @@ from weft._engine import Control
 from weft.errors import WeftError, WriteError
 from weft.runs.endings import endings
 from weft.runs.estimate import Estimate, offered
+from weft.runs.pace import Pace
 from weft.runs.provenance import Clock, cores
 from weft.text.labels import label
 
@@ -94,6 +95,7 @@ class _Board:
         self._words = _words(points)
         self._estimate = Estimate(points)
         self._clocks: dict[int, Clock] = {}
+        self._paces: dict[int, Pace] = {}
         self._done = 0
         self._lock = Lock()
 
@@ -108,7 +110,7 @@ class _Board:
     def begin(self, place: int, clock: Clock) -> None:
         """Note that a point begins."""
         with self._lock:
-            self._clocks[place] = clock
+            self._clocks[place], self._paces[place] = clock, Pace()
             self._estimate.begin(place)
 
     def end(self, place: int, *, done: bool) -> None:
@@ -129,6 +131,9 @@ class _Board:
                 (place, min(1.0, cycle / max(1, of[place])), self._clocks[place].seconds)
                 for place, cycle in cycles.items()
             ]
+            for place, _, seconds in running:
+                self._paces[place].look(seconds, cycles[place])
+                self._estimate.pace(place, self._paces[place].total(of[place]))
             flying = [
                 Flight(
                     self._points[place].hash,

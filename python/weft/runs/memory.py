@@ -1,14 +1,20 @@
-"""How much memory points need beside what the machine has left: too much is refused before anything runs."""
+"""How much memory points need beside what the machine has left: too much is refused before anything runs.
+
+What a point takes depends on how full its buffers are. Below saturation they are nearly empty; far above it all may be
+full, which in large networks with deep buffers is several times as much. A point is refused by what it is expected to
+take; what it may take at most is a warning.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WeftWarning
+from weft.runs.estimate import kind_of, offered
 from weft.runs.provenance import cores
 
 if sys.platform != "win32":
@@ -32,10 +38,17 @@ class Left:
         How much [bytes].
     of : str
         What limits it, in words.
+    counts_reserved : bool
+        Whether it counts memory that is reserved and never touched, which runs reserve for full buffers.
     """
 
     bytes: int
     of: str
+    counts_reserved: bool = False
+
+
+class MemoryWarning(WeftWarning):
+    """Points are expected to fit into the memory that is left, but would not with all buffers full."""
 
 
 def left(root: Path = Path("/")) -> Left | None:
@@ -53,7 +66,7 @@ def left(root: Path = Path("/")) -> Left | None:
 def refuse_too_much(
     points: Sequence[Point], *, jobs: int | None, threads: int, blocks: int, limit: Left | None = None
 ) -> None:
-    """Refuse points that need more memory than there is left, all that run at the same time together.
+    """Refuse points that are expected to need more memory than there is left, all that run at the same time together.
 
     Parameters
     ----------
@@ -68,30 +81,51 @@ def refuse_too_much(
     ------
     ScenarioError
         With both numbers, and how many points fit.
+
+    Warns
+    -----
+    MemoryWarning
+        If they are expected to fit, but would not with all buffers full.
     """
     limit = limit or left()
     if limit is None or not points:
         return
     workers = min(jobs or max(1, cores() // threads), len(points))
-    needs = sorted(estimates(points, threads=threads, blocks=blocks), reverse=True)
-    together = sum(needs[:workers])
-    if together <= limit.bytes:
+    most = sum(sorted(estimates(points, threads=threads, blocks=blocks), reverse=True)[:workers])
+    if most <= limit.bytes:
         return
-    # of all points: which of them run at the same time is not known
-    short = max(point.memory(threads, blocks)["at_load_bytes"] for point in points) * workers
+    needs = sorted(_expected(points, threads, blocks, limit), reverse=True)
+    together = sum(needs[:workers])
+    at_once = "a point" if workers == 1 else f"{workers} points at a time"
+    if together <= limit.bytes:
+        warnings.warn(
+            f"{at_once} may take up to {text(most)} of memory if all buffers fill, as they do far beyond saturation, "
+            f"and {limit.of} has {text(limit.bytes)} left; about {text(together)} are expected. With "
+            "--checkpoint-every 10min (checkpoint_every) a run that gets no more memory goes on from its last checkpoint",
+            MemoryWarning,
+            stacklevel=3,
+        )
+        return
+    verb = "takes" if workers == 1 else "take"
     fitting = next((count for count in range(workers, 0, -1) if sum(needs[:count]) <= limit.bytes), 0)
-    at_once = "a point takes" if workers == 1 else f"{workers} points at a time take"
     what = (
-        f"{at_once} up to {text(together)} of memory with all buffers full, as they are beyond saturation (about "
-        f"{text(short)} while queues are short), and {limit.of} has {text(limit.bytes)} left"
+        f"{at_once} {verb} about {text(together)} of memory, up to {text(most)} with all buffers full, and {limit.of} "
+        f"has {text(limit.bytes)} left"
     )
     fewer = (
         f"run at most {fitting} at a time (--jobs {fitting}, in Python jobs={fitting})"
         if fitting
         else "take a smaller network"
     )
-    enough = ": it is enough where no load saturates" if short <= limit.bytes else ""
-    raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True){enough}")
+    raise ScenarioError.saying(what, f"{fewer}, or run all the same with --force-memory (force_memory=True)")
+
+
+def fits(point: Point, *, threads: int = 1, blocks: int = 0) -> bool:
+    """Whether a point is expected to fit into the memory that is left."""
+    limit = left()
+    if limit is None or estimates([point], threads=threads, blocks=blocks)[0] <= limit.bytes:
+        return True
+    return _expected([point], threads, blocks, limit)[0] <= limit.bytes
 
 
 def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> list[int]:
@@ -99,11 +133,41 @@ def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> 
     known: dict[str, int] = {}
     needs = []
     for point in points:
-        key = _kind(point)
+        key = kind_of(point)
         if key not in known:
             known[key] = point.memory(threads, blocks)["most_bytes"]
         needs.append(known[key])
     return needs
+
+
+def expected(point: Point, *, threads: int = 1, blocks: int = 0) -> int:
+    """Memory that a point is expected to take [bytes]: with all buffers full if it is sure to saturate."""
+    needs = point.memory(threads, blocks)
+    return int(needs["most_bytes" if _saturates(point) else "at_load_bytes"])
+
+
+def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -> list[int]:
+    """Memory that counts against a limit [bytes] of each point; points that differ in their seed only need the same."""
+    if limit.counts_reserved:
+        return estimates(points, threads=threads, blocks=blocks)
+    known: dict[tuple[str, float], int] = {}
+    needs = []
+    for point in points:
+        key = kind_of(point), offered(point)
+        if key not in known:
+            known[key] = expected(point, threads=threads, blocks=blocks)
+        needs.append(known[key])
+    return needs
+
+
+def _saturates(point: Point) -> bool:
+    """Whether a point offers more than its paths carry, whatever its routing chooses."""
+    facts = point.imply()
+    if facts["reads_queues"] or facts["channel_load_bound"] is None:
+        return False
+    sampled = facts["sampled"]
+    bound = sampled["channel_load_bound_interval"][1] if sampled else facts["channel_load_bound"]
+    return bool(facts["highest_load"] > bound)
 
 
 def text(size: float) -> str:
@@ -112,13 +176,6 @@ def text(size: float) -> str:
     while size >= 999.5 and unit + 1 < len(_UNITS):
         size, unit = size / 1000, unit + 1
     return f"{size:.3g} {_UNITS[unit]}"
-
-
-def _kind(point: Point) -> str:
-    resolved = point.resolved
-    traffic = {key: value for key, value in resolved["traffic"].items() if key != "load"}
-    rest = {key: value for key, value in resolved.items() if key not in {"name", "seed", "traffic"}}
-    return json.dumps([rest, traffic])
 
 
 def _machine(root: Path) -> list[Left]:
@@ -162,7 +219,7 @@ def _process(root: Path) -> list[Left]:
     pages = _read(root / "proc/self/statm").split()
     if limit == resource.RLIM_INFINITY or not pages:
         return []
-    return [Left(max(0, limit - int(pages[0]) * resource.getpagesize()), "the limit of this process (ulimit -v)")]
+    return [Left(max(0, limit - int(pages[0]) * resource.getpagesize()), "the limit of this process (ulimit -v)", True)]
 
 
 def _read(path: Path) -> str:

@@ -1,6 +1,7 @@
 //! The coordinates of routers, packed into one number per router: what a routing knows of the place of a router. They
 //! come from a view of the topology, which the routing names in its `coordinates`.
 
+use std::collections::BTreeMap;
 use weft_topology::Graph;
 
 /// On a grid: one byte per dimension, dimension 0 lowest.
@@ -62,8 +63,39 @@ pub fn digits(mut number: u32, k: u32) -> u64 {
     packed
 }
 
-/// Whether two routers of a grid differ in at most one dimension.
-pub fn in_line(a: u64, b: u64) -> bool {
-    let differ = a ^ b;
-    differ == 0 || differ >> (differ.trailing_zeros() / 8 * 8) <= 0xff
+/// The lines of a grid: routers that differ in one dimension at most.
+pub struct Lines<'a> {
+    coords: &'a [u64],
+    /// The dimensions in which routers differ.
+    dimensions: Vec<u32>,
+    /// By the dimension and the coordinates in all others.
+    routers: BTreeMap<(u32, u64), Vec<u32>>,
+}
+
+impl<'a> Lines<'a> {
+    /// Of the routers at these coordinates.
+    pub fn of(coords: &'a [u64]) -> Self {
+        let differ = coords.iter().fold(0, |differ, at| differ | at ^ coords[0]);
+        let dimensions: Vec<u32> = (0..8).filter(|d| differ >> (8 * d) & 0xff != 0).collect();
+        let mut routers: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (&at, router) in coords.iter().zip(0..) {
+            dimensions.iter().for_each(|&d| routers.entry(line(d, at)).or_default().push(router));
+        }
+        Self { coords, dimensions, routers }
+    }
+
+    /// The routers on all lines through a router, itself among them, in the order of their numbers.
+    pub fn through(&self, router: u32) -> Vec<u32> {
+        let at = self.coords[router as usize];
+        let mut found = vec![router];
+        self.dimensions.iter().for_each(|&d| found.extend(&self.routers[&line(d, at)]));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// The line through `at` in a dimension.
+fn line(dimension: u32, at: u64) -> (u32, u64) {
+    (dimension, at & !(0xff << (8 * dimension)))
 }

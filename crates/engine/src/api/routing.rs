@@ -17,7 +17,7 @@ use super::policy::{LinkKnowledge, Policy};
 use super::sensor::Sensor;
 use super::subnetworks::Leg;
 use super::view::{Told, View};
-use super::walk::{Cost, Draws, Proof, Step};
+use super::walk::{Cost, Draws, Outcomes, Proof, Step};
 use crate::base::hash::hash;
 use crate::base::unchecked::Hot;
 use crate::state::Packet;
@@ -258,8 +258,8 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// One packet per intermediate or path that `inject` may draw for it at `at`, all equally likely.
-    fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
-        Box::new(std::iter::once(packet))
+    fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
+        Outcomes::only(packet)
     }
 
     /// A packet in phase `phase` that heads for `target`. The check of [`Proof::TwoLegs`] starts with such packets.
@@ -495,11 +495,12 @@ impl dyn AnyRouting + '_ {
 
     /// One packet per possible outcome of the source's random choices, all equally likely: each intermediate or path of
     /// `detours`, combined with each of `draws` ([`Draws::outcomes`]).
-    pub fn starts(&self, at: u64, packet: Packet, draws: &[u32]) -> Vec<Packet> {
+    pub fn starts<'a>(&'a self, at: u64, packet: Packet, draws: &'a [u32]) -> Outcomes<'a> {
         let matter = self.needs().draws_path || self.draws_between(at, packet.dest);
         let draws = &draws[..if matter { draws.len() } else { 1 }];
-        let with = |start: Packet| draws.iter().map(move |&seq| Packet { seq, ..start });
-        self.detours(at, packet).flat_map(with).collect()
+        let detours = self.detours(at, packet);
+        let count = detours.count() * draws.len();
+        Outcomes::new(count, move |k| Packet { seq: draws[k % draws.len()], ..detours.nth(k / draws.len()) })
     }
 }
 

@@ -55,6 +55,40 @@ pub struct Draws {
     pub more_copies: u32,
 }
 
+/// One packet per possible outcome of the source's random choices, all equally likely. Each is made when it is asked for, by
+/// its number: there may be one for every router of the network.
+pub struct Outcomes<'a> {
+    count: usize,
+    nth: Box<dyn Fn(usize) -> Packet + 'a>,
+}
+
+impl<'a> Outcomes<'a> {
+    /// So many packets; `nth` makes each of them of its number.
+    pub fn new(count: usize, nth: impl Fn(usize) -> Packet + 'a) -> Self {
+        Self { count, nth: Box::new(nth) }
+    }
+
+    /// The only outcome.
+    pub fn only(packet: Packet) -> Self {
+        Self::new(1, move |_| packet)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The packet of a number below [`Outcomes::count`].
+    pub fn nth(&self, number: usize) -> Packet {
+        (self.nth)(number)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn all(self) -> impl Iterator<Item = Packet> + use<'a> {
+        (0..self.count).map(self.nth)
+    }
+}
+
 /// The purposes of the hashes for these choices.
 pub const TIE: u64 = 0x7e;
 pub const COPY: u64 = 0x91;

@@ -12,6 +12,7 @@ mod sample;
 mod tests;
 
 use crate::api::routing::{Classes, Decides, Hop, RingEntry};
+use crate::api::walk::Outcomes;
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
@@ -279,12 +280,13 @@ impl<'a> Walker<'a> {
                 (sender, between_routers(target))
             };
             let starts = self.starts(from, packet);
-            self.steps += starts.len() as u64;
-            if self.steps > self.allowed {
+            let count = starts.count() as u64;
+            if self.steps + count > self.allowed {
                 return None;
             }
-            let share = rate / starts.len() as f64;
-            parts.extend(starts.into_iter().map(|packet| Part { at: from, packet, rate: share, links: NO_LINKS }));
+            let share = rate / count as f64;
+            parts.extend(starts.all().map(|packet| Part { at: from, packet, rate: share, links: NO_LINKS }));
+            self.steps += count;
             sum += rate;
         }
         let (hops, wire) = self.walk(parts);
@@ -355,7 +357,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The packet as it may leave its source, all equally likely.
-    fn starts(&self, from: u32, packet: Packet) -> Vec<Packet> {
+    fn starts(&self, from: u32, packet: Packet) -> Outcomes<'_> {
         self.net.routing.starts(self.net.coords[from as usize], packet, &self.draws)
     }
 

@@ -135,8 +135,8 @@ impl Explainer<'_> {
         let (at, _) = net.terminal_at[from as usize];
         let draws = net.routing.draws().outcomes(packet, seed);
         let starts = net.routing.starts(net.coords[at as usize], packet, &draws);
-        let share = 1.0 / starts.len() as f64;
-        for start in starts {
+        let share = 1.0 / starts.count() as f64;
+        for start in starts.all() {
             self.follow(at, start, Some(share), &mut Vec::new());
         }
     }

@@ -13,7 +13,7 @@
 //!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
-use crate::api::coordinates::in_line;
+use crate::api::coordinates::Lines;
 use crate::api::routing::{AnyRouting, Classes, Hop, RingEntry};
 use crate::api::walk::{Ports, Proof};
 use crate::state::Packet;
@@ -323,12 +323,12 @@ impl<'a> Dependencies<'a> {
         ends.departures = ends.arrivals.clone();
         // a channel leaves one router, and leads to one: most walks find theirs among the ends
         let (mut departed, mut arrived) = (vec![false; self.nodes()], vec![false; self.nodes()]);
+        let all: Vec<u32> = (0..graph.routers()).collect();
+        let lines = by_line.then(|| Lines::of(&walks.coords));
         for from in 0..graph.routers() {
-            for to in 0..graph.routers() {
+            let in_line = lines.as_ref().map(|lines| lines.through(from));
+            for &to in in_line.as_ref().unwrap_or(&all) {
                 let [own, target] = [from, to].map(|router| walks.coords[router as usize]);
-                if by_line && !in_line(own, target) {
-                    continue;
-                }
                 let draws = if routing.draws_between(own, target) { walks.draws.len() } else { 1 };
                 for &draw in &walks.draws[..draws] {
                     if let Some((first, last, at)) = self.walk(walks, from, routing.leg(phase, target, draw))? {

@@ -13,6 +13,7 @@
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers, reads_queues};
 use crate::api::routing::Classes;
 use crate::explain::serial::NO_LINKS;
+use crate::state::Packet;
 use crate::state::rate::Rate;
 use rand_pcg::Pcg32;
 use weft_traffic::below;
@@ -232,21 +233,27 @@ impl Walker<'_> {
             mean = self.cross_cuts(from, flow.packet, rate);
             (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
         } else {
-            let starts = self.starts(from, flow.packet);
-            let count = starts.len().min(paths);
-            self.steps += starts.len() as u64 / 8;
             // intermediates begin elsewhere on their list for each pair
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
-            for k in 0..count {
-                let start = starts[((k as f64 + begin) * starts.len() as f64 / count as f64) as usize];
-                let (hops, wire) =
-                    self.walk(vec![Part { at: from, packet: start, rate: rate / count as f64, links: NO_LINKS }]);
+            let (picked, all) = self.pick_starts(from, flow.packet, paths, begin);
+            let each = rate / picked.len() as f64;
+            followed.starts += all as u64;
+            followed.paths += picked.len() as u64;
+            for packet in picked {
+                let (hops, wire) = self.walk(vec![Part { at: from, packet, rate: each, links: NO_LINKS }]);
                 mean = (mean.0 + hops / rate, mean.1 + wire / rate);
             }
-            followed.starts += starts.len() as u64;
-            followed.paths += count as u64;
         }
         mean
+    }
+
+    /// At most so many of the packets that a source may make of this one, at equal distances on the list of all, and how
+    /// many there are. The others are never made: a network may have tens of thousands of intermediates.
+    pub(super) fn pick_starts(&self, from: u32, packet: Packet, most: usize, begin: f64) -> (Vec<Packet>, usize) {
+        let starts = self.starts(from, packet);
+        let (all, count) = (starts.count(), starts.count().min(most));
+        let place = |k: usize| ((k as f64 + begin) * all as f64 / count as f64) as usize;
+        ((0..count).map(|k| starts.nth(place(k))).collect(), all)
     }
 
     /// The bound and its interval: see the head of this file.

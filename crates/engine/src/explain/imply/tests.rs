@@ -5,6 +5,7 @@ use crate::api::examples::small_networks;
 use crate::api::routing::AnyRouting;
 use crate::api::walk::Step;
 use crate::models::routing::RoutingConfig;
+use std::collections::BTreeSet;
 use weft_topology::Graph;
 
 /// The first step, and those behind it that cost as much.
@@ -49,7 +50,7 @@ fn first_steps_are_the_first_of_all_steps() {
                 let port = graph.ports(to).iter().position(|port| matches!(port.peer, Peer::Terminal(_)));
                 let packet = between_routers(coords[to as usize]);
                 let packet = Packet { dst_port: port.expect("a terminal") as u8, ..packet };
-                for start in routing.starts(coords[hosts[0] as usize], packet, &draws).into_iter().take(5) {
+                for start in routing.starts(coords[hosts[0] as usize], packet, &draws).all().take(5) {
                     follow(graph, &*routing, hosts[0], start);
                     followed += 1;
                 }
@@ -57,6 +58,70 @@ fn first_steps_are_the_first_of_all_steps() {
         }
     }
     assert!(followed > 1000, "{followed}");
+}
+
+/// The ports of the path that `next` names.
+fn path(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) -> Vec<u8> {
+    let (coords, mut at, mut ports) = (routing.coordinates(graph), from, Vec::new());
+    while let Some(hop) = routing.take_next(coords[at as usize], &mut packet, 1)
+        && let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer
+    {
+        ports.push(hop.port);
+        at = router;
+    }
+    ports
+}
+
+#[test]
+fn the_outcomes_at_a_source_are_what_it_draws() {
+    let mut compared = 0;
+    for example in RoutingConfig::examples() {
+        for (_, graph) in small_networks().iter().filter(|(_, graph)| example.config.fits(graph)) {
+            let Ok(routing) = example.config.build(graph) else { continue };
+            if routing.needs().sees_terminals || !routing.needs().draws_path || routing.draws_hops() {
+                continue;
+            }
+            let (coords, draws) = (routing.coordinates(graph), routing.draws().outcomes(Packet::default(), 1));
+            let hosts: Vec<u32> = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).collect();
+            for &to in [hosts.get(1), hosts.last()].into_iter().flatten() {
+                let port = graph.ports(to).iter().position(|port| matches!(port.peer, Peer::Terminal(_)));
+                let dst_port = port.expect("a terminal") as u8;
+                let created = Packet { dst_port, ..between_routers(coords[to as usize]) };
+                let starts = routing.starts(coords[hosts[0] as usize], created, &draws);
+                let count = starts.count();
+                if count > 300 {
+                    continue;
+                }
+                // 6,000 draws miss one of 300 outcomes with a chance of 300 exp(-6000 / 300) = 6e-7
+                let drawn = (0..6000).map(|seq| {
+                    let mut packet = Packet { seq, ..created };
+                    routing.inject(&mut packet, 1);
+                    packet
+                });
+                let drawn: BTreeSet<_> = drawn.map(|packet| path(graph, &*routing, hosts[0], packet)).collect();
+                let listed: BTreeSet<_> = starts.all().map(|packet| path(graph, &*routing, hosts[0], packet)).collect();
+                assert_eq!(drawn, listed, "{:?} from router {} to {to}", example.config, hosts[0]);
+                compared += count;
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+}
+
+#[test]
+fn a_sample_makes_only_the_packets_that_it_follows() {
+    let dragonfly =
+        r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4}}"#;
+    let valiant = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
+    let topology = serde_json::from_str(dragonfly).expect("a topology");
+    let spec = Spec::new(&topology, serde_json::from_str(valiant).expect("a routing")).expect("a spec");
+    let net = assemble::net(&spec).expect("a network");
+    let walker = Walker::new(&spec, &net);
+    let (picked, all) = walker.pick_starts(0, between_routers(net.coords[200]), 3, 0.5);
+    assert_eq!(all, spec.graph.routers() as usize);
+    // in the middle of the thirds of 264 routers
+    let middles = [44, 132, 220].map(|router: usize| net.coords[router]);
+    assert_eq!(picked.iter().map(|packet| packet.target).collect::<Vec<_>>(), middles);
 }
 
 #[test]

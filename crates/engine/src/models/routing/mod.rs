@@ -62,7 +62,7 @@ pub(crate) use crate::api::routing::{
 };
 pub use crate::api::sensor::Sensor;
 pub(crate) use crate::api::view::{Told, View};
-pub(crate) use crate::api::walk::{COPY, Cost, Draws, Ports, Proof, Step, TIE};
+pub(crate) use crate::api::walk::{COPY, Cost, Draws, Outcomes, Ports, Proof, Step, TIE};
 pub(crate) use crate::base::hash::{below, hash};
 
 use weft_topology::{Graph, TopologyConfig};

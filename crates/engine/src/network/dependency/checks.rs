@@ -21,7 +21,7 @@ impl Walks<'_> {
                         "writes into packets in `inject`, which the loop does not call: `Needs::draws_path` is off";
                     return Err(Lost::new(what, "switch `Needs::draws_path` on"));
                 }
-                for start in self.routing.detours(self.coords[from as usize], packet).take(SAMPLE) {
+                for start in self.routing.detours(self.coords[from as usize], packet).all().take(SAMPLE) {
                     self.steps(from, to, &start)?;
                 }
             }
@@ -37,7 +37,7 @@ impl Walks<'_> {
         for (from, to) in self.sample().flat_map(|from| self.sample().map(move |to| (from, to))) {
             for packet in self.packets(from, to) {
                 let listed = self.routing.detours(self.coords[from as usize], packet);
-                let listed: HashSet<_> = listed.map(|packet| packet.route_state()).collect();
+                let listed: HashSet<_> = listed.all().map(|packet| packet.route_state()).collect();
                 if self.injected(packet).any(|drawn| !listed.contains(&drawn.route_state())) {
                     let what = format!(
                         "draws a path in `inject` that `detours` does not list, for a packet from router {from} to \

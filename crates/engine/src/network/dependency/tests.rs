@@ -5,7 +5,7 @@ use super::walks::Walks;
 use super::{Dependencies, refuse_cycle, refuse_misfit};
 use crate::api::examples::{Example, small_networks};
 use crate::api::routing::{AnyRouting, Classes, Decides, Hop, Needs, Routing};
-use crate::api::walk::{Proof, Step};
+use crate::api::walk::{Outcomes, Proof, Step};
 use crate::models::routing::RoutingConfig;
 use crate::state::Packet;
 use weft_topology::{Dimension, Graph, GraphBuilder, Line, Peer, Port, Structure, TopologyConfig};
@@ -229,8 +229,9 @@ impl Routing for Toy {
         Step::named(self, at, packet, seed)
     }
 
-    fn detours(&self, _: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
-        Box::new((self.detours)(packet).into_iter())
+    fn detours(&self, _: u64, packet: Packet) -> Outcomes<'_> {
+        let detours = (self.detours)(packet);
+        Outcomes::new(detours.len(), move |k| detours[k])
     }
 
     fn escape(&self, at: u64, dest: u64) -> Option<Hop> {

@@ -4,6 +4,7 @@
 use crate::api::routing::{AnyRouting, Hop, Needs};
 use crate::api::walk::Step;
 use crate::state::Packet;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
@@ -84,14 +85,13 @@ impl<'a> Walks<'a> {
         self.terminals(from).flat_map(pair).collect()
     }
 
-    /// The packet as it may leave its source: one per possible outcome of the random choices there.
-    pub fn starts(&self, from: u32, packet: Packet) -> Vec<Packet> {
-        let at = self.coords[from as usize];
+    /// The random choices of a packet for its whole path.
+    fn draws_of(&self, packet: Packet) -> Cow<'_, [u32]> {
         if packet.src == 0 {
-            return self.routing.starts(at, packet, &self.draws);
+            return Cow::Borrowed(&self.draws);
         }
-        // random choices are also hashes of the source terminal
-        self.routing.starts(at, packet, &self.routing.draws().outcomes(packet, 0))
+        // they are also hashes of the source terminal
+        Cow::Owned(self.routing.draws().outcomes(packet, 0))
     }
 
     fn terminals(&self, router: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
@@ -185,8 +185,10 @@ impl<'a> Walks<'a> {
     pub fn some_path(&self, from: u32, to: u32, mut goes_on: impl FnMut(Taken) -> bool) -> Result<bool, Lost> {
         let pick = |at: u32, of: usize| (from + to + at) as usize % of;
         let mut packets = self.packets(from, to);
-        let mut starts = self.starts(from, packets.swap_remove(pick(0, packets.len())));
-        let (mut at, mut packet) = (from, starts.swap_remove(pick(0, starts.len())));
+        let created = packets.swap_remove(pick(0, packets.len()));
+        let draws = self.draws_of(created);
+        let starts = self.routing.starts(self.coords[from as usize], created, &draws);
+        let (mut at, mut packet) = (from, starts.nth(pick(0, starts.count())));
         for _ in 0..self.most_hops {
             let mut choices = self.steps(at, to, &packet)?;
             let Step { hop, after, .. } = choices.swap_remove(pick(at, choices.len()));
@@ -221,7 +223,9 @@ impl<'a> Walks<'a> {
         for &from in &sources {
             let last_of_source = (most / sources.len()).saturating_add(seen.len());
             for packet in self.packets(from, to) {
-                let mut open: Vec<_> = self.starts(from, packet).into_iter().map(|start| (from, None, start)).collect();
+                let draws = self.draws_of(packet);
+                let starts = self.routing.starts(self.coords[from as usize], packet, &draws);
+                let mut open: Vec<_> = starts.all().map(|start| (from, None, start)).collect();
                 while let Some((at, last, packet)) = open.pop()
                     && seen.len() <= last_of_source
                 {

@@ -21,7 +21,7 @@
 use crate::models::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::models::routing::on_dragonfly::{Groups, group, in_groups};
 use crate::models::routing::{
-    Accepts, Classes, Cost, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw,
+    Accepts, Classes, Cost, Draws, Example, Hop, Needs, Outcomes, Proof, Routing, RoutingModel, Step, below, draw,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -121,10 +121,7 @@ impl Runtime {
         if from == to || g < 3 {
             return None;
         }
-        let mut mid = below(hash, g - 2);
-        mid += u32::from(mid >= from.min(to));
-        mid += u32::from(mid >= from.max(to));
-        Some(u64::from(mid) << 16)
+        Some(u64::from(other_group(below(hash, g - 2), from, to)) << 16)
     }
 
     /// Whether the intermediate is drawn among all groups but that of the source.
@@ -237,7 +234,7 @@ impl Runtime {
         cost: impl Fn(Hop, &Packet, Option<u64>) -> Cost,
     ) -> Vec<Step> {
         let undecided = Packet { phase: 0, ..*packet };
-        let drawn = self.detours(at, undecided).filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
+        let drawn = self.detours(at, undecided).all().filter(|d| d.phase == 0 && d.target != at && d.target != d.dest);
         let detours = drawn.filter_map(|Packet { target: mid, .. }| {
             let mut detour = undecided;
             self.detour(&mut detour, mid);
@@ -246,6 +243,13 @@ impl Runtime {
         });
         self.minimal_way(packet, &go, &cost).into_iter().chain(detours).collect()
     }
+}
+
+/// The group with this number among those that are neither `from` nor `to`.
+#[inline(always)]
+fn other_group(number: u32, from: u32, to: u32) -> u32 {
+    let after_first = number + u32::from(number >= from.min(to));
+    after_first + u32::from(from != to && after_first >= from.max(to))
 }
 
 impl Routing for Runtime {
@@ -323,27 +327,28 @@ impl Routing for Runtime {
     }
 
     /// One packet per intermediate that it may draw at `at`.
-    fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
+    fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));
-        let minimal = std::iter::once_with(move || {
-            let mut minimal = packet;
-            self.minimal(&mut minimal);
-            minimal
-        });
-        let others = (0..g).filter(move |&m| m != from && m != to);
-        let others = others.map(move |m| Packet { target: u64::from(m) << 16, ..packet });
+        let mut minimal = packet;
+        self.minimal(&mut minimal);
+        let others = g - if from == to { 1 } else { 2 };
+        let over_group = move |k: u32| Packet { target: u64::from(other_group(k, from, to)) << 16, ..packet };
         match self.intermediate {
-            Intermediate::Router => {
-                let all = (0..g * a).map(move |r| u64::from(r / a) << 16 | u64::from(r % a));
-                Box::new(all.map(move |target| Packet { target, ..packet }))
+            Intermediate::Router => Outcomes::new((g * a) as usize, move |r| {
+                let r = r as u32;
+                Packet { target: u64::from(r / a) << 16 | u64::from(r % a), ..packet }
+            }),
+            Intermediate::Group if from == to || g < 3 => Outcomes::only(minimal),
+            Intermediate::OtherGroup if from == to => Outcomes::only(minimal),
+            Intermediate::OtherGroupForAll if from == to => {
+                Outcomes::new(others as usize, move |k| over_group(k as u32))
             }
-            Intermediate::Group if from == to || g < 3 => Box::new(minimal),
-            Intermediate::OtherGroup if from == to => Box::new(minimal),
-            Intermediate::Group => Box::new(others),
-            Intermediate::OtherGroup => Box::new(others.chain(minimal)),
-            Intermediate::OtherGroupForAll if from == to => Box::new(others),
-            Intermediate::OtherGroupForAll => Box::new(others.chain(minimal)),
+            Intermediate::Group => Outcomes::new(others as usize, move |k| over_group(k as u32)),
+            Intermediate::OtherGroup | Intermediate::OtherGroupForAll => {
+                let drawn = move |k: usize| if k == others as usize { minimal } else { over_group(k as u32) };
+                Outcomes::new(others as usize + 1, drawn)
+            }
         }
     }
 

@@ -17,7 +17,8 @@
 
 use crate::models::routing::on_grid::{Dateline, Grid};
 use crate::models::routing::{
-    Accepts, Classes, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Accepts, Classes, Draws, Example, Hop, Needs, Outcomes, Proof, Routing, RoutingModel, Step, below, draw,
+    same_classes,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -125,12 +126,13 @@ impl Routing for Runtime {
     }
 
     /// One packet per intermediate.
-    fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
-        Box::new(self.grid.coords.iter().map(move |&mid| {
+    fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
+        let coords = &self.grid.coords;
+        Outcomes::new(coords.len(), move |k| {
             let mut detour = packet;
-            self.detour(&mut detour, mid);
+            self.detour(&mut detour, coords[k]);
             detour
-        }))
+        })
     }
 
     fn intermediate(&self, packet: &Packet) -> Option<u64> {

@@ -36,8 +36,8 @@ use crate::api::coordinates::{self, DIGITS, LEVEL, digits, is_above};
 use crate::api::links_up::{LinksUp, numbers_of};
 use crate::api::widths::{Widths, note_choice};
 use crate::models::routing::{
-    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Published, Routing, RoutingModel,
-    Sensor, Step, View, below, draw, same_classes, weigh,
+    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,
+    RoutingModel, Sensor, Step, View, below, draw, same_classes, weigh,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -362,13 +362,16 @@ impl Routing for Runtime {
     }
 
     /// One packet per nearest common ancestor that it may draw.
-    fn detours(&self, at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
+    fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let k = self.k;
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
         self.inject(&mut fixed, 0);
-        let ancestors = if drawn { k.pow(meeting_level(at, packet.dest)) } else { 1 };
-        Box::new((0..ancestors).map(move |a| if drawn { Packet { target: digits(a, k), ..packet } } else { fixed }))
+        if !drawn {
+            return Outcomes::only(fixed);
+        }
+        let ancestors = k.pow(meeting_level(at, packet.dest));
+        Outcomes::new(ancestors as usize, move |a| Packet { target: digits(a as u32, k), ..packet })
     }
 
     fn rule_without_queues(&self) -> &'static str {
@@ -451,7 +454,7 @@ mod tests {
         let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
         for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
             let packet = Packet { dest: coords[to as usize], ..Packet::default() };
-            for packet in runtime.detours(coords[from as usize], packet) {
+            for packet in runtime.detours(coords[from as usize], packet).all() {
                 assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
             }
         }
