@@ -503,6 +503,50 @@ fn a_routing_that_chooses_takes_another_hop_where_there_is_one() {
     assert!(chosen < 0.75 * drawn, "{chosen} and {drawn}");
 }
 
+/// FleX of 3 x 3 x 3 routers: router = x + 3 y + 9 z.
+const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
+
+#[test]
+fn flex_goes_round_a_broken_link_over_the_third_layer() {
+    // the link from (0, 0, 0) to (1, 0, 1)
+    let cut = [fault(0, 10, 2000, None)];
+    // A router sends to 8 neighbours, and over two links to 18 others, whose first and whose second hops share its 8
+    // channels. Packets that would take the link first have another shortest path; on each of its two channels those
+    // are lost that have no other: from one end to the other, and on their second hop.
+    let expected = 2.0 * (1.0 + 18.0 / 8.0) / 729.0 * 10.0 / 12.0;
+    let without = share_lost(&always_on(FLEX, r#"{"flex_minimal": {}}"#, &cut));
+    let sigma: f64 = (expected / (0.05 * 27.0 * 12_000.0_f64)).sqrt();
+    assert!((without - expected).abs() < 4.0 * sigma, "{without} of {expected}");
+    for paths in ["balanced", "printed"] {
+        let routing = format!(r#"{{"flex_minimal": {{"paths": "{paths}", "detours": 1}}}}"#);
+        let mut spec = always_on(FLEX, &routing, &cut);
+        assert_eq!(share_lost(&spec), 0.0, "{paths}");
+        let out = run(&spec);
+        // neighbours are then two links apart, others three where they meet the link on their second hop
+        assert!(out.hop_counts[3] > 0 && out.hop_counts[4..].iter().all(|&more| more == 0), "{:?}", out.hop_counts);
+        assert!(out.latency.max() < 60, "{paths}: nobody waits: {}", out.latency.max());
+        // all links of a router up, and a dead router, which only loses what it sends and gets
+        spec.faults = [10, 11, 12, 15].map(|up| fault(0, up, 2000, None)).to_vec();
+        assert_eq!(share_lost(&spec), 0.0, "{paths}");
+        spec.faults = vec![dead(13, 2000, None)];
+        let lost = 53.0 / 729.0 * 10.0 / 12.0;
+        assert!((share_lost(&spec) - lost).abs() < 0.01, "{paths}: {} of {lost}", share_lost(&spec));
+    }
+}
+
+#[test]
+fn flex_with_detours_for_each_of_several_broken_links_loses_nothing() {
+    // of the 8 links of router 0 the first 5 are left, and of those of router (2, 1, 1), which is no neighbour, 6
+    let mut spec = always_on(FLEX, r#"{"flex_minimal": {"detours": 3}}"#, &[]);
+    let of = |router: u32| -> Vec<u32> {
+        let ports = spec.graph.ports(router).iter();
+        ports.filter_map(|port| if let Peer::Router { router, .. } = port.peer { Some(router) } else { None }).collect()
+    };
+    let cut = |router, left| of(router).into_iter().skip(left).map(move |far| fault(router, far, 2000, None));
+    spec.faults = cut(0, 5).chain(cut(14, 6)).collect();
+    assert_eq!(share_lost(&spec), 0.0);
+}
+
 #[test]
 fn faults_that_never_come_change_nothing() {
     let mut spec = row(6, r#""initial": "root""#);

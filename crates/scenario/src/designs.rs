@@ -51,6 +51,9 @@ fn entries(root: Node, file_name: &str) -> Result<Vec<Entry>, Diagnostic> {
     };
     match designs.value.kind {
         Kind::Mapping(entries) if !entries.is_empty() => Ok(entries),
+        Kind::Mapping(_) => {
+            Err(Diagnostic::at(&designs.key_span, "designs", "there are no designs under `designs`", EXAMPLE, &[]))
+        }
         _ => {
             let what = format!("`designs` is {}, not topologies by name", designs.value.describe());
             Err(Diagnostic::at(&designs.key_span, "designs", &what, EXAMPLE, &[]))

@@ -82,7 +82,7 @@ def _add_search(kinds: Commands) -> None:
     parser.add_argument("--diameter", metavar="HOPS", type=number, help="links on the longest shortest path, at most")
     parser.add_argument("--bisection", metavar="LINKS", type=number, help="links between two halves, at least")
     families = "only these, e.g. flex,hyperx (default: all whose numbers are known by formula)"
-    parser.add_argument("--topologies", metavar="NAME,...", default="", help=families)
+    parser.add_argument("--topologies", metavar="NAME,...", help=families)
     shown = "the page shows the cheapest N of the front in full (default: 8)"
     parser.add_argument("--shown", metavar="N", type=arguments.positive, default=8, help=shown)
     _add_common(parser)
@@ -92,7 +92,7 @@ def _add_search(kinds: Commands) -> None:
 def _search(options: argparse.Namespace) -> int:
     from weft.design.design_search import Wanted, search
 
-    families = tuple(each.strip() for each in options.topologies.split(",") if each.strip())
+    families = tuple(each.strip() for each in options.topologies.split(",")) if options.topologies is not None else ()
     wanted = Wanted(
         terminals=options.terminals,
         radix_ports=options.radix,
@@ -109,15 +109,8 @@ def _search(options: argparse.Namespace) -> int:
         title = f"Designs for {options.terminals:,} terminals with {options.radix} ports per router"
         design_page.write(found.measured(options.shown), options.out, title, found)
     front = found.front.drop("within_limits", "on_front")
-    _show(front.drop("links", "racks") if options.format == "table" else front, options.format)
-    within = int(found.candidates["within_limits"].sum())
-    _close(
-        options,
-        [
-            f"{len(front)} on the front of {within:,} designs within the limits, of {len(found.candidates):,}",
-            "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
-        ],
-    )
+    _show(front.drop("links", "racks", "cost_is") if options.format == "table" else front, options.format)
+    _close(options, found.remarks())
     return DONE
 
 
@@ -133,8 +126,12 @@ def _prices(options: argparse.Namespace) -> int:
     from importlib.resources import files
 
     from weft.design import price_list
+    from weft.errors import WeftError
 
     if options.list:
+        if options.file is not None:
+            what = f"--list prints the list that Weft brings, and {options.file} is named besides"
+            raise WeftError.saying(what, "leave out one of the two")
         print(files("weft.design").joinpath("assets", "edr.csv").read_text(encoding="utf-8"), end="")
         return DONE
     found = price_list.read(options.file)
@@ -155,22 +152,29 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options for what is assumed of all designs, and for what is written."""
     parser.add_argument("--prices", metavar="FILE", help="price list (CSV; `weft design prices --list` shows one)")
     lengths = {
-        "--pitch": ("1", "from one rack to the next [m] (default: 1)"),
+        "--pitch": (
+            "1",
+            "from one rack to the next [m] (default: 1); on a grid without rack sizes from router to router",
+        ),
         "--overhead": ("2", "what a cable between racks is longer than their distance [m] (default: 2)"),
+        "--inside": ("1", "a cable inside a rack [m] (default: 1)"),
+        "--terminal-cable": ("1", "the cable of a terminal [m] (default: 1)"),
     }
     for name, (default, words) in lengths.items():
-        parser.add_argument(name, metavar="M", type=float, default=float(default), help=words)
-    rack = "routers of a rack where the network has no order (default: 16)"
-    parser.add_argument("--per-rack", metavar="N", type=arguments.positive, default=16, help=rack)
-    parser.add_argument("--port-power", metavar="W", type=float, default=2.8, help="of a wired port (default: 2.8)")
+        parser.add_argument(name, metavar="M", type=_from_zero, default=float(default), help=words)
+    for what in ("routers", "terminals"):
+        most = f"{what} of a rack, at most (default: what belongs together shares a rack, whatever its size)"
+        parser.add_argument(f"--{what}-per-rack", metavar="N", type=arguments.positive, help=most)
+    power = "of a port that is wired [W] (default: 2.8)"
+    parser.add_argument("--port-power", metavar="W", type=_from_zero, default=2.8, help=power)
     seeds = "seeds of the partitioner (default: 20)"
     parser.add_argument("--seeds", metavar="N", type=arguments.positive, default=20, help=seeds)
     step = "share of links that fail from step to step (default: 0.05)"
-    parser.add_argument("--step", metavar="SHARE", type=float, default=0.05, help=step)
+    parser.add_argument("--step", metavar="SHARE", type=_share, default=0.05, help=step)
     trials = "random orders in which links fail (default: 100)"
     parser.add_argument("--trials", metavar="N", type=arguments.positive, default=100, help=trials)
     confidence = "of the intervals of failures (default: 0.95)"
-    parser.add_argument("--confidence", metavar="SHARE", type=float, default=0.95, help=confidence)
+    parser.add_argument("--confidence", metavar="SHARE", type=_share, default=0.95, help=confidence)
     parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the failures (default: 1)")
     parser.add_argument("--out", metavar="FILE", type=arguments.page, help="page to write (HTML)")
     form = "what is printed: table, csv or json (default: table)"
@@ -185,7 +189,14 @@ def _assumed(options: argparse.Namespace) -> Assumptions:
 
     return Assumptions(
         prices=price_list.read(options.prices),
-        packaging=Packaging(pitch_m=options.pitch, overhead_m=options.overhead, routers_per_rack=options.per_rack),
+        packaging=Packaging(
+            pitch_m=options.pitch,
+            overhead_m=options.overhead,
+            inside_m=options.inside,
+            terminal_m=options.terminal_cable,
+            routers_per_rack=options.routers_per_rack,
+            terminals_per_rack=options.terminals_per_rack,
+        ),
         port_w=options.port_power,
         failures=Failures(options.step, options.trials, options.confidence, options.seed),
         seeds=options.seeds,
@@ -200,6 +211,28 @@ def _amount(text: str) -> float:
         value = 0.0
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0: write a number such as 4e6")
+    return value
+
+
+def _from_zero(text: str) -> float:
+    """A number from 0 on, such as 0.5."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on: write one such as 0.5")
+    return value
+
+
+def _share(text: str) -> float:
+    """A number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1: write a share such as 0.05")
     return value
 
 

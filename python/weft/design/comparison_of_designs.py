@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft._engine import read_designs
-from weft.design.measured_design import Assumptions, MeasuredDesign
+from weft.design.measured_design import Assumptions, MeasuredDesign, in_words
 from weft.errors import ScenarioError
 from weft.scenario.scenario import Scenario
 
@@ -72,8 +72,8 @@ def compare(
     Parameters
     ----------
     designs : path, list of paths, or mapping
-        Files with a section ``designs``, a topology by name; scenarios, each with the topologies of its sweep; or such
-        a mapping from names to topologies.
+        Files with a section ``designs``, a topology by name; scenarios, each with the topologies of its sweep (one
+        alone has the name of its scenario); or such a mapping from names to topologies.
     assumed : Assumptions, optional
         Prices, packaging, power, failures; by default those of the FleX paper.
 
@@ -93,13 +93,20 @@ def compare(
 def _of_file(path: Path) -> list[Design]:
     """The designs of a file; of a scenario its topologies, named by what its sweep sets."""
     scenario = Scenario.from_file(path)
-    if any(line.startswith(("topology:", "sweep:")) for line in scenario.text.splitlines()):
-        by_topology: dict[str, Design] = {}
-        for point in scenario.points():
-            key = json.dumps(point.resolved["topology"])
-            by_topology.setdefault(key, point.design(scenario.name))
-        return list(by_topology.values())
+    if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
+        points = {json.dumps(point.resolved["topology"]): point for point in scenario.points()}
+        topologies = [point.resolved["topology"] for point in points.values()]
+        names = _names(topologies) if len(topologies) > 1 else [scenario.name]
+        return [point.design(name) for point, name in zip(points.values(), names, strict=True)]
     return read_designs(str(path), scenario.text, [])
+
+
+def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Short names of topologies: the kind where that tells them apart, else with all parameters."""
+    kinds = [next(iter(topology)) for topology in topologies]
+    return [
+        kind if kinds.count(kind) == 1 else in_words(topology) for kind, topology in zip(kinds, topologies, strict=True)
+    ]
 
 
 def _renamed(designs: list[Design]) -> list[Design]:

@@ -42,7 +42,7 @@ def write(comparison: Comparison, path: Path, title: str, found: Found | None = 
         rows=[(row.words, row.unit, [cell(value, row.column) for value in frame[row.column]]) for row in ROWS],
         assumptions=_assumptions(comparison),
         remarks=comparison.remarks(),
-        searched=None if found is None else found.candidates.height,
+        searched=None if found is None else _searched(found),
         style=Markup(_asset("weft.report", "assets/page.css") + _asset("weft.design", "assets/design.css")),
         plotly=Markup(_asset("weft.report", "vendor/plotly-basic.min.js")),
         script=Markup(_asset("weft.design", "assets/design.js")),
@@ -50,6 +50,34 @@ def write(comparison: Comparison, path: Path, title: str, found: Found | None = 
     )
     with replaced(path) as partial:
         partial.write_text(html, encoding="utf-8", errors="backslashreplace")
+
+
+# Columns of the table of a front: name, words, unit.
+_FRONT = (
+    ("topology", "topology", ""),
+    ("routers", "routers", ""),
+    ("terminals", "terminals", ""),
+    ("radix_ports", "ports of a router", ""),
+    ("diameter_hops", "diameter", "hops"),
+    ("bisection_links", "bisection", "links"),
+    ("bisection_per_terminal", "bisection / half the terminals", "links/terminal"),
+    ("bisection_is", "the bisection is", ""),
+    ("cost_usd", "cost", "$"),
+    ("power_w", "power of the ports", "W"),
+)
+
+
+def _searched(found: Found) -> dict[str, Any]:
+    """What was asked for, and the front as a table."""
+    names = [name for name, *_ in _FRONT]
+    rows = [[cell(value, name) for value, name in zip(row, names, strict=True)] for row in found.front[names].rows()]
+    return {
+        "candidates": found.candidates.height,
+        "limits": "; ".join(found.wanted.limits),
+        "heads": [(words, unit) for _, words, unit in _FRONT],
+        "rows": rows,
+        "remarks": found.remarks(),
+    }
 
 
 def _assumptions(comparison: Comparison) -> list[str]:
@@ -64,8 +92,9 @@ def _assumptions(comparison: Comparison) -> list[str]:
     trials = f"{failures.trials} random orders of all links, steps of {failures.step:.3g} of them"
     return [
         f"Routers cost {routers}, cables of {prices.bandwidth_gbps:g} Gb/s cost {cables}: {lines}, {fits}.",
-        f"Racks are {packaging.pitch_m:g} m apart; {between}, {inside}.",
-        f"A port that is wired draws {assumed.port_w:g} W.",
+        f"Racks, and routers on a grid, are {packaging.pitch_m:g} m apart; {between}, {inside}.",
+        f"A rack holds {packaging.sizes if packaging.has_sizes else 'what belongs together, whatever its size'}.",
+        f"A port that is wired draws {assumed.port_w:g} W: both ends of a link, and that of each terminal.",
         f"Failures: {trials}; intervals of {failures.confidence:.0%} (Wilson).",
         f"Partitioning: METIS, the best of {assumed.seeds} seeds, balanced and improved.",
     ]

@@ -3,7 +3,8 @@
 Every candidate is priced by formula. Best is the Pareto front: no other design is at least as good in cost, power,
 diameter and bisection, and better in one of them. Where the formula of a bisection is not exact, it is hardly ever too
 low; so the designs on the front are built and measured, the front is drawn again with their true bisections, and so on
-until all designs on it are exact or measured.
+until all designs on it are exact or measured. Where racks have a size the same is done with costs: no formula knows how
+long cables are then, so all of them are taken to be as short as they can be until a design is built.
 """
 
 from __future__ import annotations
@@ -18,25 +19,19 @@ from weft.design.comparison_of_designs import Comparison, compare
 from weft.design.families import FAMILIES
 from weft.design.measured_design import Assumptions, in_words
 from weft.design.plan import CUT, EXACT, LOWER
+from weft.design.unmet_limits import AT_LEAST, BY_FORMULA, LIMITS, MOST_PORTS, nearest, refuse_limits, refuse_radix
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
+
+    from weft.design.plan import Plan
 
 MEASURED = "measured"
 # Links of all designs that a search builds: more take more than some seconds.
 MOST_LINKS = 300_000
 # Seeds of the partitioner while a front is drawn.
 _SEEDS = 4
-# Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
-_LIMITS = {
-    "budget_usd": ("cost_usd", 1, "cost", "$"),
-    "power_w": ("power_w", 1, "power", "W"),
-    "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
-    "bisection_links": ("bisection_links", -1, "bisection", "links"),
-}
 # What is compared, and whether less (1) or more (-1) is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
 
@@ -71,9 +66,18 @@ class Wanted:
         if unknown := [each for each in self.families if each not in FAMILIES]:
             what = f"no formulas are known for the topology {unknown[0]!r}"
             raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
-        if self.terminals < 2 or self.radix_ports < 2:
-            what = f"{self.terminals} terminals, {self.radix_ports} ports per router"
-            raise WeftError.saying(what, "ask for 2 terminals or more, and 2 ports or more")
+        if self.terminals < 2 or not 2 <= self.radix_ports <= MOST_PORTS:
+            what = f"terminals: {self.terminals}, ports per router: {self.radix_ports}"
+            raise WeftError.saying(what, f"ask for 2 terminals or more, and 2 to {MOST_PORTS:,} ports")
+
+    @property
+    def limits(self) -> list[str]:
+        """The limits that are set, in words."""
+        told = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
+        for limit, (_, sign, words, unit) in LIMITS.items():
+            if (bound := getattr(self, limit)) is not None:
+                told.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
+        return [*told, *([f"topologies {', '.join(self.families)}"] if self.families else [])]
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,10 @@ class Found:
     candidates : polars.DataFrame
         All designs that have enough terminals within the radix, by formula: ``topology``, ``routers``, ``terminals``,
         ``radix_ports``, ``links``, ``diameter_hops``, ``bisection_links``, ``bisection_is`` (how good the formula is,
-        or that it was measured: then it is the best cut that was found), ``racks``, ``cost_usd``, ``power_w``,
-        ``within_limits``, ``on_front``.
+        or that it was measured: then it is the best cut that was found), ``bisection_per_terminal`` (links over half
+        the terminals), ``racks`` (``None`` if they have a size and the design was not built), ``cost_usd``, ``cost_is``
+        (where racks have a size, and the design was not built, it costs at least so much), ``power_w``,
+        ``within_limits`` (by these numbers), ``on_front``.
     topologies : list of dict
         Name and parameters of each candidate.
     assumed : Assumptions
@@ -104,6 +110,24 @@ class Found:
     def front(self) -> pl.DataFrame:
         """The candidates on the Pareto front, the cheapest first."""
         return self.candidates.filter("on_front").sort("cost_usd", "power_w", "topology")
+
+    def remarks(self) -> list[str]:
+        """What the front is, and how its numbers are known."""
+        front, within = self.front, int(self.candidates["within_limits"].sum())
+        told = [
+            f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
+            "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
+        ]
+        open_cuts = int((~front["bisection_is"].is_in([EXACT, MEASURED])).sum())
+        open_costs = int((front["cost_is"] == AT_LEAST).sum())
+        if open_cuts:
+            told.append(
+                f"of {open_cuts} large designs on the front, which were not built, the bisection is a formula: "
+                f"the true one may be smaller, and the design then not be on the front"
+            )
+        if open_costs:
+            told.append(f"{open_costs} large designs on the front were not built: they may cost more")
+        return told
 
     def measured(self, most: int | None = None) -> Comparison:
         """The designs on the front, built and measured; the cheapest `most` of them."""
@@ -135,27 +159,30 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
         If no design has so many terminals within the radix, or none keeps to the limits; says which misses by how much.
     """
     assumed = assumed or Assumptions()
+    room = assumed.packaging.terminals_per_rack
     rows, topologies = [], []
     for name in wanted.families or FAMILIES:
         for parameters in FAMILIES[name].candidates(wanted.terminals, wanted.radix_ports):
-            topologies.append({name: parameters})
-            rows.append(_row(name, parameters, assumed))
+            plan = FAMILIES[name].plan(parameters)
+            if room is None or plan.most_terminals <= room:
+                topologies.append({name: parameters})
+                rows.append(_row(topologies[-1], plan, assumed))
     if not rows:
-        _refuse_radix(wanted)
+        refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
     # a lower bound would leave designs out that are on the front: all of these are measured, they are few
-    frame = _with_measured(
-        frame, topologies, _within(wanted, frame) & (frame["bisection_is"] == LOWER).to_numpy(), assumed
-    )
+    lower = (frame["bisection_is"] == LOWER).to_numpy()
+    frame = _with_measured(frame, topologies, _within(wanted, frame) & lower, assumed)
     measured = 0
     while True:
         within = _within(wanted, frame)
-        if not within.any():
-            _refuse_limits(wanted, frame)
-        aims = np.stack([sign * frame[column].to_numpy().astype(float) for column, sign in _AIMS.items()], axis=1)
         front = np.zeros(len(frame), dtype=bool)
-        front[np.flatnonzero(within)[pareto(aims[within])]] = True
-        todo = front & ~frame["bisection_is"].is_in([EXACT, MEASURED]).to_numpy()
+        if within.any():
+            aims = np.stack([sign * frame[column].to_numpy().astype(float) for column, sign in _AIMS.items()], axis=1)
+            front[np.flatnonzero(within)[pareto(aims[within])]] = True
+        else:
+            front[nearest(wanted, frame)] = True
+        todo = front & ~_is_known(frame)
         # the cheapest first, as long as there is work left
         cheapest = np.flatnonzero(todo)[np.argsort(frame["cost_usd"].to_numpy()[todo], kind="stable")]
         spent = measured + np.cumsum(frame["links"].to_numpy()[cheapest])
@@ -164,14 +191,24 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
             break
         measured = int(spent[spent <= most_measured_links][-1])
         frame = _with_measured(frame, topologies, todo, assumed)
+    if not within.any():
+        refuse_limits(wanted, frame)
+    ratio = (frame["bisection_links"] / (frame["terminals"] / 2)).alias("bisection_per_terminal")
+    frame = frame.insert_column(frame.columns.index("bisection_is"), ratio)
     marks = [pl.Series("within_limits", within), pl.Series("on_front", front)]
     return Found(wanted, frame.with_columns(marks), topologies, assumed)
+
+
+def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which designs have an exact or measured bisection and cost."""
+    known = frame["bisection_is"].is_in([EXACT, MEASURED]) & (frame["cost_is"] != AT_LEAST)
+    return known.to_numpy()
 
 
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which designs keep to the limits; those that miss the bisection by a lower bound may still keep to it."""
     within = np.ones(len(frame), dtype=bool)
-    for limit, (column, sign, *_) in _LIMITS.items():
+    for limit, (column, sign, *_) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is not None:
             kept = sign * frame[column].to_numpy() <= sign * bound
             within &= kept | (frame["bisection_is"] == LOWER).to_numpy() if limit == "bisection_links" else kept
@@ -181,20 +218,22 @@ def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 def _with_measured(
     frame: pl.DataFrame, topologies: list[dict[str, Any]], which: npt.NDArray[np.bool_], assumed: Assumptions
 ) -> pl.DataFrame:
-    """The frame with the bisections that the partitioner finds for some of its designs."""
+    """The frame with bisections that the partitioner finds, and costs, for those of some designs that are not known."""
     places = np.flatnonzero(which)
     if not len(places):
         return frame
     few = replace(assumed, seeds=min(assumed.seeds, _SEEDS))
-    found = compare({str(place): topologies[place] for place in places}, few).designs
-    formula = frame["bisection_links"][places].to_list()
-    is_cut = (frame["bisection_is"][places] == CUT).to_list()
-    links = [
-        min(each.cut, known) if a_cut else each.cut for each, known, a_cut in zip(found, formula, is_cut, strict=True)
-    ]
-    return frame.with_columns(
-        frame["bisection_links"].scatter(places, links), frame["bisection_is"].scatter(places, [MEASURED] * len(places))
-    )
+    designs = compare({str(place): topologies[place] for place in places}, few).designs
+    rows = frame[places].to_dicts()
+    for row, design in zip(rows, designs, strict=True):
+        if row["bisection_is"] not in (EXACT, MEASURED):
+            known = row["bisection_links"] if row["bisection_is"] == CUT else design.cut
+            row |= {"bisection_links": min(design.cut, known), "bisection_is": MEASURED}
+        if row["cost_is"] == AT_LEAST:
+            row |= {**design.money, "cost_is": MEASURED}
+    found = pl.DataFrame(rows, schema=frame.schema)
+    told = ("bisection_links", "bisection_is", "racks", "cost_usd", "cost_is")
+    return frame.with_columns([frame[column].scatter(places, found[column]) for column in told])
 
 
 _SCHEMA = {
@@ -208,14 +247,15 @@ _SCHEMA = {
     "bisection_is": pl.String,
     "racks": pl.Int64,
     "cost_usd": pl.Float64,
+    "cost_is": pl.String,
     "power_w": pl.Float64,
 }
 
 
-def _row(name: str, parameters: dict[str, Any], assumed: Assumptions) -> tuple[Any, ...]:
-    plan = FAMILIES[name].plan(parameters)
+def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions) -> tuple[Any, ...]:
+    sized = assumed.packaging.has_sizes
     return (
-        in_words({name: parameters}),
+        in_words(topology),
         plan.routers,
         plan.terminals,
         plan.radix,
@@ -223,8 +263,9 @@ def _row(name: str, parameters: dict[str, Any], assumed: Assumptions) -> tuple[A
         plan.diameter,
         plan.bisection,
         plan.bisection_kind,
-        plan.racks,
+        None if sized else plan.racks,
         plan.cost_usd(assumed.prices, assumed.packaging),
+        AT_LEAST if sized else BY_FORMULA,
         plan.power_w(assumed.port_w),
     )
 
@@ -244,60 +285,3 @@ def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
             kept.append(int(place))
             front = np.vstack([front, aims[place]])
     return np.array(sorted(kept), dtype=np.int64)
-
-
-def _refuse_radix(wanted: Wanted) -> None:
-    """Say which radix would do."""
-    families = wanted.families or tuple(FAMILIES)
-    radix = wanted.radix_ports + 1
-    while radix <= 4096 and not any(
-        next(iter(FAMILIES[name].candidates(wanted.terminals, radix)), None) for name in families
-    ):
-        radix += 1
-    asked = f"{wanted.terminals} terminals with {wanted.radix_ports} ports per router"
-    what = f"no design of {', '.join(families)} has {asked}"
-    most = f"the smallest radix with which one has is {radix}: {radix - wanted.radix_ports} ports more"
-    raise WeftError.saying(what, f"{most}; or ask for fewer terminals")
-
-
-def _refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> None:
-    """Say by how much the limits are missed: each alone, and the design that misses its worst one by the least."""
-    told: list[str] = []
-    excess = np.zeros(len(frame))
-    for limit, (column, sign, words, unit) in _LIMITS.items():
-        if (bound := getattr(wanted, limit)) is None:
-            continue
-        values = frame[column].to_numpy().astype(float)
-        best = int(np.argmin(sign * values))
-        if (missed := sign * (values[best] - bound)) > 0:
-            most = "lowest" if sign > 0 else "highest"
-            told.append(
-                f"the {most} {words} of all is {values[best]:,.0f} {unit} ({frame['topology'][best]}), "
-                f"which misses {bound:,.0f} {unit} by {missed:,.0f} {unit} ({missed / max(bound, 1):.1%})"
-            )
-        excess = np.maximum(excess, sign * (values - bound) / max(bound, 1))
-    nearest = int(np.argmin(excess))
-    if not told:
-        told = [f"each limit can be kept alone, but not all of them together: {_misses(wanted, frame, nearest)}"]
-    what = f"none of {len(frame):,} designs for {wanted.terminals} terminals keeps to the limits: {'; '.join(told)}"
-    raise WeftError.saying(what, f"allow for {_needs(wanted, frame, nearest)} ({frame['topology'][nearest]})")
-
-
-def _misses(wanted: Wanted, frame: pl.DataFrame, place: int) -> str:
-    """By how much a design misses its limits."""
-    told = []
-    for limit, (column, sign, words, unit) in _LIMITS.items():
-        bound = getattr(wanted, limit)
-        if bound is not None and (missed := sign * (frame[column][place] - bound)) > 0:
-            told.append(f"{words} by {missed:,.0f} {unit} ({missed / max(bound, 1):.1%})")
-    return f"the nearest, {frame['topology'][place]}, misses {' and '.join(told)}"
-
-
-def _needs(wanted: Wanted, frame: pl.DataFrame, place: int) -> str:
-    """What a design needs of the limits that were set."""
-    asked: Sequence[tuple[str, str, str]] = [
-        (column, words, unit)
-        for limit, (column, _, words, unit) in _LIMITS.items()
-        if getattr(wanted, limit) is not None
-    ]
-    return " and ".join(f"a {words} of {frame[column][place]:,.0f} {unit}" for column, words, unit in asked)

@@ -114,8 +114,7 @@ class MeasuredDesign:
 
     @cached_property
     def _layout(self) -> Layout:
-        per_rack = self.assumed.packaging.routers_per_rack
-        return layout(self.topology, self.design.places(), len(self.terminals), per_rack)
+        return layout(self.topology, self.design.places(), self.terminals, self.assumed.packaging)
 
     @cached_property
     def cut(self) -> int:
@@ -148,7 +147,10 @@ class MeasuredDesign:
 
         ``hops``, ``pairs`` (ordered), ``paths_min``, ``paths_mean``, ``paths_max``, ``single_path_pairs``.
         """
-        return pl.DataFrame(self.design.path_diversity()["by_distance"])
+        counts = {"hops": pl.Int64, "pairs": pl.Int64}
+        paths = {"paths_min": pl.Float64, "paths_mean": pl.Float64, "paths_max": pl.Float64}
+        schema = {**counts, **paths, "single_path_pairs": pl.Int64}
+        return pl.DataFrame(self.design.path_diversity()["by_distance"], schema=schema, strict=False)
 
     @cached_property
     def failures(self) -> pl.DataFrame:
@@ -181,12 +183,22 @@ class MeasuredDesign:
             "bisection_ratio": self.bisection["bisection_links"] / max(links, 1),
             "bisection_per_terminal": self.bisection["bisection_links"] / (terminals / 2),
             **self._paths(),
-            "tolerated_failures_share": resilience.tolerated(self.failures),
-            "tolerated_failures_terminals_share": resilience.tolerated(self.failures, "terminals_connected_share"),
-            **self._money(),
+            **self._tolerated(),
+            **self.money,
             "port_count": 2 * links + terminals,
             "power_w": self.assumed.port_w * (2 * links + terminals),
             "power_per_terminal_w": self.assumed.port_w * (2 * links + terminals) / terminals,
+        }
+
+    def _tolerated(self) -> dict[str, float | None]:
+        """Shares of failed links up to which most trials are connected; ``None`` where there is no link to fail."""
+        of = {
+            "tolerated_failures_share": "connected_share",
+            "tolerated_failures_terminals_share": "terminals_connected_share",
+        }
+        return {
+            name: resilience.tolerated(self.failures, column) if len(self.links) else None
+            for name, column in of.items()
         }
 
     def _paths(self) -> dict[str, Any]:
@@ -199,7 +211,9 @@ class MeasuredDesign:
             "single_path_share": float(pairs["single_path_pairs"].sum()) / of,
         }
 
-    def _money(self) -> dict[str, Any]:
+    @cached_property
+    def money(self) -> dict[str, Any]:
+        """What its cables and routers cost, and where they stand: the columns from ``racks`` to the costs."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
         parts = {

@@ -6,7 +6,11 @@ grid. A cable between two places is as long as their Manhattan distance plus an 
 Two rules cover all networks. On a grid (HyperX, mesh, torus, FleX) each router has a place of its own, one pitch from
 the next along every axis, and every cable has the overhead. Elsewhere a group, a pod or a number of routers share a
 rack, cables inside a rack have one length, and racks fill a grid that is as square as possible. Rings are folded, so
-that no cable of theirs is longer than two pitches.
+that no cable of theirs is longer than two pitches. In these rules a rack has room for whatever belongs to it.
+
+Where racks have a size (routers, terminals, or both), they are filled with these lines, groups and pods one after the
+other, whatever the network: the next one comes into the rack where the one before ended if it fits as a whole, and one
+that is larger than a rack is divided. The racks fill a square. The rule of sizes is ours.
 """
 
 from __future__ import annotations
@@ -40,23 +44,35 @@ class Packaging:
         Length of a cable inside a rack [m].
     terminal_m : float
         Length of the cable of a terminal [m].
-    routers_per_rack : int
-        Routers that share a rack where the network has no order.
+    routers_per_rack, terminals_per_rack : int or None
+        Most routers and terminals of a rack; ``None``: as many as belong together.
     """
 
     pitch_m: float = 1.0
     overhead_m: float = 2.0
     inside_m: float = 1.0
     terminal_m: float = 1.0
-    routers_per_rack: int = 16
+    routers_per_rack: int | None = None
+    terminals_per_rack: int | None = None
 
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if not (value > 0 if each.name == "routers_per_rack" else 0 <= value < math.inf):
-                raise WeftError.saying(
-                    f"packaging: {each.name} is {value}", "write a length of 0 or more, and 1 router or more"
-                )
+            if each.name.endswith("_m") and not 0 <= value < math.inf:
+                raise WeftError.saying(f"packaging: {each.name} is {value}", "write a length of 0 m or more")
+            if value is not None and not each.name.endswith("_m") and value < 1:
+                raise WeftError.saying(f"packaging: {each.name} is {value}", "write 1 or more")
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether racks have a size."""
+        return self.routers_per_rack is not None or self.terminals_per_rack is not None
+
+    @property
+    def sizes(self) -> str:
+        """The size of a rack, in words."""
+        parts = [(self.routers_per_rack, "routers"), (self.terminals_per_rack, "terminals")]
+        return " and ".join(f"{most} {what}" for most, what in parts if most is not None)
 
 
 @dataclass(frozen=True)
@@ -68,27 +84,30 @@ class Layout:
     places : array of int, shape (routers, axes)
         Place of each router [pitches].
     racks : array of int, shape (routers,)
-        The rack of each router; empty if every cable has the overhead.
-    rack_count : int
-        Number of racks.
+        The rack of each router.
     rule : str
         The rule, in words.
+    is_grid : bool
+        Every cable has the overhead, also between two routers of a rack.
     """
 
     places: Whole
     racks: Whole
-    rack_count: int
     rule: str
+    is_grid: bool = False
+
+    @property
+    def rack_count(self) -> int:
+        """Number of racks."""
+        return int(self.racks.max()) + 1
 
     def lengths(self, links: npt.NDArray[np.uint32], packaging: Packaging) -> npt.NDArray[np.float64]:
         """Length of each link [m], shape (links,); `links` has their two ends in its first columns."""
         near, far = (self.places[links[:, end].astype(np.int64)] for end in (0, 1))
         apart = np.abs(near - far).sum(axis=1)
         metres: npt.NDArray[np.float64] = packaging.pitch_m * apart + packaging.overhead_m
-        if not len(self.racks):
-            return metres
         inside = self.racks[links[:, 0]] == self.racks[links[:, 1]]
-        return np.where(inside, packaging.inside_m, metres)
+        return metres if self.is_grid else np.where(inside, packaging.inside_m, metres)
 
 
 def square(racks: int) -> Whole:
@@ -118,10 +137,40 @@ def folded(width: int) -> Whole:
 
 def in_racks(racks: Whole, rule: str) -> Layout:
     """Routers in numbered racks."""
-    count = int(racks.max()) + 1
-    return Layout(square(count)[racks], racks, count, rule)
+    return Layout(square(int(racks.max()) + 1)[racks], racks, rule)
 
 
-def on_grid(places: Whole, racks: int, rule: str) -> Layout:
-    """Routers with a place of their own."""
-    return Layout(places, np.empty(0, dtype=np.int64), racks, rule)
+def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packaging) -> Layout:
+    """The network in racks that have a size (`Packaging.has_sizes`).
+
+    Parameters
+    ----------
+    natural : Layout
+        Racks without a size: what belongs together.
+    terminals : array of int, shape (routers,)
+        Terminals on each router.
+    packaging : Packaging
+        The size of a rack.
+
+    Raises
+    ------
+    WeftError
+        If a router and its terminals do not fit into a rack.
+    """
+    limits = (packaging.routers_per_rack, packaging.terminals_per_rack)
+    most = np.array([math.inf if limit is None else limit for limit in limits])
+    if terminals.max() > most[1]:
+        what = f"a router with {terminals.max()} terminals does not fit into a rack of {packaging.sizes}"
+        raise WeftError.saying(what, f"allow for {terminals.max()} terminals in a rack, or put fewer on a router")
+    racks, rack, used = np.empty(len(terminals), dtype=np.int64), 0, np.zeros(2)
+    order = np.argsort(natural.racks, kind="stable")
+    for unit in np.split(order, np.flatnonzero(np.diff(natural.racks[order])) + 1):
+        fits = (np.array([len(unit), terminals[unit].sum()]) <= most).all()
+        for part in [unit] if fits else np.split(unit, len(unit)):
+            size = np.array([len(part), terminals[part].sum()], dtype=float)
+            if (used + size > most).any():
+                rack, used = rack + 1, np.zeros(2)
+            racks[part], used = rack, used + size
+    return in_racks(
+        racks, f"racks of {packaging.sizes} at most, filled one after the other; without sizes: {natural.rule}"
+    )

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.design.families import FAMILIES
-from weft.design.packaging import Layout, folded, in_racks, on_grid
+from weft.design.packaging import Layout, filled, folded, in_racks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
 
-def layout(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int, per_rack: int) -> Layout:
+    from weft.design.packaging import Packaging
+
+# Routers of a rack where neither the network nor a size says how many.
+_IN_A_RACK = 16
+
+
+def layout(
+    topology: Mapping[str, Any],
+    places: Mapping[str, Any],
+    terminals: npt.NDArray[np.uint32],
+    packaging: Packaging,
+) -> Layout:
     """Where the routers of a network stand.
 
     Parameters
@@ -22,11 +34,22 @@ def layout(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int,
         Name and parameters, as a scenario writes them.
     places : mapping
         What `Design.places` of the engine says.
-    routers : int
-        Their number.
-    per_rack : int
-        Routers of a rack where the network has no order.
+    terminals : array of int, shape (routers,)
+        Terminals on each router.
+    packaging : Packaging
+        The size of a rack, if it has one.
+
+    Raises
+    ------
+    WeftError
+        If a router and its terminals do not fit into a rack.
     """
+    natural = _natural(topology, places, len(terminals))
+    return filled(natural, terminals, packaging) if packaging.has_sizes else natural
+
+
+def _natural(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int) -> Layout:
+    """What belongs together shares a rack."""
     ((name, parameters),) = topology.items()
     if name in FAMILIES and (found := FAMILIES[name].layout(parameters)) is not None:
         return found
@@ -35,10 +58,9 @@ def layout(topology: Mapping[str, Any], places: Mapping[str, Any], routers: int,
         if places["wraps"]:
             for axis, width in enumerate(places["widths"]):
                 at[:, axis] = folded(width)[at[:, axis]]
-        return on_grid(
-            at, routers // places["widths"][0], "a place per router on a grid, a rack per line of dimension 0"
-        )
+        lines = np.arange(routers, dtype=np.int64) // places["widths"][0]
+        return Layout(at, lines, "a place per router on a grid, a rack per line of dimension 0", is_grid=True)
     if places["kind"] == "groups":
         return in_racks(np.array([group for group, _ in places["routers"]]), "a rack per group")
-    racks = np.arange(routers, dtype=np.int64) // per_rack
-    return in_racks(racks, f"{per_rack} routers to a rack, in the order of their numbers")
+    racks = np.arange(routers, dtype=np.int64) // _IN_A_RACK
+    return in_racks(racks, f"{_IN_A_RACK} routers to a rack, in the order of their numbers")

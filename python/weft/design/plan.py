@@ -22,6 +22,8 @@ class Plan(NamedTuple):
     ----------
     routers, terminals, radix : int
         Their numbers; most ports of a router.
+    most_terminals : int
+        Most terminals of a router.
     links : int
         Between routers.
     degree : int
@@ -33,18 +35,19 @@ class Plan(NamedTuple):
     bisection_kind : str
         `EXACT`; `CUT`: there is such a balanced cut, maybe a better one; `ESTIMATE`: about so many; `LOWER`.
     inside : int
-        Links inside racks.
+        Links inside racks that have no size.
     distance : int
         Sum over the other links of the distance between their ends [pitches].
     longest : int
         The largest of these distances [pitches].
     racks : int
-        Their number.
+        Number of racks that have no size.
     """
 
     routers: int
     terminals: int
     radix: int
+    most_terminals: int
     links: int
     degree: int
     diameter: int
@@ -56,12 +59,14 @@ class Plan(NamedTuple):
     racks: int
 
     def cable_m(self, packaging: Packaging) -> float:
-        """Length of all cables between routers [m]."""
+        """Length of all cables between routers [m]; where racks have a size at least so much."""
+        if packaging.has_sizes:
+            return self.links * min(packaging.inside_m, packaging.overhead_m + packaging.pitch_m)
         between = self.links - self.inside
         return packaging.inside_m * self.inside + packaging.overhead_m * between + packaging.pitch_m * self.distance
 
     def cost_usd(self, prices: Prices, packaging: Packaging) -> float:
-        """Cost of routers and cables, those of terminals too [$]."""
+        """Cost of routers and cables, those of terminals too [$]; where racks have a size at least so much."""
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 

@@ -106,7 +106,7 @@ def read(path: str | Path | None) -> Prices:
     if path is None:
         return default()
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a mark before the first column
     except UnicodeDecodeError as problem:
         raise WeftError.saying(f"{path} is not UTF-8 text", "save the price list as UTF-8") from problem
     except OSError as problem:
@@ -119,14 +119,19 @@ def read(path: str | Path | None) -> Prices:
 def _fitted(lines: Sequence[str], name: str) -> Prices:
     reader = csv.DictReader(lines)
     if absent := [column for column in COLUMNS[:-1] if column not in (reader.fieldnames or [])]:
-        _refuse(f"{name} has no column {absent[0]!r}")
+        found = ", ".join(repr(each) for each in reader.fieldnames or []) or "none: it is empty"
+        _refuse(f"{name} has no column {absent[0]!r} (its columns, between commas: {found})")
     sizes: dict[str, list[tuple[float, float]]] = {part: [] for part in _NEEDS}
     bandwidths: set[float] = set()
     for row in reader:
         place = f"{name}:{reader.line_num}"
-        part = (row["part"] or "").strip()
+        if row.get(None) is not None:
+            _refuse(f"{place}: there are more commas than columns; write a price without them, such as 19637.50")
+        if not any((cell or "").strip() for cell in row.values()):
+            continue  # spreadsheets leave such rows behind
+        part = row["part"] = (row["part"] or "").strip().lower()
         if part not in _NEEDS:
-            _refuse(f"{place}: {part!r} is no part: a list prices {' and '.join(_NEEDS)}s")
+            _refuse(f"{place}: {part!r} is no part: a list prices {' and '.join(f'{each}s' for each in _NEEDS)}")
         size, *bandwidth = (_number(row, column, place) for column in _NEEDS[part])
         bandwidths.update(bandwidth)
         sizes[part].append((size, _number(row, "price_usd", place) / (bandwidth[0] if bandwidth else 1)))
@@ -146,7 +151,7 @@ def _number(row: dict[str, str | None], column: str, place: str) -> float:
     except ValueError:
         value = float("nan")
     if not 0 < value < float("inf"):
-        _refuse(f"{place}: {column} is {text!r}, no number above 0")
+        _refuse(f"{place}: {column} is {text!r}, no number above 0, such as 19637.50")
     return value
 
 
@@ -162,8 +167,11 @@ def _line(part: str, points: Sequence[tuple[float, float]], name: str) -> Line:
     line = Line(
         float(slope), float(intercept), float(sizes.min()), float(sizes.max()), 1 - missed / spread if spread else 1.0
     )
+    told = f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g},"
     if min(line.at(line.least), line.at(line.most)) <= 0:
-        _refuse(f"{name}: the line through the {part}s, {slope:.4g} * size + {intercept:.4g}, gives prices below 0")
+        _refuse(f"{told} gives prices below 0")
+    if slope < 0:
+        _refuse(f"{told} falls: from a size of {-intercept / slope:.4g} on they would cost less than nothing")
     return line
 
 

@@ -39,9 +39,9 @@ ROWS = (
     Row("bisection_formula", "the formula is"),
     Row("bisection_partition_links", "bisection by METIS", "links"),
     Row("bisection_ratio", "bisection / links"),
-    Row("bisection_per_terminal", "bisection / half the terminals"),
-    Row("tolerated_failures_share", "failed links until routers part"),
-    Row("tolerated_failures_terminals_share", "failed links until terminals part"),
+    Row("bisection_per_terminal", "bisection / half the terminals", "links/terminal"),
+    Row("tolerated_failures_share", "failed links that leave all routers connected, most"),
+    Row("tolerated_failures_terminals_share", "failed links that leave all terminals connected, most"),
     Row("racks", "racks"),
     Row("packaging", "packaging"),
     Row("cable_m", "cables between routers", "m"),
@@ -52,8 +52,8 @@ ROWS = (
     Row("cost_usd", "cost", "$"),
     Row("cost_per_terminal_usd", "cost per terminal", "$"),
     Row("port_count", "ports that are wired"),
-    Row("power_w", "power of routers", "W"),
-    Row("power_per_terminal_w", "power per terminal", "W"),
+    Row("power_w", "power of the ports of routers", "W"),
+    Row("power_per_terminal_w", "the same per terminal", "W"),
 )
 
 

@@ -73,8 +73,8 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per step: ``failed_share``, ``failed_links``, ``connected_share`` (all routers), ``connected_low``,
-        ``connected_high`` (its interval), ``terminals_connected_share`` (all routers with terminals).
+        A row per step: ``failed_share``, ``failed_links``, ``connected_share`` (all routers), ``connected_low_share``,
+        ``connected_high_share`` (its interval), ``terminals_connected_share`` (all routers with terminals).
     """
     raw = np.frombuffer(design.survived_failures(failures.trials, failures.seed), dtype=np.uint32).reshape(-1, 2)
     rows = []
@@ -87,8 +87,8 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
                 "failed_share": round(float(share), 9),
                 "failed_links": failed,
                 "connected_share": connected / failures.trials,
-                "connected_low": low,
-                "connected_high": high,
+                "connected_low_share": low,
+                "connected_high_share": high,
                 "terminals_connected_share": terminals / failures.trials,
             }
         )

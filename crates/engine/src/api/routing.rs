@@ -62,7 +62,8 @@ pub enum Decides {
 pub enum AroundFaults {
     /// Its path has no other hop: the packet is discarded.
     Drops,
-    /// It takes another of the hops that `steps` lists, if the link of one of them is whole; else the packet is discarded.
+    /// It takes another of the hops that [`Routing::steps_around`] lists, if the link of one of them is whole; else the
+    /// packet is discarded.
     ChoosesAgain,
     /// It waits until the routing has computed the paths of what is left of the network ([`Routing::rebuild`]). Where none
     /// is left (`next` names no hop) the packet is discarded.
@@ -220,8 +221,14 @@ pub trait Routing: Debug + Send + Sync {
         unreachable!("{self:?} rebuilds, and has no `rebuild`")
     }
 
-    /// The packet does not take the hop that `next` has named last; it will be asked again at the same router
-    /// ([`AroundFaults::Rebuilds`]).
+    /// The hops that a head at `at` may take whose output is broken ([`AroundFaults::ChoosesAgain`]). Of those whose link is
+    /// whole it takes the one of least cost, of equal ones the first. By default these are all `steps`.
+    fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.steps(at, packet, seed)
+    }
+
+    /// The packet does not take the hop that `next` has named last; another hop will be named at the same router
+    /// ([`AroundFaults::Rebuilds`], and [`AroundFaults::ChoosesAgain`] of a routing that decides ahead).
     fn forget_hop(&self, _packet: &mut Packet) {}
 
     // ---- before and beside a run ------------------------------------------------------------------------------------

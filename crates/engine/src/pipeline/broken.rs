@@ -301,9 +301,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.active.set(r); // it may draw another hop, although nothing else happens here
             return self.unsettle_head(net, i, v);
         }
-        let before = self.faults.broken.undecided[self.faults.broken.number(place)];
-        let once = net.needs.decides == Decides::AtHead;
-        let Some((hop, after)) = before.filter(|_| once).and_then(|packet| self.best_whole(net, r, &packet)) else {
+        let before = match net.needs.decides {
+            Decides::Ahead => {
+                let mut undecided = self.packets.items[packet];
+                net.routing.forget_hop(&mut undecided);
+                Some(undecided)
+            }
+            Decides::AtHead => self.faults.broken.undecided[self.faults.broken.number(place)],
+            Decides::EachStep => None,
+        };
+        let Some((hop, after)) = before.and_then(|packet| self.best_whole(net, r, &packet)) else {
             return self.give_up(net, place);
         };
         self.stop_asking(net, place);
@@ -341,7 +348,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
         let at = net.coords[self.routers[r].id as usize];
         let here = queues_at!(self, net, r);
-        let steps = net.routing.steps(at, packet, net.seed).into_iter();
+        let steps = net.routing.steps_around(at, packet, net.seed).into_iter();
         let cost = |hop: Hop, hops: u32, bias: i32| here.read(hop.port) * hops as i32 + bias;
         let weighed = steps.filter(|step| self.is_whole(r, step.hop.port)).map(|step| {
             let cost = step.cost.filter(|_| net.needs.sensor.is_some()).map(|c| cost(step.hop, c.hops, c.bias));

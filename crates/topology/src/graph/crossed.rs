@@ -105,6 +105,11 @@ impl CrossedLayers {
     /// The first hops of all shortest paths to a router that lies so.
     pub fn first_hops(&self, offset: Offset) -> Vec<Crossing> {
         let left = self.distance(offset);
+        self.hops(offset).into_iter().filter(|hop| self.distance(hop.after) + 1 == left).collect()
+    }
+
+    /// All hops of a router, as seen by a packet to a router that lies so.
+    pub fn hops(&self, offset: Offset) -> Vec<Crossing> {
         let directions: &[bool] = if self.has_ports_down() { &[true, false] } else { &[true] };
         let mut hops = Vec::new();
         for &up in directions {
@@ -115,7 +120,7 @@ impl CrossedLayers {
                 let count = if arrives { u32::from(offset.differs[axis]) } else { others };
                 let mut after = Offset { layers, ..offset };
                 after.differs[axis] = !arrives;
-                if count > 0 && self.distance(after) + 1 == left {
+                if count > 0 {
                     hops.push(Crossing { up, axis, arrives, count, after });
                 }
             }

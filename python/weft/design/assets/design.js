@@ -24,7 +24,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     margin: { l: 64, r: 18, t: 50 + 20 * rows, b: 48 },
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--dim"), activecolor: css("--accent") },
-    showlegend: rows > 0, separators: ".\u2009", width: place.clientWidth, height: place.clientHeight,
+    showlegend: rows > 0, separators: ".,", width: place.clientWidth, height: place.clientHeight,
     ...layout,
     xaxis: { ...axis, title: { text: x }, ...layout.xaxis },
     yaxis: { ...axis, title: { text: y }, rangemode: "tozero", ...layout.yaxis },
@@ -54,7 +54,7 @@ function failures(each, number) {
   const share = rows.connected_share;
   return {
     x: rows.failed_share.map((value) => 100 * value), y: share,
-    error_y: { type: "data", symmetric: false, array: rows.connected_high.map((high, at) => high - share[at]), arrayminus: rows.connected_low.map((low, at) => share[at] - low), color: colour(number), thickness: 1, width: 2 },
+    error_y: { type: "data", symmetric: false, array: rows.connected_high_share.map((high, at) => high - share[at]), arrayminus: rows.connected_low_share.map((low, at) => share[at] - low), color: colour(number), thickness: 1, width: 2 },
   };
 }
 

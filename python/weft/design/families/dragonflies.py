@@ -9,6 +9,8 @@ fewer.
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from weft.design.packaging import Layout, square, square_pairs
@@ -29,6 +31,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=a * g,
         terminals=a * g * p,
         radix=p + a - 1 + h,
+        most_terminals=p,
         links=g * a * (a - 1) // 2 + each * pairs,
         degree=a - 1 + h,
         # with a link from each router to each group, two hops are enough
@@ -52,10 +55,11 @@ def layout(_: Mapping[str, Any]) -> Layout | None:
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
     """All dragonflies of 3 groups or more whose global ports are all used."""
-    for a in range(2, radix - 1):
+    for a in range(2, min(radix - 1, terminals // 3 + 1)):
         for h in range(1, radix - a + 1):
-            for g in _groups(a * h, terminals // a):
-                if each := terminals_each(terminals, a * g, radix - (a - 1 + h)):
+            room = radix - (a - 1 + h)
+            for g in _groups(a * h, -(-terminals // (a * room)), terminals // a):
+                if each := terminals_each(terminals, a * g, room):
                     yield {
                         "groups": g,
                         "routers_per_group": a,
@@ -64,6 +68,15 @@ def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
                     }
 
 
-def _groups(ports: int, most: int) -> Iterator[int]:
-    """Numbers of groups between which the global ports of a group are shared evenly."""
-    return (others + 1 for others in range(2, min(ports, most - 1) + 1) if ports % others == 0)
+def _groups(ports: int, least: int, most: int) -> Iterator[int]:
+    """Numbers of groups, 3 or more, between which the global ports of a group are shared evenly."""
+    if least > ports + 1:
+        return iter(())
+    return (others + 1 for others in _divisors(ports) if max(2, least - 1) <= others < most)
+
+
+@cache
+def _divisors(number: int) -> tuple[int, ...]:
+    """All divisors, ascending."""
+    small = [each for each in range(1, math.isqrt(number) + 1) if number % each == 0]
+    return tuple(dict.fromkeys([*small, *(number // each for each in reversed(small))]))

@@ -26,6 +26,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=5 * half * half,
         terminals=2 * half**3,
         radix=k,
+        most_terminals=half,
         links=4 * half**3,
         degree=k,
         diameter=4,

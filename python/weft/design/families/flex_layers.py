@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.design.families.hamming import half_cut
-from weft.design.packaging import Layout, on_grid
+from weft.design.packaging import Layout
 from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=routers,
         terminals=routers * each,
         radix=degree + each,
+        most_terminals=each,
         links=links,
         degree=degree,
         diameter=2 if nz == 3 else max(3, nz // 2),
@@ -61,7 +62,8 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
     (nx, ny), nz = parameters["widths"], parameters["layers"]
     z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
     places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
-    return on_grid(places, nx * nz, "a place per router by x, y and layer, a rack per x and layer")
+    racks = (z * nx + x).ravel().astype(np.int64)
+    return Layout(places, racks, "a place per router by x, y and layer, a rack per x and layer", is_grid=True)
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:

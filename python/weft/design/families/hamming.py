@@ -30,6 +30,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=routers,
         terminals=routers * each,
         radix=degree + each,
+        most_terminals=each,
         links=routers * degree // 2,
         degree=degree,
         diameter=sum(width > 1 for width in widths),

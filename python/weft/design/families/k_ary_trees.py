@@ -28,6 +28,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=n * leaves,
         terminals=k**n,
         radix=2 * k,
+        most_terminals=k,
         links=(n - 1) * k**n,
         degree=2 * k if n > 2 else k,
         diameter=2 * (n - 1),

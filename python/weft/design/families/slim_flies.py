@@ -25,6 +25,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=2 * q * q,
         terminals=2 * q * q * each,
         radix=degree + each,
+        most_terminals=each,
         links=links,
         degree=degree,
         diameter=2,

@@ -29,6 +29,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         routers=routers,
         terminals=routers * each,
         radix=2 * dimensions + each,
+        most_terminals=each,
         links=routers * dimensions,
         degree=2 * dimensions,
         diameter=sum(width // 2 for width in widths),

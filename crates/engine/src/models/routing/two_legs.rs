@@ -102,12 +102,21 @@ impl TwoLegs {
 
     /// Every hop that the packet may take at `at`, and what it remembers then.
     pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
+    }
+
+    /// Every hop that it may take where its output is broken.
+    pub fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.by_leg(at, packet, |at, on_leg| self.leg.steps_around(at, on_leg, seed))
+    }
+
+    fn by_leg(&self, at: u64, packet: &Packet, steps: impl Fn(u64, &Packet) -> Vec<Step>) -> Vec<Step> {
         let mut packet = *packet;
         Self::turn(at, &mut packet);
         if packet.phase == 1 && at == packet.dest {
             return vec![Step::deliver(&packet)];
         }
-        let steps = self.leg.steps(self.coords[at as usize], &self.on_leg(&packet), seed).into_iter();
+        let steps = steps(self.coords[at as usize], &self.on_leg(&packet)).into_iter();
         let after = |on_leg: Packet| Packet { dim: on_leg.dim, lane: on_leg.lane, ..packet };
         steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
     }

@@ -21,7 +21,8 @@ use crate::api::coordinates;
 use crate::models::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
 use crate::models::routing::two_legs::TwoLegs;
 use crate::models::routing::{
-    Accepts, AnyRouting, AroundFaults, Draws, Example, Hop, Needs, Proof, Routing, RoutingConfig, RoutingModel, Step,
+    Accepts, AnyRouting, AroundFaults, Draws, Example, Hop, Needs, Outcomes, Proof, Routing, RoutingConfig,
+    RoutingModel, Step,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -105,6 +106,10 @@ impl Routing for Runtime {
         self.legs.steps(at, packet, seed)
     }
 
+    fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.legs.steps_around(at, packet, seed)
+    }
+
     fn around_faults(&self) -> AroundFaults {
         self.legs.leg().around_faults()
     }
@@ -134,12 +139,13 @@ impl Routing for Runtime {
     }
 
     /// One packet per intermediate.
-    fn detours(&self, _at: u64, packet: Packet) -> Box<dyn Iterator<Item = Packet> + '_> {
-        Box::new(self.legs.mids.iter().map(move |&mid| {
+    fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
+        let mids = &self.legs.mids;
+        Outcomes::new(mids.len(), move |k| {
             let mut detour = packet;
-            self.legs.detour(&mut detour, mid.into());
+            self.legs.detour(&mut detour, mids[k].into());
             detour
-        }))
+        })
     }
 
     fn intermediate(&self, packet: &Packet) -> Option<u64> {

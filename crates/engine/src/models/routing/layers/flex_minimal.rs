@@ -1,4 +1,5 @@
-//! FleX minimal: shortest paths through layers that are joined crosswise; the VC class is the hop index.
+//! FleX minimal: shortest paths through layers that are joined crosswise, with detours where links have failed; the VC
+//! class is the hop index.
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022),
@@ -7,23 +8,33 @@
 //! paths: `balanced`, at each router any hop that begins a shortest path, all equally likely; `printed`, those that
 //! algorithm 1 names: over the layer below where source and destination are in one layer, y before x, and x alone where
 //! both x and y are right.
+//! detours \[links\]: how many links more than the longest shortest path a packet may cross because others have failed
+//! (default: 0). The paper proposes paths of two links between two neighbours whose link has failed (section III-C1): these
+//! cost one link more.
 //! # Guarantees
-//! Minimal; as many VC classes as links on the longest shortest path; the class rises with each hop, so dependencies are
-//! acyclic. Of two or three layers `balanced` makes all shortest paths equally likely; of more, all hops at each router.
+//! Minimal; as many VC classes as links on the longest shortest path, and one for each of the `detours`; the class rises with
+//! each hop, so dependencies are acyclic, with and without faults. Of two or three layers `balanced` makes all shortest paths equally likely; of more, all hops at each router.
 //! `printed` needs three layers of at least 3 x 3 routers. On 6 x 6 x 3 routers of 10 terminals uniform traffic (with
 //! packets to oneself) can reach 27 / 31 = 0.871 flits per terminal and cycle under `printed`, and under `balanced`
 //! 108 / 97 = 1.113, more than a terminal sends. No tables.
+//! Under faults: a head at a broken link takes another hop at once, by what its own router sees. Hops on shortest paths
+//! come first (any, also under `printed`), then those with the fewest links behind them, drawn among equals, as long as a
+//! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
+//! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
+//! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
+//! Nobody learns of broken links ahead: a packet may come to a second one, or back to where it was.
 //! # Not modelled
-//! A choice by congestion. The detours that the paper proposes where the link between two neighbours has failed.
+//! A choice by congestion.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm.
+//! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
+//! those of the paper. `engine/tests/faults.rs`: what is lost with and without detours.
 //! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No rows of a peer.
 
 use crate::api::coordinates;
 use crate::models::routing::{
-    Accepts, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -32,13 +43,17 @@ use std::sync::Arc;
 use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
 use weft_units::Refusal;
 
-/// Shortest paths through layers that are joined crosswise; the VC class is the hop index.
+/// Shortest paths through layers that are joined crosswise, with detours where links have failed; the VC class is the hop
+/// index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
     /// Which of the shortest paths.
     #[serde(default)]
     pub paths: Paths,
+    /// Links that a packet may cross beyond the longest shortest path because others have failed; each needs a VC class.
+    #[serde(default)]
+    pub detours: u8,
 }
 
 /// Which of the shortest paths.
@@ -61,7 +76,9 @@ const MAX_KINDS: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    layers: u32,
+    /// Links of the longest path, and so VC classes.
+    most_hops: u8,
+    crossed: CrossedLayers,
     /// Coordinates with x in byte 0, y in byte 1 and the layer in byte 2 say how routers lie to each other. By layer
     /// further up * 4 + whether y differs * 2 + whether x does: the hops that a packet may take.
     first_hops: Arc<[FirstHops]>,
@@ -103,19 +120,24 @@ impl RoutingModel for FlexMinimal {
                 format!("algorithm 1 of FleX is for 3 layers of at least 3 x 3 routers, not for {x} x {y} x {layers}");
             return Err(Refusal::new("routing.flex_minimal.paths", what, "write balanced"));
         }
-        let longest = graph.diameter();
+        let longest = graph.diameter() + u32::from(self.detours);
         if longest > MAX_CLASSES {
             let what = format!(
                 "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
             );
-            return Err(Refusal::new("routing.flex_minimal", what, "take fewer layers"));
+            let help =
+                if self.detours == 0 { "take fewer layers" } else { "allow for fewer detours, or take fewer layers" };
+            return Err(Refusal::new("routing.flex_minimal", what, help));
         }
         let first_hops = (0..4 * layers).map(|kind| {
             let offset = Offset { differs: [kind & 1 == 1, kind & 2 == 2], layers: kind / 4 };
             let exists = (0..2).all(|axis| !offset.differs[axis] || crossed.widths[axis] > 1);
-            if exists { FirstHops::of(crossed, offset, self.paths) } else { FirstHops::default() }
+            let mut hops = if exists { crossed.first_hops(offset) } else { Vec::new() };
+            hops.retain(|hop| self.paths == Paths::Balanced || is_printed(hop, offset));
+            FirstHops::of(crossed, &hops)
         });
-        Ok(Runtime { classes: same_classes(graph, longest as u8), layers, first_hops: first_hops.collect() })
+        let (classes, first_hops) = (same_classes(graph, longest as u8), first_hops.collect());
+        Ok(Runtime { classes, most_hops: longest as u8, crossed: crossed.clone(), first_hops })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -134,18 +156,15 @@ impl RoutingModel for FlexMinimal {
                 UNIFORM,
                 Accepts::UpTo(27.0 / (8.0 * 7.0)),
             ),
+            Example::of(r#"{"detours": 1}"#),
         ]
     }
 }
 
 impl FirstHops {
-    fn of(crossed: &CrossedLayers, offset: Offset, paths: Paths) -> Self {
-        let mut hops = crossed.first_hops(offset);
-        if paths == Paths::Printed {
-            hops.retain(|hop| is_printed(hop, offset));
-        }
+    fn of(crossed: &CrossedLayers, hops: &[Crossing]) -> Self {
         let mut first = Self { count: hops.iter().map(|hop| hop.count).sum(), ..Self::default() };
-        for (kind, hop) in first.kinds.iter_mut().zip(&hops) {
+        for (kind, hop) in first.kinds.iter_mut().zip(hops) {
             *kind = Kind {
                 first_port: crossed.first_port_of(hop.up, hop.axis) as u8,
                 shift: 8 * hop.axis as u8,
@@ -195,14 +214,20 @@ fn is_printed(hop: &Crossing, offset: Offset) -> bool {
 }
 
 impl Runtime {
+    /// How the destination of a packet at `at` lies.
+    #[inline(always)]
+    fn offset(&self, at: u64, dest: u64) -> Offset {
+        let differ = at ^ dest;
+        let (own, to) = ((at >> 16) as u32, (dest >> 16) as u32);
+        let layers = if to >= own { to - own } else { to + self.crossed.widths[2] - own };
+        Offset { differs: [differ & 0xff != 0, differ & 0xff00 != 0], layers }
+    }
+
     /// The hops that a packet at `at` (not at its destination) may take.
     #[inline(always)]
     fn first_hops(&self, at: u64, dest: u64) -> &FirstHops {
-        let differ = at ^ dest;
-        let (own, to) = ((at >> 16) as u32, (dest >> 16) as u32);
-        let up = if to >= own { to - own } else { to + self.layers - own };
-        let differs = u32::from(differ & 0xff != 0) | u32::from(differ & 0xff00 != 0) << 1;
-        &self.first_hops[(4 * up + differs) as usize]
+        let Offset { differs: [x, y], layers } = self.offset(at, dest);
+        &self.first_hops[(4 * layers + u32::from(x) + 2 * u32::from(y)) as usize]
     }
 }
 
@@ -244,6 +269,37 @@ impl Routing for Runtime {
         true
     }
 
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::ChoosesAgain
+    }
+
+    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on.
+    fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let all = self.crossed.hops(self.offset(at, packet.dest));
+        let mut steps = Vec::new();
+        for links_behind in 0..u32::from(self.most_hops - class) {
+            let is_so_far = |hop: &Crossing| self.crossed.distance(hop.after) == links_behind;
+            let hops = FirstHops::of(&self.crossed, &all.iter().copied().filter(is_so_far).collect::<Vec<_>>());
+            let drawn =
+                if hops.count > 1 { below(draw(seed, packet, 0xde7 + u64::from(class)), hops.count) } else { 0 };
+            let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, (drawn + number) % hops.count));
+            steps.extend(ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }));
+        }
+        steps
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        packet.lane -= 1;
+    }
+
+    fn most_hops(&self) -> Option<u32> {
+        Some(self.most_hops.into())
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }
@@ -263,15 +319,19 @@ mod tests {
         serde_json::from_str::<TopologyConfig>(&text).expect("a topology").build("topology").expect("a graph")
     }
 
-    /// The routers to which a packet may hop, ascending.
-    fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
-        let packet = Packet { dest: coords[to as usize], ..Packet::default() };
-        let steps = routing.steps(coords[from as usize], &packet, 1);
+    /// The routers to which steps lead.
+    fn far_ends(graph: &Graph, from: u32, steps: &[Step]) -> Vec<u32> {
         let far = |step: &Step| match graph.ports(from)[usize::from(step.hop.port)].peer {
             Peer::Router { router, .. } => router,
             Peer::Terminal(_) | Peer::Unused => panic!("port {} leads to no router", step.hop.port),
         };
-        let mut hops: Vec<u32> = steps.iter().map(far).collect();
+        steps.iter().map(far).collect()
+    }
+
+    /// The routers to which a packet may hop, ascending.
+    fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
+        let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+        let mut hops = far_ends(graph, from, &routing.steps(coords[from as usize], &packet, 1));
         hops.sort_unstable();
         hops
     }
@@ -308,7 +368,7 @@ mod tests {
     fn printed_takes_the_hops_of_algorithm_1() {
         // 4 x 3 x 3: router = x + 4 y + 12 z
         let graph = graph("[4, 3]", 3);
-        let routing = FlexMinimal { paths: Paths::Printed }.build(&graph).unwrap();
+        let routing = FlexMinimal { paths: Paths::Printed, detours: 0 }.build(&graph).unwrap();
         let coords = routing.coordinates(&graph);
         let router = |[x, y, z]: [u32; 3]| x + 4 * y + 12 * z;
         let from = [1, 1, 0];
@@ -333,9 +393,41 @@ mod tests {
     }
 
     #[test]
+    fn detours_between_neighbours_are_those_of_the_paper() {
+        // 5 x 4 x 3: router = x + 5 y + 20 z. Two hops over the third layer, to any other x than those of both: Nx - 2.
+        let graph = graph("[5, 4]", 3);
+        let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
+        assert_eq!(routing.needs().classes[1..], [3, 3]);
+        let coords = routing.coordinates(&graph);
+        let router = |[x, y, z]: [u32; 3]| x + 5 * y + 20 * z;
+        let (from, to) = (router([1, 2, 0]), router([4, 2, 1]));
+        let around = |lane: u8, seq: u32| {
+            let packet = Packet { dest: coords[to as usize], lane, seq, ..Packet::default() };
+            let steps = routing.steps_around(coords[from as usize], &packet, 1);
+            assert!(steps.iter().all(|step| step.hop.class == lane && step.after.lane == lane + 1));
+            far_ends(&graph, from, &steps)
+        };
+        let over = |x| router([x, 2, 2]);
+        // on its second hop: the link itself, then the detours; the one after takes the last class
+        let mut expected = vec![to, over(0), over(2), over(3)];
+        let mut found = around(1, 0);
+        assert_eq!(found[0], to);
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        // packets draw where they begin
+        let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
+        assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
+        // on its first hop two links may follow: nothing is further away from any of its 2 (5 + 4 - 2) neighbours
+        assert_eq!(around(0, 0).len(), 14);
+        // on the last class there is the link itself alone
+        assert_eq!(around(2, 0), [to]);
+    }
+
+    #[test]
     fn printed_is_refused_where_the_algorithm_does_not_lead_on() {
         for (widths, layers) in [("[3, 3]", 4), ("[3, 2]", 3)] {
-            let refusal = FlexMinimal { paths: Paths::Printed }.build(&graph(widths, layers)).unwrap_err();
+            let refusal = FlexMinimal { paths: Paths::Printed, detours: 0 }.build(&graph(widths, layers)).unwrap_err();
             assert_eq!(
                 (refusal.path.as_str(), refusal.help.as_str()),
                 ("routing.flex_minimal.paths", "write balanced")

@@ -1,0 +1,111 @@
+"""Limits of a search for designs, and what is said where nothing meets them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from weft.design.families import FAMILIES
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+
+    from weft.design.design_search import Wanted
+
+# How a cost is known.
+BY_FORMULA, AT_LEAST = "by formula", "at least"
+# Most ports of a router: more take minutes, and no such routers are made.
+MOST_PORTS = 1024
+# Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
+LIMITS = {
+    "budget_usd": ("cost_usd", 1, "cost", "$"),
+    "power_w": ("power_w", 1, "power", "W"),
+    "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
+    "bisection_links": ("bisection_links", -1, "bisection", "links"),
+}
+
+
+def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
+    """Say which radix would do."""
+    families = wanted.families or tuple(FAMILIES)
+
+    def is_enough(radix: int) -> bool:
+        plans = (
+            FAMILIES[name].plan(parameters)
+            for name in families
+            for parameters in FAMILIES[name].candidates(wanted.terminals, radix)
+        )
+        return any(room is None or plan.most_terminals <= room for plan in plans)
+
+    asked = f"{wanted.terminals:,} terminals with {wanted.radix_ports} ports per router"
+    in_racks = "" if room is None else f" and {room} terminals in a rack"
+    what = f"no design of {', '.join(families)} has {asked}{in_racks}"
+    if not is_enough(MOST_PORTS):
+        raise WeftError.saying(what, f"none of up to {MOST_PORTS:,} ports has; ask for fewer terminals")
+    # more ports never take a design away
+    low, high = wanted.radix_ports, MOST_PORTS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    most = f"the smallest radix with which one has is {high}: {_count(high - wanted.radix_ports, 'ports')} more"
+    raise WeftError.saying(what, f"{most}; or ask for fewer terminals")
+
+
+def _count(value: float, unit: str) -> str:
+    """An amount with its unit; one of it without the s of many."""
+    number = f"{value:,.0f}"
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+def _excess(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.float64]:
+    """By how much each design misses the limit that it misses most [share of the limit]; 0 or less: by nothing."""
+    excess = np.full(len(frame), -np.inf)
+    for limit, (column, sign, *_) in LIMITS.items():
+        if (bound := getattr(wanted, limit)) is not None:
+            values = frame[column].to_numpy().astype(float)
+            excess = np.maximum(excess, sign * (values - bound) / max(bound, 1))
+    return excess
+
+
+def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
+    """The design that misses its worst limit by the least."""
+    return int(np.argmin(_excess(wanted, frame)))
+
+
+def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
+    """Say by how much the limits are missed: each alone, and by the nearest design."""
+    told: list[str] = []
+    for limit, (column, sign, words, unit) in LIMITS.items():
+        if (bound := getattr(wanted, limit)) is None:
+            continue
+        values = frame[column].to_numpy().astype(float)
+        best = int(np.argmin(sign * values))
+        if (missed := sign * (values[best] - bound)) > 0:
+            most = "lowest" if sign > 0 else "highest"
+            about = "at least " if limit == "budget_usd" and frame["cost_is"][best] == AT_LEAST else ""
+            told.append(
+                f"the {most} {words} of all is {about}{_count(values[best], unit)} ({frame['topology'][best]}), "
+                f"which misses {_count(bound, unit)} by {_count(missed, unit)} ({missed / max(bound, 1):.1%})"
+            )
+    place = nearest(wanted, frame)
+    misses, needs = _missed(wanted, frame, place)
+    topology = frame["topology"][place]
+    if not told:
+        told = [f"each limit can be kept alone, but not all of them together: the nearest, {topology}, misses {misses}"]
+    what = f"none of {len(frame):,} designs for {wanted.terminals:,} terminals keeps to the limits: {'; '.join(told)}"
+    raise WeftError.saying(what, f"allow for {needs} ({topology})")
+
+
+def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:
+    """By how much a design misses limits, and what it needs in their place."""
+    misses, needs = [], []
+    for limit, (column, sign, words, unit) in LIMITS.items():
+        bound, value = getattr(wanted, limit), frame[column][place]
+        if bound is not None and (missed := sign * (value - bound)) > 0:
+            misses.append(f"{words} by {_count(missed, unit)} ({missed / max(bound, 1):.1%})")
+            needs.append(f"a {words} of {_count(math.ceil(value) if sign > 0 else value, unit)}")
+    return " and ".join(misses), " and ".join(needs)
