@@ -243,6 +243,12 @@ pub trait Routing: Debug + Send + Sync {
         self.steps(at, packet, seed)
     }
 
+    /// How likely one of `first_steps` is while all queues are empty, compared with the others. By default all are equally
+    /// likely.
+    fn weight(&self, _at: u64, _packet: &Packet, _first: &Step, _seed: u64) -> f64 {
+        1.0
+    }
+
     /// Why packets can't wait for each other in a circle. By default the check follows every state that a packet can
     /// reach.
     fn proof(&self) -> Proof<'_> {

@@ -12,7 +12,7 @@ mod sample;
 mod tests;
 
 use crate::api::routing::{Classes, Decides, Hop, RingEntry};
-use crate::api::walk::Outcomes;
+use crate::api::walk::{Outcomes, Step};
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
@@ -27,7 +27,6 @@ pub use sample::Sampled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_topology::Peer;
-use weft_traffic::below;
 use weft_units::Refusal;
 
 /// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
@@ -395,11 +394,15 @@ impl<'a> Walker<'a> {
                     _ => {
                         let (mut choices, others) = net.routing.idle_steps(here, &packet, net.seed);
                         listed += others as u64;
+                        let weight = |c: &Step| net.routing.weight(here, &packet, c, net.seed);
+                        let mut weights: Vec<f64> = choices.iter().map(weight).collect();
                         if choices.len() > room {
-                            choices = vec![choices.swap_remove(below(&mut self.rng, choices.len() as u32) as usize)];
+                            let picked = sample::draw(&mut self.rng, &weights);
+                            (choices, weights) = (vec![choices.swap_remove(picked)], vec![1.0]);
                         }
-                        let part = part / choices.len() as f64;
-                        choices.into_iter().for_each(|c| go(c.hop, c.after, part, STEPS_OF_CHOICE));
+                        let part = part / weights.iter().sum::<f64>();
+                        let choices = choices.into_iter().zip(weights);
+                        choices.for_each(|(c, weight)| go(c.hop, c.after, part * weight, STEPS_OF_CHOICE));
                     }
                 }
             }

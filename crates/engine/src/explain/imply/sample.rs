@@ -34,6 +34,19 @@ pub(super) fn stream() -> Pcg32 {
     weft_traffic::stream(0x5a, 0, 0)
 }
 
+/// Draws a place in the list, each as likely as its weight says.
+pub(super) fn draw(rng: &mut Pcg32, weights: &[f64]) -> usize {
+    if weights.iter().all(|&weight| weight == weights[0]) {
+        return below(rng, weights.len() as u32) as usize;
+    }
+    let mut rest = f64::from(below(rng, u32::MAX)) / f64::from(u32::MAX) * weights.iter().sum::<f64>();
+    let is_it = |&weight: &f64| {
+        rest -= weight;
+        rest < 0.0
+    };
+    weights.iter().position(is_it).unwrap_or(weights.len() - 1)
+}
+
 /// How far numbers may be off that come from a sample of the paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {

@@ -60,6 +60,11 @@ impl Wiring {
         &self.peers[self.bases[router as usize] as usize..self.bases[router as usize + 1] as usize]
     }
 
+    /// Ports of a router that lead to other routers.
+    pub fn ports_to_routers(&self, router: u32) -> impl Iterator<Item = u8> + '_ {
+        self.peers(router).iter().zip(0..).filter(|(peer, _)| peer.is_some()).map(|(_, port)| port)
+    }
+
     pub fn row(&self, router: u32) -> Option<u32> {
         self.rows[router as usize]
     }

@@ -1,5 +1,5 @@
-//! LBR (load-balanced routing): each packet is source-routed over one of a few fixed paths, drawn with shares that fill the
-//! paths with the shortest queues first.
+//! LBR (load-balanced routing): each packet takes one of a few paths, drawn with shares that fill the paths with the shortest
+//! queues first.
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section
@@ -9,18 +9,20 @@
 //! an intermediate each pair of routers has beside the minimal one; every: T, time from one snapshot of the queues to the
 //! next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least); prefer_min_on_tie: take the
 //! minimal path where all queues are equal, as in an empty network (the equations give all paths equal shares); sensor:
-//! what the queue of an output is; candidates: number of the random draw of paths and intermediates.
+//! what the queue of an output is; candidates: which paths a packet chooses among, `fixed`, the same for all packets between two
+//! routers in the whole run (`draw`: number of the random draw), or `per_packet`, each packet draws its own (the paper says no
+//! more than that paths are predefined, and that Valiant's random routing determines those that are not minimal).
 //! # Guarantees
-//! The paths of a pair of routers are the same for the whole run. A packet that is the head of its source router draws one: its
-//! share is (A - q) / lambda T, where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the
+//! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T, where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the
 //! flits that the terminals of the source router sent between the last two snapshots, and A the level up to which these fill
 //! the paths in use; paths with longer queues are taken out until none is left (the paper takes them out once, which can give
-//! negative shares). VC class = hop index, so dependencies are acyclic. Intermediates are routers with terminals.
-//! Table: 4 bytes per hop of every path, at most 1 GiB.
+//! negative shares). Acyclic: with `fixed` the VC class is the hop index, with `per_packet` those of `valiant_over`, minimal packets on
+//! those of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop of every path, at most
+//! 1 GiB; `per_packet` needs none, and follows all paths of each packet once.
 //! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at a broken
 //! link are discarded.
 //! # Not modelled
-//! The load of the packets that would carry the snapshots. New random paths every T.
+//! The load of the packets that would carry the snapshots. Paths that are drawn anew for every T.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -28,23 +30,25 @@
 //! network; `engine/tests/bounds.rs`: half or more of the bound of detours. No rows of a peer.
 
 use super::valiant_over::shortest_paths;
-use crate::api::board::Posts;
+use crate::api::board::{Post, Posts};
 use crate::api::coordinates;
 use crate::models::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
-use crate::models::routing::two_legs::build_leg;
+use crate::models::routing::two_legs::{TwoLegs, build_leg};
 use crate::models::routing::{
-    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingConfig, RoutingModel, Sensor, Step, View, draw,
-    same_classes,
+    Classes, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingConfig, RoutingModel, Sensor, Step,
+    View, draw, same_classes,
 };
 use crate::state::{DETOUR, Packet};
-use candidates::{Candidates, Search};
+use drawn::Drawn;
+use fixed::{Fixed, Search};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shares::{MOST, Shares};
 use weft_topology::Graph;
 use weft_units::{Refusal, Time};
 
-mod candidates;
+mod drawn;
+mod fixed;
 mod shares;
 
 /// LBR: each packet is source-routed over one of a few fixed paths, by the queues along them.
@@ -69,9 +73,29 @@ pub struct Lbr {
     /// What is read as the queue of an output.
     #[serde(default)]
     pub sensor: Sensor,
-    /// Number of the random draw of intermediates and paths.
+    /// Which paths a packet chooses among.
     #[serde(default)]
-    pub candidates: u64,
+    pub candidates: Candidates,
+}
+
+/// Which paths a packet chooses among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Candidates {
+    /// The same for all packets from one router to another, in the whole run.
+    Fixed {
+        /// Number of the random draw of paths and intermediates.
+        #[serde(default)]
+        draw: u64,
+    },
+    /// Each packet draws its own.
+    PerPacket {},
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Self::Fixed { draw: 0 }
+    }
 }
 
 fn three() -> u32 {
@@ -86,9 +110,16 @@ fn one_cycle() -> Time {
     Time::Cycles(1)
 }
 
+/// The paths among which packets choose.
+#[derive(Debug, Clone)]
+enum Paths {
+    Fixed(Fixed),
+    Drawn(Drawn),
+}
+
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    candidates: Candidates,
+    paths: Paths,
     classes: Classes,
     posts: Posts,
     prefer_min_on_tie: bool,
@@ -105,8 +136,11 @@ impl RoutingModel for Lbr {
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
-        // most paths are made of two legs that are shorter than the diameter
-        let paths = candidates::table_bytes(hosts, u64::from(self.detours) + 1, 4);
+        let paths = match self.candidates {
+            // most paths have up to 4 links
+            Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
+            Candidates::PerPacket {} => 0,
+        };
         self.minimal.table_bytes(graph) + paths
     }
 
@@ -115,15 +149,23 @@ impl RoutingModel for Lbr {
             let what = format!("{} paths over an intermediate", self.detours);
             return Err(Refusal::new("routing.lbr.detours", what, format!("write at most {}", MOST - 1)));
         }
-        let leg = build_leg(graph, &self.minimal, "lbr", "minimal")?;
-        let candidates = Search::new(graph, &*leg, self.detours, self.candidates).candidates()?;
-        Ok(Runtime {
-            classes: same_classes(graph, candidates.longest as u8),
-            posts: Posts { key: "", numbers: candidates.numbers, every: self.every, delay: self.delay },
-            candidates,
-            prefer_min_on_tie: self.prefer_min_on_tie,
-            sensor: self.sensor,
-        })
+        let (paths, classes) = match self.candidates {
+            Candidates::Fixed { draw } => {
+                let leg = build_leg(graph, &self.minimal, "lbr", "minimal")?;
+                let fixed = Search::new(graph, &*leg, self.detours, draw).paths()?;
+                let classes = same_classes(graph, fixed.longest as u8);
+                (Paths::Fixed(fixed), classes)
+            }
+            Candidates::PerPacket {} => {
+                let legs = TwoLegs::of(graph, &self.minimal, "lbr", "minimal")?;
+                let classes = legs.classes.clone();
+                (Paths::Drawn(Drawn::new(graph, legs, self.detours as usize)), classes)
+            }
+        };
+        // one for each port, and what the terminals have sent
+        let numbers = graph.radix() as usize + 1;
+        let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
+        Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -133,37 +175,39 @@ impl RoutingModel for Lbr {
                 .only_on(&[FLEX]),
             Example::of(r#"{"minimal": {"dragonfly_minimal": {}}, "detours": 6, "delay": "20cycles"}"#)
                 .only_on(&[DRAGONFLY]),
+            Example::of(r#"{"candidates": {"per_packet": {}}}"#)
+                .only_on(&SHORT_PATHS)
+                .bound_with_detours_around_one_neighbor(),
         ]
     }
 }
 
 impl Runtime {
-    /// Whether the packet has still to draw its path.
+    /// Whether a packet that is not at its destination has still to draw its path.
     #[inline(always)]
-    fn asks(at: u64, packet: &Packet) -> bool {
-        packet.phase == 0 && at != packet.dest
-    }
-
-    /// Sends the packet on candidate `number` of the paths from `at` to its destination, whose first is `first`.
-    #[inline(always)]
-    fn send(packet: &mut Packet, first: usize, number: usize) {
-        packet.phase = 1;
-        packet.target = (first + number) as u64;
-        packet.flags |= if number == 0 { 0 } else { DETOUR };
-    }
-
-    /// The next hop of a packet that has its path.
-    #[inline(always)]
-    fn hop(&self, at: u64, packet: &mut Packet) -> Hop {
-        let class = packet.lane;
-        match self.candidates.port(packet.target as usize, class, at) {
-            Some(port) => {
-                packet.lane += 1;
-                Hop { port, class }
-            }
-            None => Hop::to_terminal(packet),
+    fn is_undecided(&self, packet: &Packet) -> bool {
+        match &self.paths {
+            Paths::Fixed(_) => Fixed::is_undecided(packet),
+            Paths::Drawn(_) => Drawn::is_undecided(packet),
         }
     }
+
+    /// Flits that the terminals of the router at `at` sent between the last two posts.
+    fn injected<Q: View + ?Sized>(&self, at: u64, here: &Q) -> u32 {
+        let sent = |post: Post<'_>| post.of(at as u32, self.posts.numbers - 1);
+        sent(here.post(0)).wrapping_sub(sent(here.post(1)))
+    }
+
+    /// The number of the path that the packet takes, if these are the queues along its paths.
+    fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
+        let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
+        if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
+    }
+}
+
+/// Shows watchers of the packet what the routing compares: the queue of a path that begins with `hop`.
+fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
+    here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
 }
 
 impl Routing for Runtime {
@@ -182,76 +226,134 @@ impl Routing for Runtime {
     }
 
     #[inline(always)]
-    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
-        match packet.phase {
-            0 if at == packet.dest => Some(Hop::to_terminal(packet)),
-            0 => None,
-            _ => Some(self.hop(at, packet)),
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.is_undecided(packet) {
+            return (at == packet.dest).then(|| Hop::to_terminal(packet));
+        }
+        match &self.paths {
+            Paths::Fixed(fixed) => Some(fixed.hop(at, packet)),
+            Paths::Drawn(drawn) => drawn.legs.hop(at, packet, seed),
         }
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        let (last, before) = (here.post(0), here.post(1));
-        let first = self.candidates.first(at, packet.dest);
-        let (mut queues, count) = ([0u32; MOST], self.candidates.of_pair);
-        let queues = &mut queues[..count];
-        for (number, queue) in queues.iter_mut().enumerate() {
-            let hops = self.candidates.hops(first + number);
-            *queue = hops.iter().map(|&place| last.at(place as usize)).sum();
-            // for watched packets: this is what the routing compares
-            let port = (hops[0] - self.candidates.place(at, 0) as u32) as u8;
-            here.weigh(Hop { port, class: 0 }, Cost { at, port, hops: 1, bias: 0 }, *queue as i32);
+        let (post, injected, mut queues) = (here.post(0), self.injected(at, here), [0; MOST]);
+        match &self.paths {
+            Paths::Fixed(fixed) => {
+                let (first, queues) = (fixed.first(at, packet.dest), &mut queues[..fixed.of_pair]);
+                for (path, queue) in (first..).zip(queues.iter_mut()) {
+                    *queue = fixed.hops(path).iter().map(|&place| post.at(place as usize)).sum();
+                    let port = fixed.port(path, 0, at).unwrap_or(packet.dst_port);
+                    show(here, at, Hop { port, class: 0 }, *queue);
+                }
+                Fixed::send(packet, first, self.pick(queues, injected, packet, seed));
+                fixed.hop(at, packet)
+            }
+            Paths::Drawn(drawn) => {
+                let (sent, queues) = (drawn.sent(at, packet, seed), &mut queues[..drawn.of_packet()]);
+                for (sent, queue) in sent.iter().zip(queues.iter_mut()) {
+                    let (hop, sum) = drawn.queue(at, *sent, seed, post);
+                    *queue = sum;
+                    show(here, at, hop.unwrap_or(Hop::to_terminal(packet)), sum);
+                }
+                *packet = sent[self.pick(queues, injected, packet, seed)];
+                drawn.legs.hop(at, packet, seed).unwrap_or(Hop::to_terminal(packet))
+            }
         }
-        let sent = self.candidates.place(at, self.candidates.numbers - 1);
-        let injected = last.at(sent).wrapping_sub(before.at(sent));
-        let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
-        let number = if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) };
-        Self::send(packet, first, number);
-        self.hop(at, packet)
     }
 
     fn post<Q: View + ?Sized>(&self, at: u64, here: &Q, sent: impl Fn() -> u32, numbers: &mut [u32]) {
-        for port in self.candidates.ports_to_routers(at) {
-            numbers[usize::from(port)] = here.read(port) as u32;
+        let mut queue = |port: u8| numbers[usize::from(port)] = here.read(port) as u32;
+        match &self.paths {
+            Paths::Fixed(fixed) => fixed.ports_to_routers(at).for_each(&mut queue),
+            Paths::Drawn(drawn) => drawn.ports_to_routers(at).for_each(&mut queue),
         }
-        numbers[self.candidates.numbers - 1] = sent();
+        numbers[self.posts.numbers - 1] = sent();
     }
 
+    /// All hops with which a path may begin, minimal ones first. While all queues are empty these are equal, unless the packet
+    /// prefers the minimal path.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
-        if !Self::asks(at, packet) {
-            return Step::named(self, at, packet, seed);
-        }
-        let first = self.candidates.first(at, packet.dest);
-        let step = |number: usize| {
-            let mut after = *packet;
-            Self::send(&mut after, first, number);
-            let hop = self.hop(at, &mut after);
-            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
+        let mut ways = match &self.paths {
+            _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],
+            Paths::Fixed(_) if !self.is_undecided(packet) => return Step::named(self, at, packet, seed),
+            Paths::Drawn(drawn) if !self.is_undecided(packet) => return drawn.legs.steps(at, packet, seed),
+            Paths::Fixed(fixed) => fixed.ways(at, packet),
+            Paths::Drawn(drawn) => drawn.ways(at, packet, seed),
         };
-        (0..self.candidates.of_pair).map(step).collect()
+        for way in &mut ways {
+            let bias = i32::from(self.prefer_min_on_tie && way.after.flags & DETOUR != 0);
+            way.cost = Some(Cost { at, port: way.hop.port, hops: 1, bias });
+        }
+        ways
     }
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut steps = self.steps(at, packet, seed);
-        if self.prefer_min_on_tie {
-            steps.truncate(1);
+        if self.prefer_min_on_tie && self.is_undecided(packet) {
+            steps.retain(|step| step.after.flags & DETOUR == 0);
         }
         steps
     }
 
-    fn proof(&self) -> Proof<'_> {
-        Proof::rises()
+    fn weight(&self, at: u64, packet: &Packet, first: &Step, seed: u64) -> f64 {
+        match &self.paths {
+            Paths::Drawn(drawn) if self.is_undecided(packet) && at != packet.dest => {
+                drawn.weight(at, packet, first, seed)
+            }
+            Paths::Fixed(_) | Paths::Drawn(_) => 1.0,
+        }
     }
 
-    /// While all queues are empty, all candidates have equal shares.
+    fn proof(&self) -> Proof<'_> {
+        match &self.paths {
+            Paths::Fixed(_) => Proof::rises(),
+            Paths::Drawn(drawn) => drawn.legs.proof(),
+        }
+    }
+
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        match &self.paths {
+            Paths::Fixed(_) => hop.class.into(),
+            Paths::Drawn(drawn) => drawn.legs.rank(at, hop),
+        }
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { target, dest: target, seq: draw, phase, flags, ..Packet::default() }
+    }
+
+    fn draws(&self) -> Draws {
+        match &self.paths {
+            Paths::Fixed(_) => Draws::default(),
+            Paths::Drawn(drawn) => drawn.legs.leg().draws(),
+        }
+    }
+
+    fn draws_hops(&self) -> bool {
+        match &self.paths {
+            Paths::Fixed(_) => false,
+            Paths::Drawn(drawn) => drawn.legs.leg().draws_hops(),
+        }
+    }
+
+    /// While all queues are empty, all paths have equal shares, or the minimal ones.
     fn draws_ties(&self) -> bool {
-        !self.prefer_min_on_tie
+        true
     }
 
     fn own_rule(&self) -> Option<&'static str> {
         Some(
-            "a random draw, whose shares fill the candidate paths with the shortest queues first (of each path the first output is \
-             named, and the posted queues of all its outputs are summed)",
+            "a random draw, whose shares fill the paths with the shortest queues first (of each path the first output is named, \
+             and the posted queues of all its outputs are summed)",
         )
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        match &self.paths {
+            Paths::Fixed(_) => None,
+            Paths::Drawn(_) => TwoLegs::over(packet),
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! The candidate paths of LBR between every two routers with terminals: whole paths, in one table.
+//! The candidate paths of LBR between every two routers with terminals, drawn once: whole paths, in one table.
 
 use crate::base::hash::{below, hash};
 use crate::models::routing::on_graph::{MAX_BYTES, Wiring};
-use crate::models::routing::{AnyRouting, Hop};
-use crate::state::Packet;
+use crate::models::routing::{AnyRouting, Hop, Step};
+use crate::state::{DETOUR, Packet};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -14,21 +14,21 @@ const BYTES: u64 = 4;
 
 /// All paths, hop by hop.
 #[derive(Debug, Clone)]
-pub struct Candidates {
+pub struct Fixed {
     wiring: Wiring,
     /// Paths of a pair: the minimal one first, then those over an intermediate.
     pub of_pair: usize,
     /// Links on the longest path.
     pub longest: usize,
     /// Numbers that a router posts: one per port, and one more.
-    pub numbers: usize,
+    numbers: usize,
     /// By path: its first hop in `hops`; and the end.
     starts: Arc<[u32]>,
     /// The place of each hop on the board: router * numbers + port.
     hops: Arc<[u32]>,
 }
 
-impl Candidates {
+impl Fixed {
     /// The first of the paths from `from` to `to`; the others follow.
     #[inline(always)]
     pub fn first(&self, from: u64, to: u64) -> usize {
@@ -48,15 +48,44 @@ impl Candidates {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u8)
     }
 
-    /// The place on the board of number `number` of a router.
-    pub fn place(&self, router: u64, number: usize) -> usize {
-        router as usize * self.numbers + number
+    pub fn is_undecided(packet: &Packet) -> bool {
+        packet.phase == 0
+    }
+
+    /// Sends the packet on candidate `number` of a pair whose first path is `first`.
+    #[inline(always)]
+    pub fn send(packet: &mut Packet, first: usize, number: usize) {
+        packet.phase = 1;
+        packet.target = (first + number) as u64;
+        packet.flags |= if number == 0 { 0 } else { DETOUR };
+    }
+
+    /// The next hop of a packet that has its path.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, packet: &mut Packet) -> Hop {
+        let class = packet.lane;
+        match self.port(packet.target as usize, class, at) {
+            Some(port) => {
+                packet.lane += 1;
+                Hop { port, class }
+            }
+            None => Hop::to_terminal(packet),
+        }
+    }
+
+    /// The first hop of each path of a packet at `at`.
+    pub fn ways(&self, at: u64, packet: &Packet) -> Vec<Step> {
+        let way = |number: usize| {
+            let mut after = *packet;
+            Self::send(&mut after, self.first(at, packet.dest), number);
+            Step { hop: self.hop(at, &mut after), after, cost: None }
+        };
+        (0..self.of_pair).map(way).collect()
     }
 
     /// Ports of a router that lead to other routers.
     pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u8> + '_ {
-        let peers = self.wiring.peers(router as u32).iter().zip(0..);
-        peers.filter(|(peer, _)| peer.is_some()).map(|(_, port)| port)
+        self.wiring.ports_to_routers(router as u32)
     }
 }
 
@@ -120,7 +149,7 @@ impl<'a> Search<'a> {
     }
 
     /// All candidates. Refuses paths that are longer than there are VC classes, and tables that are too large.
-    pub fn candidates(&self) -> Result<Candidates, Refusal> {
+    pub fn paths(&self) -> Result<Fixed, Refusal> {
         let wiring = Wiring::of(self.graph);
         let hosts: Vec<u32> = wiring.hosts().collect();
         let of_pair = 1 + self.detours.min(hosts.len().saturating_sub(2));
@@ -151,6 +180,6 @@ impl<'a> Search<'a> {
             }
         }
         let numbers = numbers as usize;
-        Ok(Candidates { wiring, of_pair, longest, numbers, starts: starts.into(), hops: hops.into() })
+        Ok(Fixed { wiring, of_pair, longest, numbers, starts: starts.into(), hops: hops.into() })
     }
 }
