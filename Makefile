@@ -10,7 +10,9 @@ PYTHON ?= python3
 CARGO ?= cargo
 VENV := .venv
 BIN := $(VENV)/bin
+# Python compiles a module when it is first imported. To compile all 9,000 that are installed would take half a minute.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP_INSTALL := $(PIP) install --no-compile
 SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi' \
 	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' -o -name '*.yaml' -o -name '*.csv' \)) \
 	Cargo.toml Cargo.lock pyproject.toml
@@ -106,11 +108,11 @@ $(VENV)/.base: python/requirements.lock
 	@command -v $(CARGO) >/dev/null || { echo "weft needs Rust; '$(CARGO)' was not found: install it with rustup" >&2; exit 1; }
 	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --requirement python/requirements.lock
+	@$(PIP_INSTALL) --requirement python/requirements.lock
 	@touch $@
 
 $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
-	@$(PIP) install --requirement python/requirements-dev.lock
+	@$(PIP_INSTALL) --requirement python/requirements-dev.lock
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.base

@@ -121,7 +121,7 @@ def test_the_least_limit_counts(tmp_path: Path) -> None:
 def one_fits(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sweep of which one point at a time fits into memory, and two do not."""
     needs = [memory.expected(point) for point in weft.load(small).points]
-    monkeypatch.setattr(memory, "left", lambda: memory.Left(int(1.5 * max(needs)), "the machine"))
+    monkeypatch.setattr(memory, "left", lambda: memory.Left(int(1.2 * max(needs)), "the machine"))
     return small
 
 

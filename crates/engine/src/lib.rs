@@ -32,7 +32,7 @@ pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
 pub use pipeline::watch;
 use run::course::Bytes;
-pub use run::measure::Progress;
+pub use run::measure::{Progress, drain_cycles};
 pub use run::outcome::{self, Outcome};
 pub use run::warmup::usual_limit;
 pub use run::{journey, steady};

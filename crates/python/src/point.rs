@@ -97,6 +97,11 @@ impl Point {
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
+    /// About how many cycles it runs after its window, until all packets of the window have been delivered.
+    fn drain_cycles(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.inner.drain_cycles()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
     /// Facts of the network: degrees, distances, bisection, links.
     fn explain_topology<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| self.inner.explain_topology());

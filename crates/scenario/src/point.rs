@@ -107,6 +107,11 @@ impl Point {
         Ok(json!({ "most_bytes": memory.most(), "at_load_bytes": memory.at_load() }))
     }
 
+    /// About how many cycles it runs after its window, until all packets of the window have been delivered.
+    pub fn drain_cycles(&self) -> Result<u64, Diagnostic> {
+        Ok(weft_engine::drain_cycles(&self.spec()?))
+    }
+
     /// The load by which a bill names this point; `None` if only a run can say it (jobs that send batches).
     pub fn load(&self) -> Result<Option<f64>, Diagnostic> {
         match self.scenario.traffic.load {

@@ -77,21 +77,22 @@ def _try(point: Point, threads: int, blocks: int) -> float | None:
     """Run the beginning of a point; seconds that all of it would take."""
     if not memory.fits(point, threads=threads, blocks=blocks):
         return None
-    control, begun = Control(), time.monotonic()
+    drain, control, begun = point.drain_cycles(), Control(), time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(point.run, threads, blocks, control)
         try:
-            return _extrapolated(future, control, begun)
+            return _extrapolated(future, control, drain, begun)
         finally:
             control.stop()
 
 
-def _extrapolated(future: Future[Finished], control: Control, begun: float) -> float | None:
+def _extrapolated(future: Future[Finished], control: Control, drain: int, begun: float) -> float | None:
+    """Seconds that all of a run takes, which goes on for `drain` cycles after its window; ``None`` if it says too little."""
     pace = Pace()
     while not wait([future], timeout=_LOOK_SECONDS).done:
         seconds = time.monotonic() - begun
         pace.look(seconds, control.cycle)
-        if (total := pace.total(control.cycles)) is not None:
+        if (total := pace.total(control.cycles + drain)) is not None:
             return total
         if not pace.begun and seconds > _BUILT_SECONDS:
             return None

@@ -72,7 +72,7 @@ class Estimate:
         """
         alike = self._ratio(self._kinds[place])
         expected = None if alike is None else alike * self._weights[place]
-        own = seconds / fraction if fraction >= _TELLING else self._paced.get(place)
+        own = self._paced.get(place, seconds / fraction if fraction >= _TELLING else None)
         if expected is None:
             total = own
         elif own is None or fraction >= 1:  # how long the last deliveries take is known from other points only

@@ -101,7 +101,7 @@ def refuse_too_much(
         warnings.warn(
             f"{at_once} may take up to {text(most)} of memory if all buffers fill, as they do far beyond saturation, "
             f"and {limit.of} has {text(limit.bytes)} left; about {text(together)} are expected. With "
-            "--checkpoint-every 10min (checkpoint_every) a run that gets no more memory goes on from its last checkpoint",
+            "--checkpoint-every 10min (checkpoint_every) a run that gets no more goes on from its last checkpoint",
             MemoryWarning,
             stacklevel=3,
         )

@@ -29,7 +29,7 @@ class Pace:
         return self._first is not None
 
     def total(self, cycles: int) -> float | None:
-        """Seconds that it takes for so many cycles, and its set-up; ``None`` until cycles of a second have been seen."""
+        """Seconds that so many cycles and the set-up take; ``None`` until cycles of a second have been seen."""
         if self._first is None or self._last[0] - self._first[0] < _TELLING_SECONDS:
             return None
         per_cycle = (self._last[0] - self._first[0]) / (self._last[1] - self._first[1])

@@ -1,7 +1,7 @@
 //! How much memory a run will take, from counts of routers, ports, VCs, terminals and flits in flight.
 //!
 //! Fixed parts are counted by the size of their records. What is in flight follows from Little's law: load times the
-//! time that a packet spends in an idle network, times [`QUEUES`]; at most it is what the pools hold when all buffers
+//! time that a packet spends in the network ([`Transit`]); at most it is what the pools hold when all buffers
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
 use crate::api::recording::NetworkSite;
@@ -10,12 +10,11 @@ use crate::network::assemble::{blocks_by_size, partition};
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
+use crate::network::transit::Transit;
 use crate::pipeline::block::Cut;
 use crate::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
-use weft_topology::{Graph, Peer, Port};
+use weft_topology::Port;
 
-/// Flits in flight under load, as a multiple of those that would be in flight without queues.
-const QUEUES: f64 = 1.5;
 /// Histograms and scratch of a block; mail from one block to another: pages that are touched, however little is in them.
 const BLOCK: u64 = 1 << 20;
 const MAIL: u64 = 3 << 12;
@@ -27,8 +26,6 @@ const RESULTS: u64 = 290;
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;
-/// Routers from which distances are measured.
-const PROBES: u32 = 16;
 
 /// Memory of a run [bytes].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,18 +147,13 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let rate = rate.min(terminals);
     let lengths: Vec<u32> = spec.traffic.lengths().collect();
     let shortest = f64::from(lengths.iter().copied().min().unwrap_or(1).max(1));
-    let (hops, wire) = (mean_hops(graph), mean_latency(spec));
-    let delay = spec.router.delay as f64;
-    let cycles = 2.0 * spec.links[0].latency as f64
-        + hops * (wire + delay)
-        + delay
-        + spec.router.ejection_delay as f64
-        + f64::from(spec.traffic.longest()) * slowest(spec);
-    let flits = rate * cycles * QUEUES;
+    let transit = Transit::of(spec);
+    let flits = rate * transit.with_queues();
     let capacity =
         |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
     let buffers: f64 = ports.clone().map(|port| capacity(port.class)).sum();
+    let delay = spec.router.delay as f64;
     // the pools are no larger than this (`assemble/builder.rs`)
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
@@ -170,7 +162,7 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
     let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
     let between = blocks.cuts as f64 / 2.0 / graph.links().count().max(1) as f64;
-    let mail = (rate * hops * between * blocks.window as f64).min((blocks.cuts * blocks.window) as f64);
+    let mail = (rate * transit.hops * between * blocks.window as f64).min((blocks.cuts * blocks.window) as f64);
     let most_mail = (blocks.cuts * blocks.window) as f64;
     let packets = (flits / shortest).min(pool).min(buffers / shortest + wires);
     let most_packets = (buffers / shortest + wires).min(pool).max(packets);
@@ -178,36 +170,4 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let most = most_packets * of_packet + wires.max(flits.min(wires)) * of_wire + most_mail * of_mail;
     let cuts = blocks.cuts * size::<Cut>();
     (now as u64 + cuts, most.max(now) as u64 + cuts)
-}
-
-/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.
-fn slowest(spec: &Spec) -> f64 {
-    let slowdown = spec.policy.states().iter().map(|state| state.slowdown()).max().unwrap_or(1);
-    let of_link = |(link, &managed): (&LinkClass, &bool)| {
-        let slowdown = if managed { f64::from(slowdown) } else { 1.0 };
-        slowdown / link.rate.per_cycle()
-    };
-    spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)
-}
-
-/// Mean distance from some routers to all, in links.
-fn mean_hops(graph: &Graph) -> f64 {
-    let probes = (0..graph.routers()).step_by(graph.routers().div_ceil(PROBES) as usize);
-    let (mut links, mut pairs) = (0.0, 0.0);
-    for distance in probes.flat_map(|router| graph.distances_from(router)).filter(|&distance| distance < u32::MAX) {
-        links += f64::from(distance);
-        pairs += 1.0;
-    }
-    links / f64::max(pairs, 1.0)
-}
-
-/// Mean latency of the links between routers [cycles].
-fn mean_latency(spec: &Spec) -> f64 {
-    let ports = (0..spec.graph.routers()).flat_map(|router| spec.graph.ports(router));
-    let (mut cycles, mut count) = (0.0, 0.0);
-    for port in ports.filter(|port| matches!(port.peer, Peer::Router { .. })) {
-        cycles += spec.links[usize::from(port.class)].latency as f64;
-        count += 1.0;
-    }
-    cycles / f64::max(count, 1.0)
 }

@@ -18,4 +18,5 @@ pub mod simulation;
 pub mod spec;
 pub(crate) mod steady;
 mod threads;
+pub mod transit;
 pub mod whole;

@@ -7,6 +7,7 @@ use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
+use crate::network::transit::Transit;
 use crate::pipeline::net::NetJob;
 use crate::run::course::{Begun, Closed, Course, Middle};
 use crate::run::judge::DEVIATIONS;
@@ -46,6 +47,13 @@ impl Progress for () {
 
 /// Cycles between two checks for the end of the drain.
 const DRAIN_LOOK: u64 = 256;
+/// About how many cycles a run that does not saturate goes on after its window, until all packets of the window have been
+/// delivered.
+pub fn drain_cycles(spec: &Spec) -> u64 {
+    let looks = (Transit::of(spec).with_queues() / DRAIN_LOOK as f64).ceil().max(1.0);
+    (looks as u64 * DRAIN_LOOK).min(spec.phases.drain_limit)
+}
+
 /// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
 /// multiple of this.
 const COMPLETE_LOOK: u64 = 32;

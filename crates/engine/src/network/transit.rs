@@ -1,0 +1,66 @@
+//! How long packets are under way, from counts of links and distances: nothing is built or followed for it.
+
+use crate::network::spec::{LinkClass, Spec};
+use weft_topology::{Graph, Peer};
+
+/// Time under way under load, as a multiple of that without queues.
+const QUEUES: f64 = 1.5;
+/// Routers from which distances are measured.
+const PROBES: u32 = 16;
+
+/// What a packet crosses on average, on shortest paths between all routers.
+pub(crate) struct Transit {
+    /// Links between routers.
+    pub hops: f64,
+    /// Cycles from its injection to its delivery in an idle network.
+    cycles: f64,
+}
+
+impl Transit {
+    pub(crate) fn of(spec: &Spec) -> Self {
+        let (hops, wire, delay) = (mean_hops(&spec.graph), mean_latency(spec), spec.router.delay as f64);
+        let cycles = 2.0 * spec.links[0].latency as f64
+            + hops * (wire + delay)
+            + delay
+            + spec.router.ejection_delay as f64
+            + f64::from(spec.traffic.longest()) * slowest(spec);
+        Self { hops, cycles }
+    }
+
+    /// Cycles from its injection to its delivery under load.
+    pub(crate) fn with_queues(&self) -> f64 {
+        self.cycles * QUEUES
+    }
+}
+
+/// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.
+fn slowest(spec: &Spec) -> f64 {
+    let slowdown = spec.policy.states().iter().map(|state| state.slowdown()).max().unwrap_or(1);
+    let of_link = |(link, &managed): (&LinkClass, &bool)| {
+        let slowdown = if managed { f64::from(slowdown) } else { 1.0 };
+        slowdown / link.rate.per_cycle()
+    };
+    spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)
+}
+
+/// Mean distance from some routers to all, in links.
+fn mean_hops(graph: &Graph) -> f64 {
+    let probes = (0..graph.routers()).step_by(graph.routers().div_ceil(PROBES) as usize);
+    let (mut links, mut pairs) = (0.0, 0.0);
+    for distance in probes.flat_map(|router| graph.distances_from(router)).filter(|&distance| distance < u32::MAX) {
+        links += f64::from(distance);
+        pairs += 1.0;
+    }
+    links / f64::max(pairs, 1.0)
+}
+
+/// Mean latency of the links between routers [cycles].
+fn mean_latency(spec: &Spec) -> f64 {
+    let ports = (0..spec.graph.routers()).flat_map(|router| spec.graph.ports(router));
+    let (mut cycles, mut count) = (0.0, 0.0);
+    for port in ports.filter(|port| matches!(port.peer, Peer::Router { .. })) {
+        cycles += spec.links[usize::from(port.class)].latency as f64;
+        count += 1.0;
+    }
+    cycles / f64::max(count, 1.0)
+}
