@@ -17,7 +17,8 @@ from weft.design.comparison_of_designs import compare
 from weft.design.families import FAMILIES
 from weft.design.families.slim_flies import has_construction
 from weft.design.measured_design import Assumptions, MeasuredDesign
-from weft.design.packaging import Packaging, folded, square, square_pairs
+from weft.design.packaging import Layout, Packaging, filled, folded, square, square_pairs
+from weft.design.placed import layout
 from weft.design.plan import CUT, EXACT, LOWER
 from weft.errors import ScenarioError, WeftError
 
@@ -44,6 +45,7 @@ def test_formulas_are_those_of_the_graphs(family: str, terminals: int, radix: in
         assert (plan.links, plan.radix) == (len(design.links), facts["radix_ports"]), parameters
         assert (plan.degree, plan.diameter) == (facts["degree_max_links"], facts["diameter_hops"]), parameters
         assert plan.terminals >= terminals
+        assert plan.most_terminals == design.terminals.max(), parameters
         assert plan.racks == row["racks"], parameters
         assert plan.cable_m(packaging) == pytest.approx(row["cable_m"]), parameters
         longest = plan.longest * packaging.pitch_m + packaging.overhead_m
@@ -207,6 +209,47 @@ def test_racks_stand_in_a_square_and_rings_are_folded() -> None:
         assert max(abs(int(places[i]) - int(places[i - 1])) for i in range(width)) <= 2
 
 
+def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
+    # 5 groups of 4 routers with 2 terminals: two groups to a rack of 8 routers
+    topology = {
+        "dragonfly": {
+            "groups": 5,
+            "routers_per_group": 4,
+            "terminals_per_router": 2,
+            "global_links_per_router": 1,
+        }
+    }
+    wide = one(topology, packaging=Packaging(routers_per_rack=8, inside_m=0.5))
+    assert wide.row["racks"] == 3
+    # all local links are inside, and the links between groups 0 and 1, and 2 and 3
+    local, between = 5 * 6, 10
+    lengths = sorted(wide.cable_m.tolist())
+    assert lengths[: local + 2] == [0.5] * (local + 2)
+    # racks 0 and 1: 4 pairs of groups; 0 and 2, 1 and 2: 2 pairs each, of which the latter are two pitches apart
+    assert lengths[local + 2 :] == [3.0] * 6 + [4.0] * 2
+    assert len(lengths) == local + between
+    # racks for 5 terminals: two routers each, groups are divided
+    narrow = one(topology, packaging=Packaging(terminals_per_rack=5))
+    assert narrow.row["racks"] == 10
+    with pytest.raises(WeftError, match="a router with 2 terminals does not fit into a rack of 1 terminals"):
+        one(topology, packaging=Packaging(terminals_per_rack=1)).row  # noqa: B018
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_with_sizes_no_rack_holds_more_and_no_cable_is_shorter_than_formulas_say(family: str) -> None:
+    packaging = Packaging(routers_per_rack=5, terminals_per_rack=24, pitch_m=2)
+    for parameters in islice(FAMILIES[family].candidates(64, 16), 30):
+        design = one({family: parameters}, packaging=packaging)
+        racks = filled(design_layout(design), design.terminals, packaging).racks
+        assert np.bincount(racks).max() <= 5
+        assert np.bincount(racks, weights=design.terminals).max() <= 24
+        assert FAMILIES[family].plan(parameters).cost_usd(design.assumed.prices, packaging) <= design.row["cost_usd"]
+
+
+def design_layout(design: MeasuredDesign) -> Layout:
+    return layout(design.topology, design.design.places(), design.terminals, Packaging())
+
+
 def prices(tmp_path: Path, *lines: str, head: str = ",".join(price_list.COLUMNS)) -> Path:
     path = tmp_path / "prices.csv"
     path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
@@ -239,6 +282,8 @@ def test_a_price_list_gives_lines(tmp_path: Path) -> None:
         ((*GOOD, "cable,,3,200,90,"), "cables of 100, 200 Gb/s"),
         ((*GOOD, "cable,,3,100,-5,"), "price_usd is '-5', no number above 0"),
         ((*GOOD, "lamp,,,,5,"), "'lamp' is no part"),
+        ((*GOOD, "router,48,,,19,637,x"), ":6: there are more commas than columns"),
+        (("router,16,,,1000,", "router,32,,,600,", *GOOD[2:]), "falls: from a size of 56 on"),
     ],
 )
 def test_price_lists_with_gaps_are_refused(tmp_path: Path, lines: tuple[str, ...], said: str) -> None:
@@ -246,6 +291,18 @@ def test_price_lists_with_gaps_are_refused(tmp_path: Path, lines: tuple[str, ...
         price_list.read(prices(tmp_path, *lines))
     assert said in refused.value.what
     assert "a price list has the columns" in refused.value.help
+
+
+def test_what_spreadsheets_add_to_a_price_list_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    head = ",".join(price_list.COLUMNS)
+    path.write_bytes(("\ufeff" + "\r\n".join([head, *GOOD, ",,,,,", "", "Router,48,,,2600,"])).encode())
+    assert price_list.read(path).router.most == 48
+
+
+def test_a_price_list_with_semicolons_shows_its_columns(tmp_path: Path) -> None:
+    with pytest.raises(WeftError, match="its columns, between commas: 'part;ports'"):
+        price_list.read(prices(tmp_path, head="part;ports"))
 
 
 def test_a_price_list_without_a_column_is_refused(tmp_path: Path) -> None:
@@ -322,6 +379,34 @@ sweep: {traffic.load: [0.1, 0.2]}
     assert [each.name for each in compare([path, THOUSAND]).designs] == [
         "mine", "fat tree", "dragonfly", "HyperX", "Slim Fly", "FleX",
     ]  # fmt: skip
+
+
+def test_topologies_that_move_with_other_keys_are_named_by_their_kind(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        """
+traffic: {pattern: uniform, packet: 1flit}
+zip:
+  topology:
+    - {hyperx: {widths: [3, 3], terminals_per_router: 1}}
+    - {torus: {widths: [4, 4], terminals_per_router: 1}}
+    - {torus: {widths: [5, 4], terminals_per_router: 1}}
+  routing: [minimal, dimension_order, dimension_order]
+sweep: {traffic.load: [0.1, 0.2]}
+""",
+        encoding="utf-8",
+    )
+    names = ["hyperx", "torus(widths 4x4, terminals_per_router 1)", "torus(widths 5x4, terminals_per_router 1)"]
+    assert [each.name for each in compare(path).designs] == names
+
+
+def test_a_network_without_links_has_every_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(json.dumps({"designs": {"one": {"single_router": {"terminals": 4}}, "two": FLEX}}), "utf-8")
+    for table in ("designs", "failures", "diversity", "distances"):
+        assert cli.main(["design", "compare", str(path), "--table", table, "--trials", "2", "--seeds", "1"]) == 0
+    assert compare(path).frame["tolerated_failures_share"].to_list()[0] is None
+    capsys.readouterr()
 
 
 def test_the_command_prints_tables_for_people_and_programs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from weft import cli
+from weft.design.comparison_of_designs import compare
 from weft.design.design_search import MEASURED, Wanted, pareto, search
 from weft.design.families import FAMILIES
-from weft.design.measured_design import Assumptions
+from weft.design.measured_design import Assumptions, in_words
+from weft.design.packaging import Packaging
 from weft.design.plan import EXACT
 from weft.errors import WeftError
 
@@ -70,7 +74,7 @@ def test_a_budget_that_nothing_meets_is_told_by_how_much() -> None:
     told = refused(terminals=1000, radix_ports=36, budget_usd=1e6)
     assert f"the lowest cost of all is {cheapest:,.0f} $" in told.what
     assert f"misses 1,000,000 $ by {cheapest - 1e6:,.0f} $ ({cheapest / 1e6 - 1:.1%})" in told.what
-    assert told.help.startswith(f"allow for a cost of {cheapest:,.0f} $")
+    assert told.help.startswith(f"allow for a cost of {math.ceil(cheapest):,} $")
     assert len(search(Wanted(1000, 36, budget_usd=cheapest)).front) >= 1
 
 
@@ -84,7 +88,7 @@ def test_limits_that_can_only_be_kept_alone_are_told() -> None:
 
 def test_a_radix_that_nothing_meets_is_told() -> None:
     told = refused(terminals=1000, radix_ports=8, families=("slim_fly",))
-    assert "no design of slim_fly has 1000 terminals with 8 ports per router" in told.what
+    assert "no design of slim_fly has 1,000 terminals with 8 ports per router" in told.what
     radix = int(told.help.split(" is ")[1].split(":")[0])
     assert len(search(Wanted(1000, radix, families=("slim_fly",))).candidates) >= 1
 
@@ -93,7 +97,47 @@ def test_senseless_searches_are_refused() -> None:
     assert (
         "no formulas are known for the topology 'mesh'" in refused(terminals=9, radix_ports=9, families=("mesh",)).what
     )
-    assert "ask for 2 terminals or more" in refused(terminals=1, radix_ports=9).help
+    for terminals, radix in [(1, 9), (1000, 1), (1000, 5000), (10**9, 36)]:
+        assert (
+            "ask for 2 to 10,000,000 terminals, and 2 to 512 ports"
+            in refused(terminals=terminals, radix_ports=radix).help
+        )
+
+
+def test_more_terminals_than_any_radix_connects_are_refused_soon() -> None:
+    begin = time.process_time()
+    told = refused(terminals=10**7, radix_ports=8, families=("slim_fly", "k_ary_n_tree"))
+    assert "the smallest radix with which one has is" in told.help
+    assert time.process_time() - begin < 60
+
+
+def test_only_limits_that_are_missed_are_to_be_changed() -> None:
+    told = refused(terminals=200, radix_ports=24, budget_usd=1e7, diameter_hops=1)
+    assert "allow for a diameter of" in told.help
+    assert "cost" not in told.help
+
+
+def test_where_racks_have_sizes_the_front_is_that_of_the_graphs() -> None:
+    assumed = Assumptions(packaging=Packaging(terminals_per_rack=16, pitch_m=3), seeds=4)
+    families = ("flex", "hyperx", "dragonfly")
+    found = search(Wanted(64, 14, families=families), assumed, most_measured_links=10**9)
+    assert not (found.candidates["terminals"] > 16 * found.candidates["routers"]).any()
+    front = found.front
+    assert set(front["cost_is"]) == {MEASURED}
+    # all candidates built: none is cheaper than it was taken to be, and the front is the same
+    built = compare({str(place): topology for place, topology in enumerate(found.topologies)}, assumed).designs
+    costs = np.array([design.money["cost_usd"] for design in built])
+    assert (costs >= found.candidates["cost_usd"].to_numpy() - 1e-6).all()
+    for row in front.to_dicts():
+        (place,) = (place for place, design in enumerate(built) if in_words(design.topology) == row["topology"])
+        assert (row["cost_usd"], row["racks"]) == (pytest.approx(costs[place]), built[place].money["racks"])
+    cheapest = min(cost for cost, known in zip(costs, found.candidates["diameter_hops"], strict=True) if known == 2)
+    assert front.filter(pl.col("diameter_hops") == 2)["cost_usd"].min() == pytest.approx(cheapest)
+
+
+def test_racks_that_no_router_fits_into_are_refused() -> None:
+    with pytest.raises(WeftError, match="and 1 terminal in a rack(?s:.*)or allow for more in a rack"):
+        search(Wanted(40, 12, families=("fat_tree",)), Assumptions(packaging=Packaging(terminals_per_rack=1)))
 
 
 def test_ten_thousand_candidates_are_searched_in_ten_seconds() -> None:

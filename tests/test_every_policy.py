@@ -28,8 +28,10 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "3d_unequal": {"hyperx": {"widths": [4, 2, 2], "terminals_per_router": 1}},
     "dragonfly": {"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 1}},
     "tree": {"k_ary_n_tree": {"k": 4, "n": 2}},
+    "flex": {"flex": {"widths": [3, 2], "layers": 3, "terminals_per_router": 1}},
+    "flex_trunks": {"flex": {"widths": [4, 2], "layers": 2, "terminals_per_router": 1, "trunk_width": 2}},
 }
-TERMINALS = {name: 20 if name == "dragonfly" else 16 for name in NETWORKS}
+TERMINALS = dict.fromkeys(NETWORKS, 16) | {"dragonfly": 20, "flex": 18}
 LOADS = (0.1, 0.6)
 # Every policy, routing and injection in the examples that it gives of itself.
 EXAMPLES = _engine.examples()
@@ -72,10 +74,10 @@ def names(family: str) -> list[str]:
 def suits(network: str, pattern: str) -> bool:
     """Whether they make sense together."""
     if pattern in OF_BITS:
-        return network != "dragonfly"
+        return network not in {"dragonfly", "flex"}
     if pattern in ON_GRIDS:
         return network not in {"dragonfly", "tree"}
-    return pattern not in IN_GROUPS or network == "dragonfly"
+    return pattern not in IN_GROUPS or network in {"dragonfly", "flex", "flex_trunks"}
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:
@@ -158,6 +160,30 @@ def test_every_model_gives_examples(family: str) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_goes_with_a_routing_somewhere(policy: str) -> None:
     assert any(routings(network, POLICIES[policy]) for network in NETWORKS)
+
+
+@pytest.mark.parametrize("policy", ["always_on", "idle_timeout", "rate_ladder", "timetable"])
+@pytest.mark.parametrize("network", ["flex", "flex_trunks"])
+def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: str) -> None:
+    for example in (example for example in POLICIES.values() if policy in example):
+        taken = [routing for routing in routings(network, example) if "flex_minimal" in routing]
+        assert {routing["flex_minimal"]["detours"] for routing in taken} == {0, 1}
+
+
+@pytest.mark.parametrize("policy", [{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}, "always_on"])
+def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any) -> None:
+    """Both members of the trunk between two neighbours fail together; packets go over the third layer."""
+    tried = scenario("flex", {}, {"flex_minimal": {"detours": 1}}, 0.2, {}) | {
+        "topology": {
+            "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1, "trunk_width": 2},
+        },
+        "power": {"policy": policy},
+        "faults": [{"link": [0, 10], "at": "200cycles", "until": "800cycles"}],
+    }
+    (point,) = weft.load(tried).points
+    summary = point.run(1, 0, _engine.Control()).summary
+    assert (summary["ending"], summary["missing_packets"], summary["dropped_packets"]) == ("drained", 0, 0)
+    assert summary["hop_histogram"][3] > 0
 
 
 @pytest.mark.parametrize("network", NETWORKS)

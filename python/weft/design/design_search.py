@@ -19,7 +19,16 @@ from weft.design.comparison_of_designs import Comparison, compare
 from weft.design.families import FAMILIES
 from weft.design.measured_design import Assumptions, in_words
 from weft.design.plan import CUT, EXACT, LOWER
-from weft.design.unmet_limits import AT_LEAST, BY_FORMULA, LIMITS, MOST_PORTS, nearest, refuse_limits, refuse_radix
+from weft.design.unmet_limits import (
+    AT_LEAST,
+    BY_FORMULA,
+    LIMITS,
+    MOST_PORTS,
+    MOST_TERMINALS,
+    nearest,
+    refuse_limits,
+    refuse_radix,
+)
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
@@ -66,9 +75,9 @@ class Wanted:
         if unknown := [each for each in self.families if each not in FAMILIES]:
             what = f"no formulas are known for the topology {unknown[0]!r}"
             raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
-        if self.terminals < 2 or not 2 <= self.radix_ports <= MOST_PORTS:
-            what = f"terminals: {self.terminals}, ports per router: {self.radix_ports}"
-            raise WeftError.saying(what, f"ask for 2 terminals or more, and 2 to {MOST_PORTS:,} ports")
+        if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
+            what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
+            raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
 
     @property
     def limits(self) -> list[str]:

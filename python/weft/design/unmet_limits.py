@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # How a cost is known.
 BY_FORMULA, AT_LEAST = "by formula", "at least"
-# Most ports of a router: more take minutes, and no such routers are made.
-MOST_PORTS = 1024
+# Most terminals and most ports of a router: more take minutes.
+MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
 # Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
 LIMITS = {
     "budget_usd": ("cost_usd", 1, "cost", "$"),
@@ -42,10 +42,11 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
         return any(room is None or plan.most_terminals <= room for plan in plans)
 
     asked = f"{wanted.terminals:,} terminals with {wanted.radix_ports} ports per router"
-    in_racks = "" if room is None else f" and {room} terminals in a rack"
+    in_racks = "" if room is None else f" and {_count(room, 'terminals')} in a rack"
     what = f"no design of {', '.join(families)} has {asked}{in_racks}"
     if not is_enough(MOST_PORTS):
-        raise WeftError.saying(what, f"none of up to {MOST_PORTS:,} ports has; ask for fewer terminals")
+        more = "" if room is None else ", or allow for more in a rack"
+        raise WeftError.saying(what, f"none of up to {MOST_PORTS:,} ports has; ask for fewer terminals{more}")
     # more ports never take a design away
     low, high = wanted.radix_ports, MOST_PORTS
     while high - low > 1:
