@@ -49,7 +49,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 # from here on no decimal places
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
 
 

@@ -285,7 +285,7 @@ RULES: dict[str, Rule] = {
         cause="Table 6 contradicts it, too: there FleX costs less than Slim Fly, and more than HyperX",
     ),
     "F-100": trend(
-        f"per terminal and {_SIZES_WORDS} FleX draws less than fat tree and dragonfly, and up to 25 % more than Slim Fly",
+        f"per terminal and {_SIZES_WORDS} FleX draws less than fat tree and dragonfly, up to 25 % more than Slim Fly",
         _ranked(_power, "power", FAT_TREE, DRAGONFLY),
         cause="Table 6 has more power of FleX in all, 9,072 W beside 8,618 W, but of 1,080 terminals beside 972",
     ),

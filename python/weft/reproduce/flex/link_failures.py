@@ -11,7 +11,6 @@ from weft.reproduce.common.rules import UNKNOWN, WITHIN, Finding, Rule, approx
 from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, OF_SIZE, SIZES, SLIM_FLY, measured
 
 if TYPE_CHECKING:
-
     from weft.reproduce.common.measured import Measured
 
 # Percent of the links, in the order of `SIZES`; Slim Fly has no entry for about 1,000 terminals.
@@ -62,7 +61,7 @@ def _rule(name: str, size: int, printed: int) -> Rule:
             told += f"; {_near_half(name, size, found, printed)}"
         if 100 * abs(found - printed) <= round(100 * WITHIN) * printed:
             return Finding("met", told, float(found))
-        off = f"{found} % is {abs(found / printed - 1):.0%} off {printed} %, where {WITHIN:.0%} is allowed: one step of 5 %"
+        off = f"{found} % is {abs(found / printed - 1):.0%} off {printed} %, where {WITHIN:.0%} is allowed"
         return Finding("missed", told, float(found), off, _near_half(name, size, found, printed))
 
     return Rule(f"within {WITHIN:.0%} of {printed} %", (), judge)

@@ -66,8 +66,8 @@ TABLE_6: dict[str, Topology] = {
 # Fig. 13.
 LARGER = flex(8, terminals=5)
 
-# Tables 4 and 5: the networks of about so many terminals. The paper names the numbers only; these are the full-bandwidth
-# networks whose printed ratios (Table 4) and tolerances (Table 5) agree with ours in most entries.
+# Tables 4 and 5: the networks of about so many terminals. The paper gives these numbers only. Among the full-bandwidth
+# networks of about that size we take those whose ratios are the printed ones (Table 4); the smallest are our choice.
 SIZES = (500, 1000, 2000, 5000, 10000)
 OF_SIZE: dict[str, dict[int, Topology]] = {
     FAT_TREE: dict(zip(SIZES, map(fat_tree, (12, 16, 20, 28, 34)), strict=True)),

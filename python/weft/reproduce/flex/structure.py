@@ -38,9 +38,7 @@ _DIAMETERS = {"Fat tree": 4, DRAGONFLY: 3, HYPERX: 2, SLIM_FLY: 2, FLEX: 2}
 
 def _flexes(*layers: int) -> list[tuple[tuple[int, int, int, int], MeasuredDesign]]:
     """Widths, layers and terminals per router of some FleX, and the networks."""
-    return [
-        ((nx, ny, nz, p), measured(flex(nx, nz, terminals=p, other=ny))) for nx, ny, p in _SOME for nz in layers
-    ]
+    return [((nx, ny, nz, p), measured(flex(nx, nz, terminals=p, other=ny))) for nx, ny, p in _SOME for nz in layers]
 
 
 def _every(words: str, holds: list[bool]) -> tuple[bool, str]:
@@ -48,7 +46,7 @@ def _every(words: str, holds: list[bool]) -> tuple[bool, str]:
 
 
 def _ports(_: Measured) -> tuple[bool, str]:
-    found = _flexes(*(each for each in _LAYERS if each > 2))  # noqa: PLR2004 # with two layers it is another formula
+    found = _flexes(*(each for each in _LAYERS if each > 2))
     return _every("so many", [d.facts["radix_ports"] == 2 * nx + 2 * ny + p - 4 for (nx, ny, _, p), d in found])
 
 
@@ -111,9 +109,7 @@ def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, i
 
     def counted(_: Measured) -> tuple[bool, str]:
         found = _counted(same_layer, differ)
-        holds = all(
-            counts == {of(*widths, widths[axis])} for widths, cases in found.items() for axis, counts in cases
-        )
+        holds = all(counts == {of(*widths, widths[axis])} for widths, cases in found.items() for axis, counts in cases)
         told = "; ".join(
             f"{nx}x{ny}: {', '.join(sorted({str(n) for _, counts in cases for n in counts}, key=int))}"
             for (nx, ny), cases in found.items()
@@ -198,9 +194,7 @@ _NO_SIZE = (
     "the best sizes of 100 links per router give 15.42 % (67 routers per group); no others give 15.38: 15.41 (66), "
     "15.42 (68), 15.39 (69)"
 )
-_SIZE_67 = (
-    "q = 67 has 101 links per router, and 88.0 % of the bound for 101; with 100 at most it is q = 64: 81.9 %"
-)
+_SIZE_67 = "q = 67 has 101 links per router, and 88.0 % of the bound for 101; with 100 at most it is q = 64: 81.9 %"
 RULES: dict[str, Rule] = {
     "F-001": trend("2Nx+2Ny+p-4 ports in the networks that the engine builds", _ports),
     "F-002": trend("Nx+Ny+p-2 ports in the networks that the engine builds", _ports_of_two),
