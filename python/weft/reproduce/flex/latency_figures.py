@@ -49,7 +49,7 @@ def latency(title: str, *experiments: str) -> Callable[[Measured], Drawing]:
 
 
 def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawing:
-    rows = pl.concat([measured[name] for name in experiments])
+    rows = pl.concat([measured[name] for name in experiments]).filter(pl.col(q.LATENCY.column) > 0)
     shown: dict[str, list[Series]] = {}
     for routing in ROUTINGS:
         points = rows.filter(pl.col("routing") == routing)
@@ -128,9 +128,14 @@ def histogram(measured: Measured) -> Drawing:
     return drawing
 
 
+def at_half(points: pl.DataFrame, column: str) -> float:
+    """A column at load 0.5, or at the nearest load that was run."""
+    return float(near(points.drop_nulls(column), HALF)[column])
+
+
 def hops_at_half(measured: Measured, name: str) -> float:
     """Mean hops [links] of a network of Fig. 16 at load 0.5."""
-    return float(near(structure(measured, name), HALF)[q.HOPS.column])
+    return at_half(structure(measured, name), q.HOPS.column)
 
 
 def hops_by_layers(measured: Measured) -> Drawing:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import beside, least, near, of, ratio, steady, throughput
+from weft.reproduce.common.questions import beside, least, of, ratio, steady, throughput
 from weft.reproduce.common.rules import WITHIN, WITHIN_LATENCY, Part, approx, exact, trend, untestable
 from weft.reproduce.flex.latency_figures import (
     COMPLEMENT,
@@ -24,6 +24,7 @@ from weft.reproduce.flex.latency_figures import (
     NEXT_GROUP,
     PERIODS,
     UNIFORM,
+    at_half,
     hops_at_half,
     routers_visited,
     structure,
@@ -320,8 +321,8 @@ def _periods(measured: Measured) -> list[Part]:
     found = []
     for period in sorted(rows["period"].drop_nulls().unique()):
         points = rows.filter(pl.col("period") == period)
-        low = near(of(points.filter(~pl.col("saturated")), mechanism(FLEX, LBR)), HALF)
-        found.append((period, float(low[q.LATENCY.column]), throughput(points, mechanism(FLEX, LBR)).knee))
+        low = at_half(of(points.filter(~pl.col("saturated")), mechanism(FLEX, LBR)), q.LATENCY.column)
+        found.append((period, low, throughput(points, mechanism(FLEX, LBR)).knee))
     if len(found) < 2:
         raise LackingError("fewer than two periods were run")
     latencies = ", ".join(f"{latency:.1f} (T = {period})" for period, latency, _ in found)
@@ -357,7 +358,7 @@ def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
     """At load 0.5."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
-        more, less = (float(near(structure(measured, name), HALF)[q.LATENCY.column]) for name in (first, second))
+        more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))
         return more > less, f"{first} {more:.2f}, {second} {less:.2f} cycles"
 
     return judged
