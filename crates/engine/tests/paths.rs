@@ -206,3 +206,53 @@ fn every_pair_states_whole_paths_with_legal_classes() {
         }
     }
 }
+
+#[test]
+fn legs_of_dimension_order_are_those_of_valiant_and_ugal() {
+    let over = |name: &str| format!(r#"{{"{name}": {{"minimal": {{"dimension_order": {{}}}}}}}}"#);
+    for (on_grid, on_any) in [(VALIANT, over("valiant_over")), (UGAL, over("ugal_over"))] {
+        let (on_grid, on_any) = (spec(HYPERX, on_grid), spec(HYPERX, &on_any));
+        check_pairs(&on_grid, |e| {
+            let other = explain(&on_any, e.from.terminal, e.to.terminal).unwrap();
+            assert_eq!(e.path_count, other.path_count);
+            let paths = |e: &Explanation| {
+                let path = |path: &Path| (format!("{:?}", path.hops), path.probability.map(|p| (p * 1e9).round()));
+                let mut paths: Vec<_> = e.paths.iter().map(path).collect();
+                paths.sort_by(|a, b| a.0.cmp(&b.0));
+                paths
+            };
+            assert_eq!(paths(e), paths(&other));
+            let costs = |e: &Explanation| -> Vec<String> {
+                e.choices.iter().flat_map(|c| &c.candidates).map(|c| format!("{c:?}")).collect()
+            };
+            assert_eq!(costs(e), costs(&other));
+        });
+    }
+}
+
+#[test]
+fn lbr_draws_one_shortest_path_and_three_others() {
+    const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
+    let spec = spec(FLEX, r#"{"lbr": {"minimal": {"flex_minimal": {}}}}"#);
+    check_pairs(&spec, |e| {
+        if e.from.router == e.to.router {
+            return;
+        }
+        let shortest = shortest(&spec.graph, e.from.router, e.to.router);
+        let stated = stated(e);
+        assert!(stated.len() <= 4 && !stated.is_disjoint(&shortest), "{e:?}");
+        assert!(stated.iter().all(|path| path.len() <= 4), "{e:?}");
+        assert_eq!(e.choices[0].candidate_count, 4);
+        assert!(e.choices[0].rule.starts_with("a random draw"), "{e:?}");
+        // the class is the number of the hop
+        e.paths.iter().for_each(|path| path.hops.iter().zip(0u8..).for_each(|(hop, k)| assert_eq!(hop.class, k)));
+    });
+    // in an empty network all four are equally likely; with `prefer_min_on_tie` the minimal one is taken
+    let hops = |more: &str| {
+        let routing = format!(r#"{{"lbr": {{"minimal": {{"flex_minimal": {{}}}}{more}}}}}"#);
+        imply(&self::spec(FLEX, &routing)).unwrap().mean_hops.unwrap()
+    };
+    let shortest = imply(&self::spec(FLEX, r#"{"flex_minimal": {}}"#)).unwrap().mean_hops.unwrap();
+    assert!((hops(r#", "prefer_min_on_tie": true"#) - shortest).abs() < 1e-9);
+    assert!(hops("") > 1.4 * shortest, "{} {shortest}", hops(""));
+}

@@ -41,6 +41,30 @@ pub struct Board {
     posted: Vec<AtomicU32>,
 }
 
+/// The numbers of all routers in one post; all are 0 before the first one.
+#[derive(Debug, Clone, Copy)]
+pub struct Post<'a> {
+    numbers: usize,
+    all: &'a [AtomicU32],
+}
+
+impl Post<'_> {
+    /// Number `number` of router `router`.
+    #[inline(always)]
+    pub fn of(&self, router: u32, number: usize) -> u32 {
+        self.at(router as usize * self.numbers + number)
+    }
+
+    /// The number at this place: router * numbers of each router + number.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> u32 {
+        self.all.get(place).map_or(0, |number| number.load(Ordering::Relaxed))
+    }
+}
+
+/// How many posts before the last one a routing may read.
+const MOST_BACK: u64 = 1;
+
 /// Most numbers that a board keeps (1 GiB).
 const MAX_KEPT: u64 = 1 << 28;
 
@@ -60,7 +84,7 @@ impl Board {
         let (every, delay) = (time(posts.every, "every")?, time(posts.delay, "delay")?);
         // A block that is a window ahead (at most `delay`) must not write over what another still reads, up to `every +
         // delay` after it was posted.
-        let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2);
+        let kept = delay.saturating_mul(2).div_ceil(every).saturating_add(2 + MOST_BACK);
         let (numbers, all) = (posts.numbers, kept.saturating_mul(routers as u64 * posts.numbers as u64));
         if all > MAX_KEPT {
             let what =
@@ -95,13 +119,14 @@ impl Board {
         }
     }
 
-    /// Number `number` of router `router`, as others know it in cycle `now`.
+    /// The last post of all routers that others know in cycle `now`, or, with `back`, the one so many posts before it.
     #[inline]
-    pub fn read(&self, now: Cycles, router: u32, number: usize) -> u32 {
-        match now.checked_sub(self.delay) {
-            Some(then) => self.posted[self.place(then / self.every, router) + number].load(Ordering::Relaxed),
-            None => 0,
-        }
+    pub fn known(&self, now: Cycles, back: u64) -> Post<'_> {
+        debug_assert!(back <= MOST_BACK, "the board keeps no post that is older than {MOST_BACK} before the last");
+        let post = now.checked_sub(self.delay).and_then(|then| (then / self.every).checked_sub(back));
+        let first = post.map_or(0, |post| self.place(post, 0));
+        let all = self.posted.get(first..first + self.numbers * self.routers).filter(|_| post.is_some());
+        Post { numbers: self.numbers, all: all.unwrap_or_default() }
     }
 
     /// The first number of a router in a post.
@@ -130,9 +155,13 @@ mod tests {
                 // a block that lags behind by the longest window still reads its own time
                 for reader in now.saturating_sub(delay - 1)..=now {
                     let last = reader.checked_sub(delay).map(|then| then / every * every);
-                    let known = (0..3).map(|r| [board.read(reader, r, 0), board.read(reader, r, 1)]);
-                    let expected = (0..3).map(|r| last.map_or([0, 0], |last| [last as u32 + 1, 1000 * r]));
-                    assert!(known.eq(expected), "every {every}, delay {delay}: cycle {reader}");
+                    let last = [last, last.and_then(|last| last.checked_sub(every))];
+                    for (back, last) in (0..).zip(last) {
+                        let post = board.known(reader, back);
+                        let known = (0..3).map(|r| [post.of(r, 0), post.of(r, 1)]);
+                        let expected = (0..3).map(|r| last.map_or([0, 0], |last| [last as u32 + 1, 1000 * r]));
+                        assert!(known.eq(expected), "every {every}, delay {delay}: cycle {reader}, {back} back");
+                    }
                 }
             }
         }

@@ -32,7 +32,7 @@ pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
     /// What the router at `at` posts on the board.
-    fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]);
+    fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
     fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop>;
@@ -52,8 +52,8 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
         self.0.candidates(at, packet)
     }
 
-    fn post(&self, at: u64, here: &Queues<'_, V>, numbers: &mut [u32]) {
-        self.0.post(at, here, numbers);
+    fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]) {
+        self.0.post(at, here, sent, numbers);
     }
 
     fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop {

@@ -102,7 +102,7 @@ pub struct Needs {
     pub sees_terminals: bool,
     /// It reads the queues of all routers of its group. The engine then keeps each group in one block.
     pub reads_group: bool,
-    /// What its routers post on the board, if they do ([`Routing::post`], [`View::posted`]).
+    /// What its routers post on the board, if they do ([`Routing::post`], [`View::post`]).
     pub posts: Option<Posts>,
     /// The engine is to call `taken` for every head that gets a VC.
     pub remembers: bool,
@@ -192,8 +192,9 @@ pub trait Routing: Debug + Send + Sync {
         Told::Nothing
     }
 
-    /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle.
-    fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _numbers: &mut [u32])
+    /// What the router at `at` posts on the board ([`Needs::posts`]): its numbers, at the start of a cycle. `sent`: the flits
+    /// that the terminals of the router have sent since the run began, modulo 2^32.
+    fn post<Q: View + ?Sized>(&self, _at: u64, _here: &Q, _sent: impl Fn() -> u32, _numbers: &mut [u32])
     where
         Self: Sized,
     {
@@ -271,6 +272,12 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
+    /// Whether it can be one leg of a longer path: it names every hop ahead, it reads of a packet only `dest`, `dim`, `lane` and
+    /// hashes, writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear of nothing else.
+    fn can_be_a_leg(&self) -> bool {
+        false
+    }
+
     /// Whether a hash decides between candidates of equal cost; otherwise the first of them wins.
     fn draws_ties(&self) -> bool {
         false
@@ -300,6 +307,11 @@ pub trait Routing: Debug + Send + Sync {
 
     /// The intermediate to which a packet on a detour goes first.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
+        None
+    }
+
+    /// In words: how it chooses among the hops whose costs it compares, if it does not take the least.
+    fn own_rule(&self) -> Option<&'static str> {
         None
     }
 
@@ -439,7 +451,9 @@ impl<R: Routing + 'static> AnyRouting for R {
 impl dyn AnyRouting + '_ {
     /// In words: how an adaptive routing chooses.
     pub fn rule(&self) -> &'static str {
-        if matches!(self.proof(), Proof::Escapes) {
+        if let Some(rule) = self.own_rule() {
+            rule
+        } else if matches!(self.proof(), Proof::Escapes) {
             "in every step the one with the most credits among those with room; the last, its escape, if none has"
         } else if self.needs().decides == Decides::EachStep {
             "in every step anew, by the credits"

@@ -1,5 +1,6 @@
 //! What a routing sees of the router that its packet is in.
 
+use super::board::Post;
 use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
@@ -37,9 +38,9 @@ pub trait View {
     /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
     /// this router.
     fn read_of(&self, away: i32, port: u8) -> i32;
-    /// Number `number` of router `router` on the board, as this router knows it now
-    /// ([`Needs::posts`](super::routing::Needs::posts)).
-    fn posted(&self, router: u32, number: usize) -> u32;
+    /// What all routers have posted on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this
+    /// router knows now, or with `back` = 1 the one before.
+    fn post(&self, back: u64) -> Post<'_>;
     /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
     /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
@@ -253,9 +254,9 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn posted(&self, router: u32, number: usize) -> u32 {
+    fn post(&self, back: u64) -> Post<'_> {
         let board = self.common.board.as_ref().expect("a routing that reads the board says in `needs` what it posts");
-        board.read(self.now, router, number)
+        board.known(self.now, back)
     }
 
     fn fallback(&self, hop: Hop) -> Hop {

@@ -360,6 +360,8 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
 }
 
 #[cfg(test)]
+mod boards;
+#[cfg(test)]
 mod lone_flits;
 #[cfg(test)]
 mod steady_flows;

@@ -3,6 +3,7 @@
 use crate::api::board::Board;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::Net;
+use crate::state::ChannelEnd;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The routers post their numbers, in the cycles in which posts are due.
@@ -18,8 +19,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for (r, router) in self.routers.iter().enumerate() {
             let at = net.coords[router.id as usize];
             let here = queues_at!(self, net, r);
+            let ports = router.base as usize..self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
+            let from_terminal = |&port: &usize| self.outs[port].kind == ChannelEnd::Ejection;
+            let flits = |port: usize| self.outs[self.ins[port].upstream as usize].flits;
+            let sent = || ports.clone().filter(from_terminal).map(flits).fold(0, u32::wrapping_add);
             self.posts.fill(0);
-            self.routing.post(at, &here, &mut self.posts);
+            self.routing.post(at, &here, &sent, &mut self.posts);
             board.post(self.now, router.id, &self.posts);
         }
     }

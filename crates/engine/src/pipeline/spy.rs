@@ -1,5 +1,6 @@
 //! The queues of a router with a notebook: what a routing compared in a decision, number by number.
 
+use crate::api::board::Post;
 use crate::api::routing::Hop;
 use crate::api::subnetworks::LinkTable;
 use crate::api::view::{Queues, View};
@@ -40,8 +41,8 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.read_of(away, port)
     }
 
-    fn posted(&self, router: u32, number: usize) -> u32 {
-        self.queues.posted(router, number)
+    fn post(&self, back: u64) -> Post<'_> {
+        self.queues.post(back)
     }
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {

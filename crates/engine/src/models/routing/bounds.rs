@@ -12,6 +12,17 @@ const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
 pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
 
+/// Networks of several kinds whose paths are so short that two of them need no more than 6 VC classes.
+pub(crate) const SHORT_PATHS: [&str; 6] = [
+    FULL_MESH,
+    r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#,
+    r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2, "trunk_width": {"dim1": 3}}}"#,
+    r#"{"slim_fly": {"q": 3, "terminals_per_router": 1}}"#,
+    r#"{"k_ary_n_tree": {"k": 4, "n": 2}}"#,
+    FLEX,
+];
+pub(crate) const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
+
 impl<M> Example<M> {
     /// Every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3.
     pub(crate) fn bound_by_tornado_on_a_ring(self) -> Self {

@@ -2,7 +2,8 @@
 //!
 //! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
 //! destination, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
-//! minimal path at any router and escape into rings, [`bounds`] holds bounds that they give with examples.
+//! minimal path at any router and escape into rings, [`two_legs`] joins two paths of
+//! any of them, [`bounds`] holds bounds that they give with examples.
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
@@ -37,6 +38,9 @@ weft_units::registry! {
         "shortest_path" => shortest_path::ShortestPath,
         "ecmp" => ecmp::Ecmp,
         "table" => table::Table,
+        "valiant_over" => valiant_over::ValiantOver,
+        "ugal_over" => ugal_over::UgalOver,
+        "lbr" => lbr::Lbr,
     }
 }
 
@@ -46,6 +50,7 @@ mod in_transit;
 pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
+mod two_legs;
 
 pub(crate) use crate::api::agents::Published;
 pub(crate) use crate::api::examples::{Accepts, Example};

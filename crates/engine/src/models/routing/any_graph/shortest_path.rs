@@ -149,6 +149,10 @@ impl Routing for Runtime {
         packet.lane -= 1;
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        true
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }

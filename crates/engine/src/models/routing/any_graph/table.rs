@@ -306,6 +306,10 @@ impl Routing for Runtime {
         Ok(Box::new(Self { classes: self.classes.clone(), wiring, hops: hops.into() }))
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        true
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::Turns(Box::new(|turn| self.every_turn(turn)))
     }

@@ -78,6 +78,10 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        true
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::OneLeg { by_line: false }
     }

@@ -178,7 +178,7 @@ impl Runtime {
         let bits = if u32::from(router) == index(at) {
             self.bits(here)
         } else {
-            here.posted(group(at) * groups.per_group + u32::from(router), 0)
+            here.post(0).of(group(at) * groups.per_group + u32::from(router), 0)
         };
         bits >> (port - self.global.0) & 1 != 0
     }
@@ -215,7 +215,7 @@ impl Routing for Runtime {
         self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
     }
 
-    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, numbers: &mut [u32]) {
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, _sent: impl Fn() -> u32, numbers: &mut [u32]) {
         numbers[0] = self.bits(here);
     }
 

@@ -158,7 +158,7 @@ impl Runtime {
         match self.queues {
             Queues::Posted(_) if away != 0 => {
                 let router = group(cost.at) * self.valiant.groups.per_group + index(cost.at);
-                here.posted(router, usize::from(cost.port - self.global.0)) as i32
+                here.post(0).of(router, usize::from(cost.port - self.global.0)) as i32
             }
             Queues::Local {} | Queues::Global {} | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
         }
@@ -209,7 +209,7 @@ impl Routing for Runtime {
         self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
     }
 
-    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, numbers: &mut [u32]) {
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, _sent: impl Fn() -> u32, numbers: &mut [u32]) {
         for (port, number) in (self.global.0..).zip(numbers) {
             *number = here.read(port) as u32;
         }

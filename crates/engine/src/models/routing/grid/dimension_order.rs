@@ -90,6 +90,10 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        self.needs().ring_entries.is_empty()
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::OneLeg { by_line: true }
     }

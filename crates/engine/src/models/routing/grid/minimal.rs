@@ -85,6 +85,10 @@ impl Routing for Runtime {
         if choices.is_empty() { vec![Step::deliver(packet)] } else { choices }
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        true
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }

@@ -240,6 +240,10 @@ impl Routing for Runtime {
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
     }
 
+    fn can_be_a_leg(&self) -> bool {
+        true
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }

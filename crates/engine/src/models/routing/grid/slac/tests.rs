@@ -35,7 +35,7 @@ impl View for NoQueues {
     fn read_of(&self, _: i32, _: u8) -> i32 {
         unreachable!("it reads no queue")
     }
-    fn posted(&self, _: u32, _: usize) -> u32 {
+    fn post(&self, _: u64) -> crate::api::board::Post<'_> {
         unreachable!("it reads no queue")
     }
     fn member(&self, _: Hop, _: u32) -> (u32, Hop) {

@@ -42,7 +42,7 @@ impl View for Router {
     fn read_of(&self, _: i32, _: u8) -> i32 {
         unreachable!("OFAR reads its own router")
     }
-    fn posted(&self, _: u32, _: usize) -> u32 {
+    fn post(&self, _: u64) -> crate::api::board::Post<'_> {
         unreachable!("OFAR reads its own router")
     }
     fn member(&self, hop: Hop, _: u32) -> (u32, Hop) {
