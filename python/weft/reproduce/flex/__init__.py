@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from weft.reproduce.common.rules import Rule
 
 _SHORT: dict[str, Any] = {
-    "measure.warmup": "500cycles",
-    "measure.window": "1000cycles",
-    "measure.drain_limit": "500cycles",
+    "measure.warmup": "300cycles",
+    "measure.window": "600cycles",
+    "measure.drain_limit": "300cycles",
 }
-_LOADS = [0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0]
+_LOADS = [0.02, 0.1, 0.3, 0.6, 1.0]
+# Several of the longest periods.
+_PERIODS = {"measure.warmup": "2000cycles", "measure.window": "2000cycles", "sweep.traffic.load": [0.1, 0.5, 0.8, 1.0]}
 
 
 def _sweep(name: str, *loads: float) -> Experiment:
@@ -33,7 +35,7 @@ def _sweep(name: str, *loads: float) -> Experiment:
 
 
 EXPERIMENTS = (
-    _sweep("uniform", 0.1, 0.4, 0.6, 0.8, 0.9, 1.0),
+    _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0),
     *(_sweep(name) for name in ("bit_complement", "bit_reverse", "shuffle", "transpose")),
     Experiment(
         "hot_spot",
@@ -50,6 +52,7 @@ EXPERIMENTS = (
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
     _sweep("next_group"),
     _sweep("larger"),
+    Experiment(latency_figures.PERIODS, (_SHORT | _PERIODS,)),
     _sweep("layers", 0.1, 0.5, 1.0),
 )
 

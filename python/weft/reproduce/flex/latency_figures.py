@@ -18,6 +18,7 @@ from weft.reproduce.flex.performance_frame import (
     HYPERX_3D,
     LARGER,
     LBR,
+    LBR_ON_TIE,
     MINIMAL,
     ROUTINGS,
     mechanism,
@@ -74,10 +75,14 @@ def periods(measured: Measured) -> Drawing:
     rows = measured[PERIODS]
     series = [
         over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}", q.LATENCY.column)
-        for period in sorted(rows["period"].drop_nulls().unique())
+        for period in sorted(rows.filter(pl.col("routing") == LBR)["period"].drop_nulls().unique())
     ]
     if not series:
         raise LackingError("LBR was not run")
+    if (rows["routing"] == LBR_ON_TIE).any():
+        ties = of(rows, mechanism(FLEX, LBR_ON_TIE))
+        label = f"T = {ties['period'][0]}, minimal on ties"
+        series.append(over_load(ties, label, q.LATENCY.column))
     most = _MOST * min((y for each in series for y in each.y), default=1.0)
     title = "Fig. 14: LBR over the period T of its snapshots [cycles]"
     return line_figures.curves(title, _LOAD, q.LATENCY.axis, series, at_top=True, most=most)[0]

@@ -317,7 +317,7 @@ def _larger(measured: Measured) -> list[Part]:
 
 def _periods(measured: Measured) -> list[Part]:
     """Latency and saturation of LBR from one period of its snapshots to the next longer one."""
-    rows = measured[PERIODS]
+    rows = measured[PERIODS].filter(pl.col("routing") == LBR)
     found = []
     for period in sorted(rows["period"].drop_nulls().unique()):
         points = rows.filter(pl.col("period") == period)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 # The routings of the paper, in its order.
 ROUTINGS = (MINIMAL, UGAL, LBR)
+# LBR that takes the minimal path where all queues are equal.
+LBR_ON_TIE = "LBR, minimal on ties"
 # FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
 # Figs. 13, 16 and 17.
@@ -80,6 +82,8 @@ def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
     """The network, and the routing as the paper calls it."""
     name, parameters = _named(scenario["routing"])
     routing = _OVER.get(name, MINIMAL)
+    if name == "lbr" and parameters["prefer_min_on_tie"]:
+        routing = LBR_ON_TIE
     if name == "flex_minimal" and parameters["paths"] == "balanced":
         routing = BALANCED
     return _network(*_named(scenario["topology"])), routing

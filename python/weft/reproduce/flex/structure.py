@@ -13,6 +13,7 @@ import polars as pl
 
 from weft.design import moore
 from weft.design.families import FAMILIES
+from weft.plot import style
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series
 from weft.reproduce.common.rules import exact, trend
@@ -152,7 +153,7 @@ def _slim_fly_share(_: Measured) -> float:
 
 def scalability(_: Measured) -> Drawing:
     """Fig. 3: most routers over the links of a router to others."""
-    radixes = list(range(8, _RADIX + 1, 4))
+    radixes = list(range(12, _RADIX + 1, 8))
     series = [
         Series("Moore bound, diameter 3", radixes, [moore.bound(radix, 3) for radix in radixes]),
         Series(DRAGONFLY, radixes, [_dragonfly_routers(radix)[0] for radix in radixes]),
@@ -165,6 +166,7 @@ def scalability(_: Measured) -> Drawing:
     drawing, axes = line_figures.curves(*words, series, looks=[*NETWORKS, *(each.label for each in series)])
     axes.set_yscale("log")
     axes.set_ylim(10, 3 * moore.bound(_RADIX, 3))
+    style.plain_log(axes.yaxis)
     return drawing
 
 
