@@ -226,9 +226,9 @@ def test_odd_values_never_end_a_report(experiment: str, value: float | str | Non
 def tiny(each: Experiment) -> Experiment:
     """An experiment of a second: a tenth of the routers, one load, hundreds of cycles."""
     small: dict[str, Any] = {
-        "k_ary_n_tree": {"k": 3, "n": 3},
+        "k_ary_n_tree": {"k": 4, "n": 2},
         "dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2},
-        "hyperx": {"widths": [3, 3], "terminals_per_router": 3},
+        "hyperx": {"widths": [3, 3], "terminals_per_router": 2},
         "slim_fly": {"q": 3, "terminals_per_router": 2},
         "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 2},
     }
@@ -237,6 +237,15 @@ def tiny(each: Experiment) -> Experiment:
     found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
     if each.name not in ("layers", "larger"):
         sets["zip.topology"] = [{name: small[name]} for (name,) in found]
+    if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):
+        sets["traffic.pattern.within.terminals"] = 16
+    if each.name.endswith("_of_ids"):
+        digits = {"digits": {"radix": 4, "digits": 2}}
+        within = {"terminals": 16, "pattern": {each.name.removesuffix("_of_ids"): {"by": digits}}}
+        sets["traffic.pattern"] = {"within": within}
+    if each.name in ("neighbor", "tornado"):
+        digits = {"booksim_digits": {"radix": 2, "digits": 2}}
+        sets["zip.traffic.pattern"] = [{each.name: {"by": digits}} for _ in found]
     return dataclasses.replace(each, quick=(sets,))
 
 

@@ -161,9 +161,11 @@ FIGURES = (
 )
 
 _LBR_RULES: dict[str, Rule] = {
-    "F-127": given("unit tests hold it over the paths that are left"),
-    "F-128": given("unit tests hold it"),
-    "F-129": given("1 minimal and 3 Valiant paths are the parameters of the runs"),
+    "F-127": given(
+        "a unit test holds it over the paths in use (`shares_sum_to_one_and_fill_the_paths_in_use_to_one_level`)"
+    ),
+    "F-128": given("the same test holds it: queues and shares fill all paths in use to one level"),
+    "F-129": given("1 minimal path and 3 over intermediates are parameters of the runs"),
 }
 RULES = {
     **structure.RULES,

@@ -63,7 +63,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     return {
         "network": network,
         "routing": routing,
-        "period": int(parameters["every"].removesuffix("cycles")) if name == "lbr" else None,
+        "period": int(parameters["every"].split("cycle")[0]) if name == "lbr" else None,
         "hop_packets": results.summaries[point].get("hop_histogram"),
         # where some terminals are silent loads are smaller by as many; the load as set is that of the others
         "accepted_load": accepted / offered * row["load"] if accepted is not None and offered else None,
