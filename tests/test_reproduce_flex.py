@@ -169,6 +169,16 @@ def test_reasons_name_the_errors_of_the_paper() -> None:
     assert "chance decides" in rows["F-045"].verdict
 
 
+def test_a_network_whose_paths_carry_less_is_the_cause_of_a_miss() -> None:
+    bound = pl.when(pl.col("network") == FLEX).then(0.1).otherwise(0.125).alias("path_bound")
+    minimal = mechanism(FLEX, MINIMAL)
+    off = changed("bit_complement", lambda rows: scaled("accepted_load", 0.5, minimal)(rows).with_columns(bound))
+    verdict = judged(off)["F-104"].verdict
+    assert "under minimal the paths of FleX carry 0.100, those of Slim Fly 0.125 (`weft check`)" in verdict
+    unknown = changed("bit_complement", scaled("accepted_load", 0.5, minimal))
+    assert judged(unknown)["F-104"].verdict.endswith("cause not isolated")
+
+
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
     assert rows["F-105"].verdict == "not run because it needs bit_complement, which a run without --only has"

@@ -19,41 +19,37 @@ from weft.reproduce.flex.performance_frame import frame
 if TYPE_CHECKING:
     from weft.reproduce.common.rules import Rule
 
-_SHORT: dict[str, Any] = {
-    "measure.warmup": "300cycles",
-    "measure.window": "600cycles",
-    "measure.drain_limit": "300cycles",
-}
-_LOADS = [0.02, 0.1, 0.3, 0.6, 1.0]
-# Several of the longest periods.
-_PERIODS = {"measure.warmup": "2000cycles", "measure.window": "2000cycles", "sweep.traffic.load": [0.1, 0.5, 0.8, 1.0]}
+
+def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
+    """Lengths of a run [cycles]."""
+    return {
+        "measure.warmup": f"{warmup}cycles",
+        "measure.window": f"{window}cycles",
+        "measure.drain_limit": f"{drain}cycles",
+    }
 
 
-def _sweep(name: str, *loads: float) -> Experiment:
+# Uniform traffic and bit complement, on which most claims rest, are run for longer than the other patterns.
+_SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
+
+
+def _sweep(name: str, *loads: float, lasting: dict[str, Any] = _SHORTER) -> Experiment:
     """The runs of a pattern; a quick run has shorter windows and fewer loads."""
-    return Experiment(name, (_SHORT | {"sweep.traffic.load": list(loads or _LOADS)},))
+    return Experiment(name, (lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))},))
 
 
 EXPERIMENTS = (
-    _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0),
-    *(_sweep(name) for name in ("bit_complement", "bit_reverse", "shuffle", "transpose")),
-    Experiment(
-        "hot_spot",
-        (
-            {
-                "measure.warmup": "2000cycles",
-                "measure.window": "5000cycles",
-                "measure.drain_limit": "2000cycles",
-                "sweep.traffic.load": [0.0004, 0.0008, 0.0012],
-            },
-        ),
-    ),
+    _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
+    _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
+    *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
+    _sweep("hot_spot", 0.0004, 0.0008, 0.0012, lasting=_lasting(2000, 5000, 2000)),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
     _sweep("next_group"),
-    _sweep("larger"),
-    Experiment(latency_figures.PERIODS, (_SHORT | _PERIODS,)),
-    _sweep("layers", 0.1, 0.5, 1.0),
+    _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
+    # a period and more before and in the window
+    _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200)),
+    _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT),
 )
 
 _LATENCY = (

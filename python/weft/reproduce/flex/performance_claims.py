@@ -99,12 +99,24 @@ def _saturates(
     parts = []
     for name in above:
         theirs = saturation(measured, pattern, name, routing)
-        parts.append(Part(ours > theirs, f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"))
+        told = f"{pattern}, {routing}: {than} {ours:.3f}, {name} {theirs:.3f}"
+        parts.append(Part(ours > theirs, told, _by_paths(measured, pattern, routing, than, name)))
     if near_:
         theirs = saturation(measured, pattern, near_, routing)
         told = f"{pattern}, {routing}: {than} {ours:.3f}, {near_} {theirs:.3f} ({ours / theirs - 1:+.0%})"
         parts.append(Part(abs(ours / theirs - 1) <= WITHIN, told))
     return parts
+
+
+def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
+    """Why a network accepts less than another, if the loads of the channels on their paths say so; else empty."""
+    rows = measured[pattern]
+    bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
+    if any(each.is_empty() for each in bounds):
+        return ""
+    low, high = (fmean(each.to_list()) for each in bounds)
+    told = f"under {routing} the paths of {less} carry {low:.3f}, those of {more} {high:.3f} (`weft check`)"
+    return told if low < high else ""
 
 
 def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part]:

@@ -31,6 +31,7 @@ COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "routing": pl.String,
     "period": pl.Int64,
+    "path_bound": pl.Float64,
     "hop_packets": pl.List(pl.Int64),
 }
 
@@ -48,8 +49,8 @@ def mechanism(network: str, routing: str) -> str:
 def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it; its accepted load is per active terminal.
 
-    Further columns: ``network``, ``routing``, ``period`` (of the snapshots of LBR) [cycles], ``hop_packets`` (packets
-    by number of links).
+    Further columns: ``network``, ``routing``, ``period`` (of the snapshots of LBR) [cycles], ``path_bound`` (load that
+    paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -59,14 +60,16 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     scenario = results.scenario(point)
     network, routing = _who(scenario)
     name, parameters = _named(scenario["routing"])
-    accepted, offered = row["accepted_load"], row["offered_load"]
+    # where some terminals are silent loads are smaller by as many; the load as set is that of the others
+    active = row["load"] / row["offered_load"] if row["offered_load"] else None
+    accepted, bound = row["accepted_load"], results.summaries[point].get("path_bound_load")
     return {
         "network": network,
         "routing": routing,
         "period": int(parameters["every"].split("cycle")[0]) if name == "lbr" else None,
         "hop_packets": results.summaries[point].get("hop_histogram"),
-        # where some terminals are silent loads are smaller by as many; the load as set is that of the others
-        "accepted_load": accepted / offered * row["load"] if accepted is not None and offered else None,
+        "accepted_load": accepted * active if accepted is not None and active else None,
+        "path_bound": bound * active if bound is not None and active else None,
     }
 
 
