@@ -73,6 +73,7 @@ def _tracked(pattern: str) -> list[Path]:
 SHORTER = {
     "reproduce tcep": "--only 3",
     "reproduce ofar": "--only cost",
+    "reproduce flex": "--only table3",
     "validate": "--filter 'torus8x8_uniform_1f 0.01$'",
     "saturation": "--tolerance 0.1",
     "run examples/quickstart.yaml --report": "--set 'sweep.traffic.load=[0.02, 0.1]' --out results/quickstart",

@@ -32,7 +32,7 @@ ORDER = (
     ("peers.booksim", "report"),
     ("peers.validate", "api", "design"),
     ("reproduce.common",),
-    ("reproduce.ofar", "reproduce.tcep"),
+    ("reproduce.flex", "reproduce.ofar", "reproduce.tcep"),
     ("reproduce",),
     ("cli",),
     ("",),

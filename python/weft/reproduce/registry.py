@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
+    "flex": "Jeon and others: FleX, IEEE Access 2022",
 }
 
 

@@ -94,7 +94,7 @@ def curves(
     axes.set_ylabel(y)
     for each in series:
         line(axes, each, shown[each.label], at_top=at_top)
-    values = [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
+    values = _heights(series, at_top=at_top)
     ends = [end for each in series for end in each.x]
     axes.set_xlim(0, 1.04 * max(ends, default=1.0))
     axes.set_ylim(0, min(most, 1.15 * max(values, default=1.0) or 1.0))
@@ -104,10 +104,19 @@ def curves(
     return drawing, axes
 
 
-def panels(title: str, shown: Mapping[str, Sequence[Series]], x: str, y: str, *, looks: Sequence[str] = ()) -> Drawing:
+def panels(
+    title: str,
+    shown: Mapping[str, Sequence[Series]],
+    x: str,
+    y: str,
+    *,
+    looks: Sequence[str] = (),
+    at_top: bool = False,
+    most: float = inf,
+) -> Drawing:
     """A figure as wide as a page, with a panel for each pattern (or other name) and the curves in it.
 
-    `looks` are labels in a fixed order, as in `curves`.
+    `looks`, `at_top` and `most` are as in `curves`.
     """
     labels = dict.fromkeys([*looks, *(each.label for series in shown.values() for each in series)])
     known = style.looks(list(labels))
@@ -121,13 +130,20 @@ def panels(title: str, shown: Mapping[str, Sequence[Series]], x: str, y: str, *,
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         for each in series:
-            line(axes, each, known[each.label])
+            line(axes, each, known[each.label], at_top=at_top)
         axes.set_xlim(left=0)
-        axes.set_ylim(0, 1.1 * max((value for each in series for value in each.y), default=1.0) or 1.0)
-    tables = {name: numbers_of(x, y, series) for name, series in shown.items()}
+        axes.set_ylim(0, min(most, 1.1 * max(_heights(series, at_top=at_top), default=1.0) or 1.0))
+        if at_top:
+            _over_the_top(axes, series, known)
+    tables = {name: numbers_of(x, y, series, at_top=at_top) for name, series in shown.items()}
     labelled = [table.select(pl.lit(name).alias("pattern"), pl.all()) for name, table in tables.items()]
     drawing.numbers = pl.concat(labelled, how="diagonal")  # a panel without a point has no column of series
     return drawing
+
+
+def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
+    """The heights of points that are shown where they are, not at the upper edge."""
+    return [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
 
 
 def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False) -> pl.DataFrame:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from weft.reproduce.common.paper import Experiment, Figure, Paper
     from weft.reproduce.common.scoreboard import Row
     from weft.results.result_set import ResultSet
@@ -30,12 +32,15 @@ class Shown:
         Why it was not drawn; empty if it was.
     remark : str
         A remark on its points; empty if there is none.
+    table : polars.DataFrame or None
+        The rows of a table.
     """
 
     figure: Figure
     files: list[Path] = field(default_factory=list)
     absent: str = ""
     remark: str = ""
+    table: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)

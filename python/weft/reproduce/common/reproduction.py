@@ -121,13 +121,23 @@ def _check(root: Path, names: Iterable[str]) -> None:
 
 
 def _draw(figure: Figure, measured: Measured, folder: Path) -> Shown:
-    if figure.draw is None:
+    if figure.draw is None and figure.rows is None:
         return Shown(figure, absent=f"waits for {figure.waits}")
     try:
-        files = line_figures.saved(line_figures.drawn(figure, measured), folder, f"fig{figure.name}")
-        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "")
+        table = figure.rows(measured) if figure.rows else None
+        if table is None:
+            files = line_figures.saved(line_figures.drawn(figure, measured), folder, f"fig{figure.name}")
+        else:
+            files = [_written(table, folder / f"{figure.name}.csv")]
+        return Shown(figure, files, remark=figure.remark(measured) if figure.remark else "", table=table)
     except LackingError as problem:
         return Shown(figure, absent=str(problem))
+
+
+def _written(table: pl.DataFrame, path: Path) -> Path:
+    with replaced(path) as partial:
+        table.write_csv(partial)
+    return path
 
 
 def _write(done: Reproduction) -> None:

@@ -30,6 +30,7 @@ def html(done: Reproduction) -> str:
         rows=done.rows,
         words=WORDS,
         figures=[(each, _picture(each.files)) for each in done.shown],
+        cell=_cell,
         runs=[_ran(results.root.name, each.scaled, run_facts.facts(results)) for each, results in done.ran],
         style=Markup(_asset("weft.report", "page.css") + _asset("weft.reproduce", "reproduce.css")),
     )
@@ -41,6 +42,15 @@ def _picture(paths: list[Path]) -> str:
         if path.suffix == ".svg":
             return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"
     return ""
+
+
+def _cell(value: Any) -> str:
+    """A value of a table."""
+    if value is None:
+        return "-"
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
 
 
 def _ran(name: str, scaled: str, facts: dict[str, Any]) -> dict[str, Any]:

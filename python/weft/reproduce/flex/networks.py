@@ -1,0 +1,88 @@
+"""The networks of the paper, as its tables and figures build them, and their numbers without a simulation.
+
+"Full global bandwidth" is the paper's rule (section III-B): a dragonfly with a = 2 p = 2 h, and p = floor(k / 3) of k
+ports elsewhere, which is half of the links of a router to others.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from weft.design.comparison_of_designs import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.design.measured_design import MeasuredDesign
+
+FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX = "Fat tree", "Dragonfly", "HyperX", "Slim Fly", "FleX"
+# In a fixed order, so that they look the same in all figures.
+NETWORKS = (FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX)
+# The tree of the performance runs, where it stands beside the one that the paper prices.
+K_ARY_TREE = "10-ary 3-tree"
+
+Topology = dict[str, Any]
+
+
+def fat_tree(k: int) -> Topology:
+    """The tree of pods of M. Al-Fares et al. (SIGCOMM'08), of routers of k ports."""
+    return {"fat_tree": {"k": k}}
+
+
+def dragonfly(h: int) -> Topology:
+    """A dragonfly with full global bandwidth."""
+    sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
+    return {"dragonfly": sizes}
+
+
+def hyperx(width: int, terminals: int | None = None) -> Topology:
+    """A square HyperX; by default with full global bandwidth."""
+    return {"hyperx": {"widths": [width, width], "terminals_per_router": terminals or width - 1}}
+
+
+def slim_fly(q: int) -> Topology:
+    """A Slim Fly with full global bandwidth."""
+    degree = (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
+    return {"slim_fly": {"q": q, "terminals_per_router": degree // 2}}
+
+
+def flex(width: int, layers: int = 3, terminals: int | None = None, other: int | None = None) -> Topology:
+    """A FleX; by default square, of three layers and with full global bandwidth."""
+    widths = [width, other or width]
+    return {"flex": {"widths": widths, "layers": layers, "terminals_per_router": terminals or sum(widths) - 2}}
+
+
+# Table 6: about 1,000 terminals. HyperX has a terminal more per router than the rule gives.
+TABLE_6: dict[str, Topology] = {
+    FAT_TREE: fat_tree(16),
+    K_ARY_TREE: {"k_ary_n_tree": {"k": 10, "n": 3}},
+    DRAGONFLY: dragonfly(4),
+    HYPERX: hyperx(10, 10),
+    SLIM_FLY: slim_fly(9),
+    FLEX: flex(6),
+}
+# Fig. 13.
+LARGER = flex(8, terminals=5)
+
+# Tables 4 and 5: the networks of about so many terminals. The paper gives these numbers only. Among the full-bandwidth
+# networks of about that size we take those whose ratios are the printed ones (Table 4); the smallest are our choice.
+SIZES = (500, 1000, 2000, 5000, 10000)
+OF_SIZE: dict[str, dict[int, Topology]] = {
+    FAT_TREE: dict(zip(SIZES, map(fat_tree, (12, 16, 20, 28, 34)), strict=True)),
+    DRAGONFLY: dict(zip(SIZES, map(dragonfly, (3, 4, 5, 6, 7)), strict=True)),
+    HYPERX: dict(zip(SIZES, map(hyperx, (8, 10, 14, 18, 22)), strict=True)),
+    SLIM_FLY: dict(zip(SIZES, map(slim_fly, (7, 9, 11, 13, 19)), strict=True)),
+    FLEX: dict(zip(SIZES, map(flex, (5, 6, 8, 10, 12)), strict=True)),
+}
+
+
+@cache
+def _measured(text: str) -> MeasuredDesign:
+    return compare({"one": json.loads(text)}).designs[0]
+
+
+def measured(topology: Mapping[str, Any]) -> MeasuredDesign:
+    """A network with the numbers that `weft design` gives."""
+    return _measured(json.dumps(topology))

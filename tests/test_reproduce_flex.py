@@ -1,0 +1,290 @@
+"""The reproduction of FleX: its networks, verdicts, tables, figures, and the command."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import weft
+from odd_values import ODD, check_report
+from reproduced_flex import ideal
+from weft.cli import main
+from weft.plot import style
+from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common.reproduction import reproduce
+from weft.reproduce.flex import PAPER, networks
+from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
+from weft.reproduce.flex.performance_frame import LARGER, LBR, MINIMAL, UGAL, mechanism, of_layers
+from weft.reproduce.registry import paper
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from weft.reproduce.common.paper import Experiment
+
+NOTHING = Measured()
+# Claims that arithmetic contradicts, so that no run can meet them; the board gives the reason of each.
+IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 50, 69, 72, 91, 99, 100, 119, 124, 137, 138, 139}
+DRAWN = [each.name for each in PAPER.figures if each.draw]
+TABLES = [each.name for each in PAPER.figures if each.rows]
+
+
+def judged(measured: Measured) -> dict[str, scoreboard.Row]:
+    """The rows of the scoreboard by claim."""
+    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+
+
+@cache
+def as_printed() -> dict[str, scoreboard.Row]:
+    """The rows for what the paper prints."""
+    return judged(ideal())
+
+
+def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
+    """What the paper prints, but for one experiment."""
+    printed = ideal()
+    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+
+
+def scaled(column: str, factor: float, *mechanisms: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes a number of some mechanisms."""
+    it = pl.col("mechanism").is_in(mechanisms)
+    return lambda rows: rows.with_columns(
+        pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
+    )
+
+
+def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
+    printed = claims.read(PAPER.path("claims.csv"))
+    assert [claim.id for claim in printed] == [f"F-{number:03}" for number in range(1, 140)]
+    assert PAPER.rules.keys() == {claim.id for claim in printed}
+
+
+def test_what_rules_and_figures_need_exists() -> None:
+    names = {each.name for each in PAPER.experiments}
+    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
+    assert {name for figure in PAPER.figures for name in figure.needs} <= names
+    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    assert [each.name for each in PAPER.needed(PAPER.chosen(["13", "table6"]))] == ["bit_complement", "larger"]
+    assert [each.name for each in PAPER.chosen(["6"])] == ["6a", "6b", "6c", "6d"]
+
+
+def test_full_bandwidth_is_half_of_the_links_of_a_router() -> None:
+    """p = floor(k / 3) has one solution: half of the other ports, rounded down. Dragonflies have a = 2 p = 2 h."""
+    for name, by_size in networks.OF_SIZE.items():
+        for topology in by_size.values():
+            facts = networks.measured(topology).facts
+            each = facts["terminals"] // facts["routers"]
+            if name == DRAGONFLY:
+                sizes = topology["dragonfly"]
+                assert sizes["routers_per_group"] == 2 * each == 2 * sizes["global_links_per_router"]
+            elif name != FAT_TREE:
+                assert each == facts["radix_ports"] // 3 == facts["degree_max_links"] // 2
+
+
+def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
+    answers = {key: row.finding.answer for key, row in as_printed().items()}
+    assert {key for key, answer in answers.items() if answer == "missed"} == {f"F-{each:03}" for each in IMPOSSIBLE}
+    assert "not run" not in answers.values()
+    apart = {key for key, answer in answers.items() if answer == "by construction"}
+    assert apart == {f"F-{each:03}" for each in (74, 75, 77, 127, 128, 129)}
+
+
+def curve(routing: str, *names: str) -> tuple[str, ...]:
+    """The curves of networks under a routing."""
+    return tuple(mechanism(name, routing) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("claim", "experiment", "change"),
+    [
+        ("F-014", "uniform", scaled("hops_mean", 1.2, *curve(MINIMAL, FLEX))),
+        ("F-101", "uniform", scaled(q.LATENCY.column, 1.2, *curve(UGAL, FLEX))),
+        ("F-101", "uniform", scaled("accepted_load", 0.6, *curve(LBR, FLEX))),
+        ("F-102", "uniform", scaled("accepted_load", 0.7, *curve(MINIMAL, HYPERX))),
+        ("F-103", "uniform", scaled("accepted_load", 0.88, *curve(LBR, FLEX))),
+        ("F-104", "bit_complement", scaled("accepted_load", 0.5, *curve(MINIMAL, FLEX))),
+        ("F-105", "bit_complement", scaled("accepted_load", 0.89, *curve(LBR, FLEX))),
+        ("F-106", "bit_complement", scaled(q.LATENCY.column, 1.1, *curve(LBR, FLEX))),
+        ("F-106", "bit_complement", scaled(q.LATENCY.column, 0.9, *curve(UGAL, FLEX))),
+        ("F-107", "bit_reverse", scaled("accepted_load", 0.85, *curve(LBR, FLEX))),
+        ("F-107", "bit_reverse", scaled(q.LATENCY.column, 0.8, *curve(MINIMAL, SLIM_FLY))),
+        ("F-108", "shuffle", scaled("accepted_load", 0.9, *curve(UGAL, FLEX))),
+        ("F-109", "transpose", scaled(q.LATENCY.column, 2.0, *curve(MINIMAL, DRAGONFLY))),
+        ("F-109", "transpose", scaled("accepted_load", 0.5, *curve(UGAL, FLEX))),
+        ("F-110", "transpose", scaled(q.LATENCY.column, 0.7, *curve(UGAL, DRAGONFLY))),
+        ("F-111", "hot_spot", scaled(q.LATENCY.column, 1.2, *curve(MINIMAL, FLEX))),
+        ("F-112", "random_permutation", scaled("accepted_load", 1.5, *curve(UGAL, SLIM_FLY))),
+        ("F-113", "random_permutation", scaled("accepted_load", 0.85, *curve(LBR, FLEX))),
+        ("F-114", "asymmetric", scaled("accepted_load", 0.7, *curve(UGAL, HYPERX))),
+        ("F-115", "asymmetric", scaled("accepted_load", 0.85, *curve(LBR, FLEX))),
+        ("F-116", "tornado", scaled("accepted_load", 0.2, *curve(LBR, FLEX))),
+        ("F-117", "uniform", scaled(q.LATENCY.column, 2.0, *curve(LBR, FLEX))),
+        ("F-118", "tornado", scaled("accepted_load", 0.2, *curve(MINIMAL, FLEX))),
+        ("F-120", "uniform", lambda rows: rows.with_columns(hop_packets=pl.lit([1, 2, 3, 4]))),
+        ("F-121", "next_group", scaled("accepted_load", 0.5, *curve(LBR, FLEX))),
+        ("F-125", "larger", scaled("accepted_load", 0.9, *curve(LBR, LARGER))),
+        ("F-126", "periods", lambda rows: rows.with_columns(period=1001 - pl.col("period"))),
+        ("F-131", "layers", scaled("hops_mean", 0.9, f"{of_layers(4)}, minimal, all paths")),
+        ("F-132", "layers", scaled("hops_mean", 0.9, "HyperX 6x6x6, minimal")),
+        ("F-133", "layers", scaled("hops_mean", 0.9, f"{of_layers(7)}, minimal, all paths")),
+        ("F-134", "layers", scaled(q.LATENCY.column, 0.9, f"{of_layers(4)}, minimal, all paths")),
+        ("F-135", "layers", scaled(q.LATENCY.column, 0.9, "HyperX 6x6x6, minimal")),
+        ("F-136", "layers", scaled(q.LATENCY.column, 1.1, "HyperX 6x6, minimal")),
+    ],
+)
+def test_a_number_that_is_off_misses_its_claim(
+    claim: str, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    assert as_printed()[claim].finding.answer == "met", as_printed()[claim].verdict
+    finding = PAPER.rules[claim].judge(changed(experiment, change))
+    assert finding.answer == "missed", finding.measured
+    assert "is allowed" in finding.because or "; asked: " in finding.because or " is not " in finding.because
+
+
+def test_both_readings_of_tornado_are_told_and_one_is_judged() -> None:
+    lost = changed("tornado_of_ids", scaled("accepted_load", 0.1, *curve(LBR, FLEX)))
+    finding = PAPER.rules["F-116"].judge(lost)
+    assert finding.answer == "met"
+    assert "tornado, all digits of ids, LBR: Fat tree 0.950" in finding.measured
+    assert finding.measured.endswith("FleX 0.002"), "a tenth of what it accepts at the lowest load"
+
+
+def test_reasons_name_the_errors_of_the_paper() -> None:
+    rows = as_printed()
+    assert "7,280" in rows["F-022"].verdict
+    assert "swapped" in rows["F-028"].verdict
+    assert "swapped" in rows["F-033"].verdict
+    assert "(Nx-1)+(Ny-1)" in rows["F-072"].verdict
+    assert "19 ports" in rows["F-091"].verdict
+    assert "10-ary 3-tree costs 6,648,086 $" in rows["F-080"].finding.measured
+    assert "chance decides" in rows["F-045"].verdict
+
+
+def test_a_network_whose_paths_carry_less_is_the_cause_of_a_miss() -> None:
+    bound = pl.when(pl.col("network") == FLEX).then(0.1).otherwise(0.125).alias("path_bound")
+    minimal = mechanism(FLEX, MINIMAL)
+    off = changed("bit_complement", lambda rows: scaled("accepted_load", 0.5, minimal)(rows).with_columns(bound))
+    verdict = judged(off)["F-104"].verdict
+    assert "under minimal the paths of FleX carry 0.100, those of Slim Fly 0.125 (`weft check`)" in verdict
+    unknown = changed("bit_complement", scaled("accepted_load", 0.5, minimal))
+    assert judged(unknown)["F-104"].verdict.endswith("cause not isolated")
+
+
+def test_what_was_not_run_is_said() -> None:
+    rows = judged(NOTHING)
+    assert rows["F-105"].verdict == "not run because it needs bit_complement, which a run without --only has"
+    assert rows["F-096"].finding.answer == "met", "a cost needs no run"
+    alone = ideal()["bit_complement"].filter(pl.col("routing") == MINIMAL)
+    finding = judged(Measured({"bit_complement": alone}))["F-104"]
+    assert finding.verdict == "not run because UGAL and LBR was not run"
+    assert rows["F-015"].finding.answer == "untestable"
+    assert as_printed()["F-015"].finding.measured == "4.780 routers visited"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
+    (figure,) = PAPER.chosen([name])
+    drawing = line_figures.drawn(figure, ideal())
+    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
+    assert drawing.numbers is not None
+    assert not drawing.numbers.is_empty()
+    for axes in drawing.axes:
+        if axes.axison:
+            assert "[" in axes.get_ylabel()
+            assert "[" in axes.get_xlabel() or not axes.get_xlabel()
+    if figure.needs:
+        with pytest.raises(LackingError):
+            line_figures.drawn(figure, NOTHING)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_has_its_lines_and_units(name: str) -> None:
+    (figure,) = PAPER.chosen([name])
+    assert figure.rows
+    table = figure.rows(NOTHING)
+    assert table.height == {"table2": 5, "table3": 5, "table4": 4, "table5": 5, "table6": 7}[name]
+    assert {"table2", "table3", "table4", "table5", "table6"} == set(TABLES)
+
+
+def test_table_6_shows_both_fat_trees() -> None:
+    (figure,) = PAPER.chosen(["table6"])
+    assert figure.rows
+    rows = {row["network"]: row for row in figure.rows(NOTHING).iter_rows(named=True)}
+    pods, simulated = rows["Fat tree (16-ary pods)"], rows["10-ary 3-tree"]
+    assert (pods["routers"], pods["power [W]"]) == (320, 14336)
+    assert (simulated["routers"], simulated["links"]) == (300, 2000)
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("experiment", ["uniform", "bit_complement", "hot_spot", "periods", "layers", "larger"])
+def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
+    """Whatever a routing's numbers are, claims are answered, and figures drawn or said to be absent."""
+    wanted = {*curve(MINIMAL, FLEX, DRAGONFLY), *curve(LBR, FLEX, LARGER), "HyperX 6x6x6, minimal"}
+    for measured in check_report(PAPER, ideal(), experiment, wanted & {*ideal()[experiment]["mechanism"]}, value):
+        assert len(judged(measured)) == 139
+
+
+def tiny(each: Experiment) -> Experiment:
+    """An experiment of a second: a tenth of the routers, one load, hundreds of cycles."""
+    small: dict[str, Any] = {
+        "k_ary_n_tree": {"k": 4, "n": 2},
+        "dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2},
+        "hyperx": {"widths": [3, 3], "terminals_per_router": 2},
+        "slim_fly": {"q": 3, "terminals_per_router": 2},
+        "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 2},
+    }
+    sets: dict[str, Any] = {"measure.warmup": "100cycles", "measure.window": "200cycles"}
+    sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
+    found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
+    if each.name not in ("layers", "larger"):
+        sets["zip.topology"] = [{name: small[name]} for (name,) in found]
+    if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):
+        sets["traffic.pattern.within.terminals"] = 16
+    if each.name.endswith("_of_ids"):
+        digits = {"digits": {"radix": 4, "digits": 2}}
+        within = {"terminals": 16, "pattern": {each.name.removesuffix("_of_ids"): {"by": digits}}}
+        sets["traffic.pattern"] = {"within": within}
+    if each.name in ("neighbor", "tornado"):
+        digits = {"booksim_digits": {"radix": 2, "digits": 2}}
+        sets["zip.traffic.pattern"] = [{each.name: {"by": digits}} for _ in found]
+    return dataclasses.replace(each, quick=(sets,))
+
+
+def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it in small."""
+    monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
+    done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
+    assert not [each.figure.name for each in done.shown if each.absent]
+    assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
+    page = (tmp_path / "report.html").read_text()
+    assert "16-ary pods" in page
+    assert '<td class="number">14,336</td>' in page
+    assert (tmp_path / "figures" / "table4.csv").is_file()
+
+
+def test_the_command_makes_tables_that_need_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "flex", "--only", "table5", "3", "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sum(told["count"].values()) == len(told["claims"]) == 139
+    assert [each["figure"] for each in told["figures"]] == ["table5", "3"]
+    table = pl.read_csv(tmp_path / "out" / "figures" / "table5.csv")
+    assert table["FleX [%]"].to_list() == [70, 75, 80, 80, 85]
+    assert "weft reproduce flex --quick --only table5 3" in (tmp_path / "out" / "report-table5-3.html").read_text()
+
+
+@pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
+def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
+    for quick in (True, False):
+        for _, sets in each.sweeps(quick=quick):
+            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
+    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"flex-{each.name.replace('_', '-')}"
+    assert paper("flex") is PAPER
