@@ -107,6 +107,7 @@ struct Kind {
 impl RoutingModel for FlexMinimal {
     type Routing = Runtime;
     const ROUTES: &'static str = "layers of routers in a ring, joined crosswise";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         graph.structure().crossed.is_some()
@@ -263,10 +264,6 @@ impl Routing for Runtime {
         let hops = self.first_hops(at, packet.dest);
         let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, number));
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn around_faults(&self) -> AroundFaults {
