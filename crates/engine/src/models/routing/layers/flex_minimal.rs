@@ -22,6 +22,8 @@
 //! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
 //! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
 //! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
+//! With two layers, or four and more, a detour between neighbours costs two links more and may lead back over the router of
+//! the broken link: then detours save most packets, not all.
 //! Nobody learns of broken links ahead: a packet may come to a second one, or back to where it was.
 //! # Not modelled
 //! A choice by congestion.
