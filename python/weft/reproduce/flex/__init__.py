@@ -155,8 +155,8 @@ FIGURES = (
         "What FleX accepts under each routing, by pattern",
         performance_claims.fresh_figure,
         (*performance_claims.FRESH_PATTERNS, latency_figures.FRESH),
-        "Not in the paper, which leaves open whether the paths of LBR are drawn once for each pair of routers (LBR) or by "
-        "each packet. Saturation is what is accepted at the lowest load of which less than 95 % is accepted.",
+        "Not in the paper, which leaves open whether the paths of LBR are drawn once for each pair of routers (LBR) or "
+        "by each packet. Saturation is what is accepted at the lowest load of which less than 95 % is accepted.",
         wide=True,
     ),
     Figure(

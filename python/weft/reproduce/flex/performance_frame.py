@@ -52,8 +52,8 @@ def mechanism(network: str, routing: str) -> str:
 def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it; its accepted load is per active terminal.
 
-    Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound`` (load
-    that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
+    Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
+    (load that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
