@@ -9,7 +9,7 @@ import polars as pl
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
 from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
-from weft.reproduce.flex.performance_claims import LOCAL
+from weft.reproduce.flex.performance_claims import FRESH_PATTERNS, LOCAL
 from weft.reproduce.flex.performance_frame import (
     BALANCED,
     COLUMNS,
@@ -17,6 +17,7 @@ from weft.reproduce.flex.performance_frame import (
     HYPERX_3D,
     LARGER,
     LBR,
+    LBR_FRESH,
     MINIMAL,
     ROUTINGS,
     UGAL,
@@ -129,6 +130,16 @@ def of_periods() -> pl.DataFrame:
     )
 
 
+def of_fresh_paths() -> pl.DataFrame:
+    """LBR whose packets each draw their paths: the same as if they did not."""
+    return frame(
+        row(name, LBR_FRESH, load, full, 1.2 * LATENCY[name], pattern=pattern)
+        for pattern in FRESH_PATTERNS
+        for name, full in zip(NETWORKS, FULL[pattern][LBR], strict=True)
+        for load in LOADS
+    )
+
+
 def of_layers_and_dimensions() -> pl.DataFrame:
     """Figs. 16 and 17, with the mean distances of these networks."""
     hops = dict(zip(map(of_layers, range(3, 8)), (1.8, 2.21, 2.17, 2.31, 2.41), strict=True))
@@ -144,4 +155,6 @@ def of_layers_and_dimensions() -> pl.DataFrame:
 def ideal() -> Measured:
     """What the paper says of every experiment."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}
-    return Measured(frames | {"periods": of_periods(), "layers": of_layers_and_dimensions()})
+    return Measured(
+        frames | {"periods": of_periods(), "fresh_paths": of_fresh_paths(), "layers": of_layers_and_dimensions()}
+    )

@@ -179,6 +179,15 @@ def test_a_network_whose_paths_carry_less_is_the_cause_of_a_miss() -> None:
     assert judged(unknown)["F-104"].verdict.endswith("cause not isolated")
 
 
+def test_the_other_reading_of_the_paths_of_lbr_is_told() -> None:
+    off = changed("random_permutation", scaled("accepted_load", 0.6, *curve(LBR, FLEX)))
+    verdict = judged(off)["F-113"].verdict
+    assert "if each packet draws its paths, FleX accepts 0.930, Fat tree 0.950" in verdict
+    nearly = judged(changed("bit_complement", scaled("accepted_load", 0.6, *curve(LBR, FLEX))))["F-105"]
+    assert nearly.finding.answer == "missed"
+    assert "0.600 if each packet draws its paths" in nearly.finding.measured
+
+
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
     assert rows["F-105"].verdict == "not run because it needs bit_complement, which a run without --only has"
@@ -245,6 +254,8 @@ def tiny(each: Experiment) -> Experiment:
     sets: dict[str, Any] = {"measure.warmup": "100cycles", "measure.window": "200cycles"}
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
     found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
+    if each.name == "fresh_paths":
+        sets["sweep.traffic.pattern"] = ["random_permutation", {"within": {"terminals": 16, "pattern": "shuffle"}}]
     if each.name not in ("layers", "larger"):
         sets["zip.topology"] = [{name: small[name]} for (name,) in found]
     if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):

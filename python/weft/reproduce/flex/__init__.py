@@ -49,6 +49,7 @@ EXPERIMENTS = (
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     # a period and more before and in the window
     _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200)),
+    _sweep(latency_figures.FRESH, 0.1, 0.3, 0.6, 1.0),
     _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT),
 )
 
@@ -147,6 +148,15 @@ FIGURES = (
         ),
         (latency_figures.COMPLEMENT, latency_figures.LARGER_RUNS),
         _MISSING,
+        wide=True,
+    ),
+    Figure(
+        "paths",
+        "What FleX accepts under each routing, by pattern",
+        performance_claims.fresh_figure,
+        (*performance_claims.FRESH_PATTERNS, latency_figures.FRESH),
+        "Not in the paper, which leaves open whether the paths of LBR are drawn once for each pair of routers (LBR) or "
+        "by each packet. Saturation is what is accepted at the lowest load of which less than 95 % is accepted.",
         wide=True,
     ),
     Figure(

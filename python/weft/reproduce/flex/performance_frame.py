@@ -19,6 +19,8 @@ MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 ROUTINGS = (MINIMAL, UGAL, LBR)
 # LBR that takes the minimal path where all queues are equal.
 LBR_ON_TIE = "LBR, minimal on ties"
+# LBR whose packets each draw the paths among which they choose.
+LBR_FRESH = "LBR, paths per packet"
 # FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
 # Figs. 13, 16 and 17.
@@ -30,6 +32,7 @@ _OVER = {"ugal_over": UGAL, "lbr": LBR}
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
     "routing": pl.String,
+    "pattern": pl.String,
     "period": pl.Int64,
     "path_bound": pl.Float64,
     "hop_packets": pl.List(pl.Int64),
@@ -49,8 +52,8 @@ def mechanism(network: str, routing: str) -> str:
 def frame(results: ResultSet) -> pl.DataFrame:
     """A row per finished point, as `weft.reproduce.common.frames` makes it; its accepted load is per active terminal.
 
-    Further columns: ``network``, ``routing``, ``period`` (of the snapshots of LBR) [cycles], ``path_bound`` (load that
-    paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
+    Further columns: ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], ``path_bound``
+    (load that paths carry which do not depend on queues), ``hop_packets`` (packets by number of links).
     """
     rows = frames.rows(results, lambda scenario: mechanism(*_who(scenario)))
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
@@ -66,6 +69,7 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     return {
         "network": network,
         "routing": routing,
+        "pattern": _pattern(scenario["traffic"]["pattern"]),
         "period": int(parameters["every"].split("cycle")[0]) if name == "lbr" else None,
         "hop_packets": results.summaries[point].get("hop_histogram"),
         "accepted_load": accepted * active if accepted is not None and active else None,
@@ -81,12 +85,19 @@ def _named(value: Any) -> tuple[str, Any]:
     return name, parameters
 
 
+def _pattern(value: Any) -> str:
+    name, parameters = _named(value)
+    return _pattern(parameters["pattern"]) if name == "within" else name
+
+
 def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
     """The network, and the routing as the paper calls it."""
     name, parameters = _named(scenario["routing"])
     routing = _OVER.get(name, MINIMAL)
     if name == "lbr" and parameters["prefer_min_on_tie"]:
         routing = LBR_ON_TIE
+    if name == "lbr" and "per_packet" in _named(parameters["candidates"]):
+        routing = LBR_FRESH
     if name == "flex_minimal" and parameters["paths"] == "balanced":
         routing = BALANCED
     return _network(*_named(scenario["topology"])), routing
