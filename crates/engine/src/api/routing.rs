@@ -384,8 +384,8 @@ pub trait RoutingModel {
     /// the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a packet
-    /// only `dest`, `dim`, `lane` and hashes, writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear of
-    /// nothing else.
+    /// only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear
+    /// of nothing else. (What it writes into other fields at a broken link is lost.)
     const CAN_BE_A_LEG: bool = false;
     /// All these facts, for the registry.
     const ABOUT: About = About {

@@ -76,10 +76,11 @@ impl TwoLegs {
         }
     }
 
-    /// The packet as its leg knows it.
+    /// The packet as its leg knows it: `phase` and `target` are those of the whole path.
     #[inline(always)]
     fn on_leg(&self, packet: &Packet) -> Packet {
-        Packet { dest: self.coords[packet.target as usize], ..*packet }
+        let dest = self.coords[packet.target as usize];
+        Packet { dest, target: dest, phase: 0, ..*packet }
     }
 
     #[inline(always)]
