@@ -96,7 +96,7 @@ def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
     routing = _OVER.get(name, MINIMAL)
     if name == "lbr" and parameters["prefer_min_on_tie"]:
         routing = LBR_ON_TIE
-    if name == "lbr" and "per_packet" in _named(parameters.get("candidates", "fixed")):
+    if name == "lbr" and "per_packet" in _named(parameters["candidates"]):
         routing = LBR_FRESH
     if name == "flex_minimal" and parameters["paths"] == "balanced":
         routing = BALANCED
