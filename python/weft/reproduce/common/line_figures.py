@@ -131,7 +131,7 @@ def panels(
         axes.set_ylabel(y)
         for each in series:
             line(axes, each, known[each.label], at_top=at_top)
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, 1.04 * max((end for each in series for end in each.x), default=1.0))
         axes.set_ylim(0, min(most, 1.1 * max(_heights(series, at_top=at_top), default=1.0) or 1.0))
         if at_top:
             _over_the_top(axes, series, known)

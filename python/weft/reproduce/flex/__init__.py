@@ -151,6 +151,14 @@ FIGURES = (
         wide=True,
     ),
     Figure(
+        "14",
+        "Latency of LBR over load, by the period of its snapshots",
+        latency_figures.periods,
+        (latency_figures.PERIODS,),
+        "Uniform traffic. The equations give all paths equal shares in an empty network; the last curve takes the "
+        "minimal path there.",
+    ),
+    Figure(
         "paths",
         "What FleX accepts under each routing, by pattern",
         performance_claims.fresh_figure,
@@ -162,7 +170,14 @@ FIGURES = (
     Figure(
         "15", "Cost over layers", cost_and_power.layers_figure, reading="Two readings of what the paper leaves out."
     ),
-    Figure("16", "Mean hops by layers", latency_figures.hops_by_layers, (latency_figures.LAYERS,), wide=True),
+    Figure(
+        "16",
+        "Mean hops by layers",
+        latency_figures.hops_by_layers,
+        (latency_figures.LAYERS,),
+        "At load 0.5; routers visited, one more than links.",
+        wide=True,
+    ),
     Figure("17", "Latency over load, by layers", latency_figures.layers, (latency_figures.LAYERS,)),
 )
 
