@@ -537,7 +537,7 @@ fn flex_goes_round_a_broken_link_over_the_third_layer() {
 #[test]
 fn flex_of_other_layers_goes_round_a_broken_link_in_two_links_more() {
     // the link from (0, 0, 0) to (1, 0, 1)
-    for (width, layers, far) in [(4, 2, 17), (3, 4, 10), (3, 5, 10)] {
+    for (width, layers, far) in [(4, 2, 17), (4, 4, 17), (4, 5, 17)] {
         let flex =
             format!(r#"{{"flex": {{"widths": [{width}, {width}], "layers": {layers}, "terminals_per_router": 1}}}}"#);
         let mut spec = always_on(&flex, r#"{"flex_minimal": {"detours": 2}}"#, &[fault(0, far, 2000, None)]);

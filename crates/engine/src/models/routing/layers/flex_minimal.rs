@@ -22,7 +22,7 @@
 //! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
 //! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
 //! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
-//! With two layers at least 4 wide, or four and more, a detour between neighbours costs two links more: there it takes
+//! With two layers, or four and more, at least 4 wide, a detour between neighbours costs two links more: there it takes
 //! `detours: 2`.
 //! A packet does not go back to the router where it met a broken link last, if it has another hop. Nobody learns of
 //! broken links ahead: it may come to a second one.
