@@ -16,12 +16,11 @@ import polars as pl
 
 from weft.reproduce.common import bar_figures
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import beside, least, of, ratio, steady, throughput
+from weft.reproduce.common.questions import beside, least, near, of, ratio, steady, throughput
 from weft.reproduce.common.rules import WITHIN, WITHIN_LATENCY, Part, approx, exact, trend, untestable
 from weft.reproduce.flex.latency_figures import (
     COMPLEMENT,
     FRESH,
-    HALF,
     LARGER_RUNS,
     LAYERS,
     NEXT_GROUP,
@@ -367,19 +366,20 @@ def _larger(measured: Measured) -> list[Part]:
 
 def _periods(measured: Measured) -> list[Part]:
     """Latency and saturation of LBR from one period of its snapshots to the next longer one."""
-    rows = measured[PERIODS].filter(pl.col("routing") == LBR)
-    found = []
-    for period in sorted(rows["period"].drop_nulls().unique()):
-        points = rows.filter(pl.col("period") == period)
-        low = at_half(of(points.filter(~pl.col("saturated")), mechanism(FLEX, LBR)), q.LATENCY.column)
-        found.append((period, low, throughput(points, mechanism(FLEX, LBR)).knee))
-    if len(found) < 2:
-        raise LackingError("fewer than two periods were run")
-    latencies = ", ".join(f"{latency:.1f} (T = {period})" for period, latency, _ in found)
-    knees = ", ".join(f"{knee:.3f} (T = {period})" for period, _, knee in found)
+    rows = of(measured[PERIODS], mechanism(FLEX, LBR)).drop_nulls(q.LATENCY.column)
+    periods = sorted(rows["period"].drop_nulls().unique())
+    below = rows.filter(~pl.col("saturated")).group_by("load").agg(pl.col("period").n_unique())
+    loads = below.filter(pl.col("period") == len(periods))["load"].to_list()
+    if len(periods) < 2 or not loads:
+        raise LackingError("fewer than two periods were run, or at each load some period is saturated")
+    load = max(loads)
+    latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
+    knees = [throughput(rows.filter(period=period), mechanism(FLEX, LBR)).knee for period in periods]
+    told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
+    full = ", ".join(f"{knee:.3f} (T = {period})" for period, knee in zip(periods, knees, strict=True))
     return [
-        Part(all(a[1] <= b[1] for a, b in pairwise(found)), f"latency at about {HALF:g}: {latencies}"),
-        Part(all(a[2] >= b[2] for a, b in pairwise(found)), f"saturation: {knees}"),
+        Part(all(a <= b for a, b in pairwise(latencies)), f"latency at {load:g}: {told}"),
+        Part(all(a >= b for a, b in pairwise(knees)), f"saturation: {full}"),
     ]
 
 
