@@ -1,6 +1,6 @@
 """Claims about latency and saturation (sections IV-B and IV-C).
 
-Saturation is what is accepted at the lowest load of which less than 95 % is accepted. Latencies are compared at the
+Saturation is the most that is accepted up to the lowest load of which less than 95 % is. Latencies are compared at the
 lowest load that none of the compared networks is saturated at. "Similar", "comparable" and "close" are within 10 %,
 which is the tolerance of approximate claims; "slightly" is up to 25 %.
 """
@@ -17,7 +17,7 @@ import polars as pl
 
 from weft.reproduce.common import bar_figures
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import beside, least, near, of, ratio, steady, throughput
+from weft.reproduce.common.questions import beside, greatest, least, near, of, ratio, steady
 from weft.reproduce.common.rules import WITHIN, WITHIN_LATENCY, Finding, Part, approx, exact, trend, untestable
 from weft.reproduce.flex.latency_figures import (
     COMPLEMENT,
@@ -71,6 +71,8 @@ PATTERNS = (
     "tornado",
 )
 _SLIGHTLY = 0.25
+# A load is too much where less than this share of it is accepted.
+_ACCEPTED = 0.95
 # Patterns of `FRESH`, in the order of its figure.
 FRESH_PATTERNS = (UNIFORM, COMPLEMENT, "bit_reverse", "shuffle", "transpose", PERMUTATION, ASYMMETRIC)
 # "Low" is up to this share of what is highest.
@@ -87,8 +89,28 @@ def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
 
 
 def saturation(measured: Measured, pattern: str, network: str, routing: str) -> float:
-    """What a network accepts at the lowest load that is too much [flits per active terminal and cycle]."""
-    return throughput(measured[pattern], mechanism(network, routing)).knee
+    """Saturation of a network [flits per active terminal and cycle]."""
+    return _knee(measured[pattern], mechanism(network, routing))
+
+
+def _knee(rows: pl.DataFrame, curve: str) -> float:
+    """The most that is accepted up to the lowest load that is too much.
+
+    Beyond saturation some networks accept less than before: then it is what they carried of the load below.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much.
+    """
+    points = of(rows, curve).drop_nulls("accepted_load")
+    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
+    if over.is_empty():
+        raise LackingError(f"{curve} accepted all that was offered up to load {greatest(points, 'load'):g}")
+    found = greatest(points.filter(pl.col("load") <= over["load"][0]), "accepted_load")
+    if found <= 0:
+        raise LackingError(f"{curve} accepted nothing")
+    return found
 
 
 def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterable[str]) -> tuple[float, list[float]]:
@@ -122,7 +144,7 @@ def fresh(measured: Measured, pattern: str, network: str) -> float | None:
     if not measured.has((FRESH,)):
         return None
     with suppress(LackingError):
-        return throughput(measured[FRESH].filter(pattern=pattern), mechanism(network, LBR_FRESH)).knee
+        return _knee(measured[FRESH].filter(pattern=pattern), mechanism(network, LBR_FRESH))
     return None
 
 
@@ -275,7 +297,7 @@ def _local_decisions(measured: Measured) -> list[Part]:
     below = measured["transpose"].filter(~pl.col("saturated"))
     load, rows = least(below, q.LATENCY.column, *both)
     ours, theirs = (float(row[q.LATENCY.column]) for row in rows)
-    knees = [throughput(measured["transpose"], each).knee for each in both]
+    knees = [_knee(measured["transpose"], each) for each in both]
     return [
         Part(ours > theirs, f"latency at {load:g}: UGAL {ours:.1f}, minimal {theirs:.1f} cycles"),
         Part(knees[0] < knees[1], f"saturation: UGAL {knees[0]:.3f}, minimal {knees[1]:.3f}"),
@@ -390,7 +412,7 @@ def _periods(measured: Measured) -> list[Part]:
         raise LackingError("fewer than two periods were run, or at each load some period is saturated")
     load = max(loads)
     latencies = [float(near(rows.filter(period=period), load)[q.LATENCY.column]) for period in periods]
-    knees = [throughput(rows.filter(period=period), mechanism(FLEX, LBR)).knee for period in periods]
+    knees = [_knee(rows.filter(period=period), mechanism(FLEX, LBR)) for period in periods]
     told = ", ".join(f"{latency:.1f} (T = {period})" for period, latency in zip(periods, latencies, strict=True))
     full = ", ".join(f"{knee:.3f} (T = {period})" for period, knee in zip(periods, knees, strict=True))
     return [
