@@ -186,6 +186,7 @@ def test_the_other_reading_of_the_paths_of_lbr_is_told() -> None:
     nearly = judged(changed("bit_complement", scaled("accepted_load", 0.6, *curve(LBR, FLEX))))["F-105"]
     assert nearly.finding.answer == "missed"
     assert "0.600 if each packet draws its paths" in nearly.finding.measured
+    assert nearly.finding.cause.endswith("if each packet draws its paths, FleX accepts 0.600")
 
 
 def test_what_was_not_run_is_said() -> None:

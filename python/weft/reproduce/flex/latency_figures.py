@@ -72,7 +72,7 @@ def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawi
 
 def periods(measured: Measured) -> Drawing:
     """Fig. 14: LBR with rare and with frequent snapshots."""
-    rows = measured[PERIODS]
+    rows = measured[PERIODS].filter(pl.col(q.LATENCY.column) > 0)
     series = [
         over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}", q.LATENCY.column)
         for period in sorted(rows.filter(pl.col("routing") == LBR)["period"].drop_nulls().unique())

@@ -48,7 +48,7 @@ def _near_half(name: str, size: int, found: int, printed: int) -> str:
     """Whether chance explains a step: at the higher of both the trials that stay connected are about half."""
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)
-    low, high = row["connected_low"], row["connected_high"]
+    low, high = row["connected_low_share"], row["connected_high_share"]
     told = f"at {step:.0%} {row['connected_share']:.0%} of the trials are connected ({low:.0%} to {high:.0%} at 95 %)"
     return f"{told}: chance decides the step" if low <= _HALF <= high else f"{told}; {UNKNOWN}"
 
