@@ -254,9 +254,9 @@ def tiny(each: Experiment) -> Experiment:
     }
     sets: dict[str, Any] = {"measure.warmup": "100cycles", "measure.window": "200cycles"}
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
-    found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
     if each.name == "fresh_paths":
-        sets["sweep.traffic.pattern"] = ["random_permutation", {"within": {"terminals": 16, "pattern": "shuffle"}}]
+        sets["sweep.traffic.pattern"] = ["random_permutation"]
+    found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
     if each.name not in ("layers", "larger"):
         sets["zip.topology"] = [{name: small[name]} for (name,) in found]
     if each.name in ("bit_complement", "bit_reverse", "shuffle", "transpose"):
@@ -275,7 +275,7 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
     """All of it in small."""
     monkeypatch.setattr(line_figures, "FORMATS", ("svg",))
     done = reproduce(dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments]), out=tmp_path)
-    assert not [each.figure.name for each in done.shown if each.absent]
+    assert [each.figure.name for each in done.shown if each.absent] == ["paths"], "nothing saturates at load 0.5"
     assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
     page = (tmp_path / "report.html").read_text()
     assert "16-ary pods" in page
