@@ -225,6 +225,17 @@ def test_every_table_has_its_lines_and_units(name: str) -> None:
     assert {"table2", "table3", "table4", "table5", "table6"} == set(TABLES)
 
 
+def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
+    """FleX 26x26x3, HyperX 51x51, Slim Fly with q = 64 (96 links: 65 and 66 are no prime powers, 67 has 101)."""
+    drawing = line_figures.drawn(*PAPER.chosen(["3"]), NOTHING)
+    assert drawing.numbers is not None
+    last = drawing.numbers.filter(pl.col("Links of a router to others [links]") == 100)
+    routers = dict(zip(last["series"], last["Routers [count]"], strict=True))
+    assert (routers[FLEX], routers[HYPERX], routers[SLIM_FLY]) == (2028, 2601, 8192)
+    assert routers["Moore bound, diameter 2"] == 10001
+    assert routers[DRAGONFLY] == 67 * (67 * 34 + 1)
+
+
 def test_table_6_shows_both_fat_trees() -> None:
     (figure,) = PAPER.chosen(["table6"])
     assert figure.rows
