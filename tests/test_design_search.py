@@ -13,11 +13,12 @@ import pytest
 
 from weft import cli
 from weft.design.comparison_of_designs import compare
-from weft.design.design_search import MEASURED, Wanted, pareto, search
+from weft.design.design_search import MEASURED, pareto, search
 from weft.design.families import FAMILIES
 from weft.design.measured_design import Assumptions, in_words
 from weft.design.packaging import Packaging
 from weft.design.plan import EXACT
+from weft.design.wanted import Wanted
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def test_where_racks_have_sizes_the_front_is_that_of_the_graphs() -> None:
 
 
 def test_racks_that_no_router_fits_into_are_refused() -> None:
-    with pytest.raises(WeftError, match="and 1 terminal in a rack(?s:.*)or allow for more in a rack"):
+    with pytest.raises(WeftError, match=r"and 1 terminal in a rack(?s:.*)or allow for more in a rack"):
         search(Wanted(40, 12, families=("fat_tree",)), Assumptions(packaging=Packaging(terminals_per_rack=1)))
 
 

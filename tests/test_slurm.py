@@ -66,6 +66,16 @@ def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return read
 
 
+def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
+    """Submit jobs that never begin and of which Slurm then knows nothing; returns the command."""
+    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
+    (slurm / "hold").touch()
+    assert main(command) == 0
+    for job in slurm.glob("*.json"):
+        job.unlink()
+    return command
+
+
 def check_same(results: Results, reference: Results) -> None:
     """Both have the same points, and these the same bytes; only `run.json` says where and when they ran."""
     of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
@@ -118,11 +128,7 @@ def test_jobs_that_died_are_told_and_their_points_handed_over_again(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
-    (slurm / "hold").touch()
-    assert main(command) == 0
-    for job in slurm.glob("*.json"):
-        job.unlink()
+    submit_and_lose(small, out, slurm)
     (array,) = told(out, capsys)["arrays"]
     assert array["ended"] == [
         f"job 1, 12 points missing: no log: it was ended before it began, or its node does not see {array['logs']}"
@@ -334,12 +340,8 @@ def test_jobs_of_another_cluster_are_not_taken_for_dead(
 ) -> None:
     """`squeue` of this cluster knows nothing of them."""
     out = tmp_path / "out"
-    command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
-    (slurm / "hold").touch()
-    assert main(command) == 0
+    command = submit_and_lose(small, out, slurm)
     (slurm / "cluster").write_text("there")
-    for job in slurm.glob("*.json"):
-        job.unlink()
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "array 1 was submitted on the cluster 'here', and this is a machine of 'there'" in said

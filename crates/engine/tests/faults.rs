@@ -535,6 +535,18 @@ fn flex_goes_round_a_broken_link_over_the_third_layer() {
 }
 
 #[test]
+fn flex_of_other_layers_goes_round_a_broken_link_in_two_links_more() {
+    // the link from (0, 0, 0) to (1, 0, 1)
+    for (width, layers, far) in [(4, 2, 17), (4, 4, 17), (4, 5, 17)] {
+        let flex =
+            format!(r#"{{"flex": {{"widths": [{width}, {width}], "layers": {layers}, "terminals_per_router": 1}}}}"#);
+        let mut spec = always_on(&flex, r#"{"flex_minimal": {"detours": 2}}"#, &[fault(0, far, 2000, None)]);
+        queues(&mut spec, 8, 32);
+        assert_eq!(share_lost(&spec), 0.0, "{layers} layers");
+    }
+}
+
+#[test]
 fn flex_with_detours_for_each_of_several_broken_links_loses_nothing() {
     // of the 8 links of router 0 the first 5 are left, and of those of router (2, 1, 1), which is no neighbour, 6
     let mut spec = always_on(FLEX, r#"{"flex_minimal": {"detours": 3}}"#, &[]);

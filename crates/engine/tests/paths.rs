@@ -255,4 +255,16 @@ fn lbr_draws_one_shortest_path_and_three_others() {
     let shortest = imply(&self::spec(FLEX, r#"{"flex_minimal": {}}"#)).unwrap().mean_hops.unwrap();
     assert!((hops(r#", "prefer_min_on_tie": true"#) - shortest).abs() < 1e-9);
     assert!(hops("") > 1.4 * shortest, "{} {shortest}", hops(""));
+    // packets that draw their own paths go over all other routers equally often
+    let drawn = hops(r#", "candidates": {"per_packet": {}}"#);
+    let distances: Vec<Vec<u32>> = (0..27).map(|router| spec.graph.distances_from(router)).collect();
+    let mut expected = 0.0;
+    for (from, to) in (0..27).flat_map(|from| (0..27).map(move |to| (from, to))).filter(|(from, to)| from != to) {
+        let mids = (0..27).filter(|&mid| mid != from && mid != to);
+        let over = mids.map(|mid| distances[from][mid] + distances[mid][to]).sum::<u32>();
+        expected += (f64::from(distances[from][to]) + 3.0 * f64::from(over) / 25.0) / 4.0;
+    }
+    // with packets to oneself left out, as uniform traffic does
+    expected /= 27.0 * 26.0;
+    assert!((drawn - expected).abs() < 1e-9, "{drawn} {expected}");
 }

@@ -10,7 +10,7 @@ use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
-use weft_engine::spec::{self, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
+use weft_engine::spec::{self, FaultTimes, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -46,7 +46,11 @@ impl Scenario {
         let faults = self.faults.iter().enumerate();
         let faults =
             faults.map(|(k, fault)| fault.spec(k, &clock, graph.class_names())).collect::<Result<Vec<_>, _>>()?;
-        let fault_model = self.fault_model.clone().unwrap_or_default();
+        let fault_times = match &self.fault_model {
+            // nothing fails: the default times, which are no whole cycles of every length, are not used
+            None if faults.is_empty() => FaultTimes::default(),
+            model => model.clone().unwrap_or_default().times(&clock)?,
+        };
         let mut spec = Spec {
             traffic,
             links,
@@ -55,7 +59,7 @@ impl Scenario {
             policy: self.power.policy.clone(),
             managed,
             faults,
-            fault_times: fault_model.times(&clock)?,
+            fault_times,
             prices: Vec::new(),
             router_price: router_price.transpose()?,
             bundles: Vec::new(),
@@ -82,7 +86,7 @@ impl Scenario {
         })?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
-        if let Some(random) = &fault_model.random {
+        if let Some(random) = self.fault_model.as_ref().and_then(|model| model.random.as_ref()) {
             let drawn = random.draw(&spec, &clock)?;
             spec.faults.extend(drawn);
         }

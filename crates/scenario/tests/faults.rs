@@ -35,6 +35,17 @@ fn times_become_cycles() {
 }
 
 #[test]
+fn default_times_that_are_no_whole_cycles_are_refused_only_where_something_fails() {
+    // flits of 32 bytes at 100 Gb/s: 1 us is 390.625 cycles
+    let fails = GOOD.replacen("cycle: 2ns", "cycle: 2.56ns", 1);
+    let sound = &fails[..fails.find("faults:").expect("faults")];
+    assert!(expand("faults.yaml", sound, &[]).is_ok());
+    let faults = format!("{sound}faults: [{{router: 5, at: 500cycles}}]\n");
+    let refused = expand("faults.yaml", &faults, &[]).expect_err("1 us is no whole number of cycles").text;
+    assert!(refused.contains("fault_model.patience: 1us is 390.625 cycles of 2.56ns"), "{refused}");
+}
+
+#[test]
 fn a_link_may_be_named_by_its_class_too() {
     let of = |faults: &str| {
         let wired =

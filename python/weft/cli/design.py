@@ -90,7 +90,8 @@ def _add_search(kinds: Commands) -> None:
 
 
 def _search(options: argparse.Namespace) -> int:
-    from weft.design.design_search import Wanted, search
+    from weft.design.design_search import search
+    from weft.design.wanted import Wanted
 
     families = tuple(each.strip() for each in options.topologies.split(",")) if options.topologies is not None else ()
     wanted = Wanted(

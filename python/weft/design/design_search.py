@@ -19,22 +19,14 @@ from weft.design.comparison_of_designs import Comparison, compare
 from weft.design.families import FAMILIES
 from weft.design.measured_design import Assumptions, in_words
 from weft.design.plan import CUT, EXACT, LOWER
-from weft.design.unmet_limits import (
-    AT_LEAST,
-    BY_FORMULA,
-    LIMITS,
-    MOST_PORTS,
-    MOST_TERMINALS,
-    nearest,
-    refuse_limits,
-    refuse_radix,
-)
-from weft.errors import WeftError
+from weft.design.unmet_limits import nearest, refuse_limits, refuse_radix
+from weft.design.wanted import AT_LEAST, BY_FORMULA, LIMITS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from weft.design.plan import Plan
+    from weft.design.wanted import Wanted
 
 MEASURED = "measured"
 # Links of all designs that a search builds: more take more than some seconds.
@@ -43,50 +35,6 @@ MOST_LINKS = 300_000
 _SEEDS = 4
 # What is compared, and whether less (1) or more (-1) is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a design has to be.
-
-    Attributes
-    ----------
-    terminals : int
-        At least so many.
-    radix_ports : int
-        At most so many ports per router.
-    budget_usd, power_w, diameter_hops : float or None
-        At most so much [$, W, hops].
-    bisection_links : float or None
-        At least so many links between two halves.
-    families : tuple of str
-        Topologies that are searched; all if empty.
-    """
-
-    terminals: int
-    radix_ports: int
-    budget_usd: float | None = None
-    power_w: float | None = None
-    diameter_hops: float | None = None
-    bisection_links: float | None = None
-    families: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if unknown := [each for each in self.families if each not in FAMILIES]:
-            what = f"no formulas are known for the topology {unknown[0]!r}"
-            raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
-        if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
-            what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
-            raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
-
-    @property
-    def limits(self) -> list[str]:
-        """The limits that are set, in words."""
-        told = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
-        for limit, (_, sign, words, unit) in LIMITS.items():
-            if (bound := getattr(self, limit)) is not None:
-                told.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
-        return [*told, *([f"topologies {', '.join(self.families)}"] if self.families else [])]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Limits of a search for designs, and what is said where nothing meets them."""
+"""What is said where no design meets the limits of a search."""
 
 from __future__ import annotations
 
@@ -8,25 +8,14 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from weft.design.families import FAMILIES
+from weft.design.wanted import AT_LEAST, LIMITS, MOST_PORTS
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from weft.design.design_search import Wanted
-
-# How a cost is known.
-BY_FORMULA, AT_LEAST = "by formula", "at least"
-# Most terminals and most ports of a router: more take minutes.
-MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
-# Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
-LIMITS = {
-    "budget_usd": ("cost_usd", 1, "cost", "$"),
-    "power_w": ("power_w", 1, "power", "W"),
-    "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
-    "bisection_links": ("bisection_links", -1, "bisection", "links"),
-}
+    from weft.design.wanted import Wanted
 
 
 def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:

@@ -87,7 +87,7 @@ def _try(point: Point, threads: int, blocks: int) -> float | None:
 
 
 def _extrapolated(future: Future[Finished], control: Control, drain: int, begun: float) -> float | None:
-    """Seconds that all of a run takes, which goes on for `drain` cycles after its window; ``None`` if it says too little."""
+    """Seconds that a run takes which goes on for `drain` cycles after its window; ``None`` if it says too little."""
     pace = Pace()
     while not wait([future], timeout=_LOOK_SECONDS).done:
         seconds = time.monotonic() - begun

@@ -140,7 +140,8 @@ class Worker:
 
     def _missing(self, points: Sequence[Point]) -> list[Point]:
         """Points that this worker has not run and that have no results, unless all are to be run again."""
-        left = [point for point in points if point.hash not in self.done.ran]
+        ran = set(self.done.ran)
+        left = [point for point in points if point.hash not in ran]
         return [point for point in left if self.order.how.force or not self.store.sound(point.hash)]
 
     def _run_unclaimed(self, points: Sequence[Point], total: int) -> None:

@@ -285,12 +285,6 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
-    /// Whether it can be one leg of a longer path: it names every hop ahead, it reads of a packet only `dest`, `dim`, `lane` and
-    /// hashes, writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear of nothing else.
-    fn can_be_a_leg(&self) -> bool {
-        false
-    }
-
     /// Whether a hash decides between candidates of equal cost; otherwise the first of them wins.
     fn draws_ties(&self) -> bool {
         false
@@ -373,6 +367,8 @@ pub struct About {
     pub links: &'static [LinkKnowledge],
     /// Whether its heads take the links that a policy switches on in place of those that fail.
     pub takes_replacements: bool,
+    /// Whether it can be one leg of a longer path.
+    pub can_be_a_leg: bool,
 }
 
 /// The configuration of a routing.
@@ -387,12 +383,17 @@ pub trait RoutingModel {
     /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then `aim` names
     /// the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
+    /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a packet
+    /// only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear
+    /// of nothing else. (What it writes into other fields at a broken link is lost.)
+    const CAN_BE_A_LEG: bool = false;
     /// All these facts, for the registry.
     const ABOUT: About = About {
         routes: Self::ROUTES,
         fits: Self::fits,
         links: Self::LINKS,
         takes_replacements: Self::TAKES_REPLACEMENTS,
+        can_be_a_leg: Self::CAN_BE_A_LEG,
     };
 
     /// Whether it routes this graph.

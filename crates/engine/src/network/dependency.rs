@@ -347,15 +347,17 @@ impl<'a> Dependencies<'a> {
                 let what = "proves by the lines of a grid that packets can't deadlock, but this network is no grid";
                 return Err(Lost::new(what, "give another `proof`"));
             };
-            self.join(&ends.arrivals, &ends.departures, |d, a, b| d.dimension(grid, a) < d.dimension(grid, b));
+            let dimensions = self.dimensions(grid);
+            let dimension = |d: &Self, node: Node| dimensions[(node / d.classes) as usize];
+            self.join(&ends.arrivals, &ends.departures, |d, a, b| dimension(d, a) < dimension(d, b));
         }
         Ok(ends)
     }
 
-    /// The dimension of the grid in which a channel leads.
-    fn dimension(&self, grid: &Grid, node: Node) -> Option<usize> {
-        let (_, port) = self.sender(node / self.classes);
-        grid.dimension_of(port as u16)
+    /// The dimension of the grid in which each channel leads, in the order of channels; `None` for those of terminals.
+    fn dimensions(&self, grid: &Grid) -> Vec<Option<u8>> {
+        let ports = (0..self.graph.routers()).flat_map(|router| 0..self.graph.ports(router).len() as u16);
+        ports.map(|port| grid.dimension_of(port).map(|dimension| dimension as u8)).collect()
     }
 
     /// Adds an edge from each of `arrivals` at a router to each of its `departures` for which `may` is true.

@@ -24,9 +24,10 @@ fn example(e: &PolicyExample, load: f64) -> Spec {
 /// Loads at which links go off, go on and are full.
 const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
+/// Each policy on each of its networks, at one of the loads in turn.
 fn check_all(check: impl Fn(&Spec, &str)) {
-    for e in POLICIES.iter() {
-        for load in LOADS {
+    for (turn, e) in POLICIES.iter().enumerate() {
+        for &load in in_turn(turn, &LOADS) {
             check(&example(e, load), &format!("{e} at {load}"));
         }
     }
@@ -53,12 +54,13 @@ fn under_every_policy_the_account_of_every_channel_closes() {
     });
 }
 
-/// Ends the load at cycle 2,000, long before the window ends.
+/// Ends the load at cycle 2,000, long before the window ends. What is offered until then may need ten times as long: of a
+/// 3-ary 3-tree on which every pair of leaves has one path, 3 of 27 links of the upper level carry two thirds of the flits.
 fn falling_silent(mut spec: Spec) -> Spec {
     let first = &spec.traffic.jobs[0].phases[0];
     let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
     spec.traffic.jobs[0].phases.push(silence);
-    phases(&mut spec, 0, 20_000);
+    phases(&mut spec, 0, 40_000);
     spec
 }
 
@@ -106,9 +108,5 @@ fn a_policy_has_a_settling_period_if_it_switches_links() {
 
 #[test]
 fn every_policy_gives_the_same_result_in_one_block_and_in_three() {
-    for (turn, e) in POLICIES.iter().enumerate() {
-        for &load in in_turn(turn, &LOADS) {
-            check_blocks(&example(e, load), &format!("{e} at {load}"));
-        }
-    }
+    check_all(check_blocks);
 }

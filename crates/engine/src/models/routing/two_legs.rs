@@ -1,6 +1,6 @@
 //! Paths over an intermediate router, each leg on the path of another routing.
 
-use super::{AnyRouting, Classes, Hop, Proof, RoutingConfig, Step, below, draw};
+use super::{About, AnyRouting, Classes, Hop, Proof, RoutingConfig, Step, below, draw};
 use crate::state::{DETOUR, Packet};
 use std::sync::Arc;
 use weft_topology::Graph;
@@ -76,10 +76,11 @@ impl TwoLegs {
         }
     }
 
-    /// The packet as its leg knows it.
+    /// The packet as its leg knows it: `phase` and `target` are those of the whole path.
     #[inline(always)]
     fn on_leg(&self, packet: &Packet) -> Packet {
-        Packet { dest: self.coords[packet.target as usize], ..*packet }
+        let dest = self.coords[packet.target as usize];
+        Packet { dest, target: dest, phase: 0, ..*packet }
     }
 
     #[inline(always)]
@@ -159,9 +160,9 @@ impl TwoLegs {
 /// The routing under `key` of the routing `name`, if it can be a leg of a longer path.
 pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Arc<dyn AnyRouting>, Refusal> {
     let path = format!("routing.{name}.{key}");
-    if leg.fits(graph) {
+    if leg.about().can_be_a_leg && leg.fits(graph) {
         let built = leg.build(graph).map_err(|refusal| nested(refusal, &path))?;
-        if built.can_be_a_leg() {
+        if built.needs().ring_entries.is_empty() {
             return Ok(built.into());
         }
     }
@@ -180,14 +181,8 @@ fn nested(refusal: Refusal, path: &str) -> Refusal {
 
 /// The routings of this graph that can be legs.
 fn legs_for(graph: &Graph) -> Vec<&'static str> {
-    let mut names: Vec<&str> = RoutingConfig::examples()
-        .iter()
-        .filter(|example| example.config.fits(graph))
-        .filter(|example| example.config.build(graph).is_ok_and(|routing| routing.can_be_a_leg()))
-        .map(|example| example.config.name())
-        .collect();
-    names.dedup();
-    names
+    let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
+    RoutingConfig::ABOUT.iter().filter(|(_, about)| fits(about)).map(|&(name, _)| name).collect()
 }
 
 /// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. Where

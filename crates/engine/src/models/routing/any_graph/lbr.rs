@@ -175,7 +175,8 @@ impl RoutingModel for Lbr {
                 .only_on(&[FLEX]),
             Example::of(r#"{"minimal": {"dragonfly_minimal": {}}, "detours": 6, "delay": "20cycles"}"#)
                 .only_on(&[DRAGONFLY]),
-            Example::of(r#"{"candidates": {"per_packet": {}}}"#)
+            Example::of(r#"{"minimal": {"flex_minimal": {}}, "candidates": {"per_packet": {}}}"#).only_on(&[FLEX]),
+            Example::of(r#"{"candidates": {"per_packet": {}}, "prefer_min_on_tie": true}"#)
                 .only_on(&SHORT_PATHS)
                 .bound_with_detours_around_one_neighbor(),
         ]

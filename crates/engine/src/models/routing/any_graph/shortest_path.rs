@@ -80,6 +80,7 @@ pub(super) fn hop_classes(graph: &Graph, distances: &Distances, name: &str) -> R
 impl RoutingModel for ShortestPath {
     type Routing = Runtime;
     const ROUTES: &'static str = "any graph";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(_: &Graph) -> bool {
         true
@@ -147,10 +148,6 @@ impl Routing for Runtime {
 
     fn forget_hop(&self, packet: &mut Packet) {
         packet.lane -= 1;
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -72,6 +72,7 @@ impl Entry {
 impl RoutingModel for Table {
     type Routing = Runtime;
     const ROUTES: &'static str = "any graph";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(_: &Graph) -> bool {
         true
@@ -304,10 +305,6 @@ impl Routing for Runtime {
         let mut hops = vec![None; self.hops.len()];
         wiring.hosts().for_each(|dest| self.mend_paths(&wiring, dest, &mut hops));
         Ok(Box::new(Self { classes: self.classes.clone(), wiring, hops: hops.into() }))
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn proof(&self) -> Proof<'_> {

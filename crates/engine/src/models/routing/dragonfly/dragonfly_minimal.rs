@@ -37,6 +37,7 @@ pub struct Runtime {
 impl RoutingModel for DragonflyMinimal {
     type Routing = Runtime;
     const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         Groups::of(graph).is_some()
@@ -76,10 +77,6 @@ impl Routing for Runtime {
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn proof(&self) -> Proof<'_> {

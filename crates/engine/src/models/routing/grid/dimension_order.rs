@@ -51,6 +51,7 @@ pub struct Runtime {
 impl RoutingModel for DimensionOrder {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of routers, all lines of one kind";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
@@ -88,10 +89,6 @@ impl Routing for Runtime {
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        self.needs().ring_entries.is_empty()
     }
 
     fn proof(&self) -> Proof<'_> {

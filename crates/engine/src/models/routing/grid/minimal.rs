@@ -38,6 +38,7 @@ pub struct Runtime {
 impl RoutingModel for Minimal {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids with a link between every two routers of a line";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         Grid::complete(graph).is_some()
@@ -83,10 +84,6 @@ impl Routing for Runtime {
         let hops = hops.map(|d| Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class });
         let choices: Vec<Step> = hops.map(|hop| Step { hop, after, cost: None }).collect();
         if choices.is_empty() { vec![Step::deliver(packet)] } else { choices }
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn proof(&self) -> Proof<'_> {

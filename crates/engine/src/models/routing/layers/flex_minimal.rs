@@ -22,7 +22,10 @@
 //! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
 //! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
 //! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
-//! Nobody learns of broken links ahead: a packet may come to a second one, or back to where it was.
+//! With two layers, or four and more, at least 4 wide, a detour between neighbours costs two links more: there it takes
+//! `detours: 2`.
+//! A packet does not go back to the router where it met a broken link last, if it has another hop. Nobody learns of
+//! broken links ahead: it may come to a second one.
 //! # Not modelled
 //! A choice by congestion.
 //! # Validation
@@ -70,6 +73,9 @@ pub enum Paths {
 /// Most VCs of a link, and so most classes.
 const MAX_CLASSES: u32 = 16;
 
+/// Phase of a packet that has met a broken link; its `target` is the router where that was the last time.
+const MET_BROKEN: u8 = 1;
+
 /// Most kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
 const MAX_KINDS: usize = 8;
 
@@ -107,6 +113,7 @@ struct Kind {
 impl RoutingModel for FlexMinimal {
     type Routing = Runtime;
     const ROUTES: &'static str = "layers of routers in a ring, joined crosswise";
+    const CAN_BE_A_LEG: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         graph.structure().crossed.is_some()
@@ -229,6 +236,33 @@ impl Runtime {
         let Offset { differs: [x, y], layers } = self.offset(at, dest);
         &self.first_hops[(4 * layers + u32::from(x) + 2 * u32::from(y)) as usize]
     }
+
+    /// The port that a packet takes at `at`: a drawn one of those that begin a shortest path.
+    #[inline(always)]
+    fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u8 {
+        let hops = self.first_hops(at, packet.dest);
+        if packet.phase == MET_BROKEN
+            && let Some(back) = self.port_to_avoid(at, packet)
+        {
+            let port = hops.port(at, packet.dest, drawn(hops.count - 1));
+            return if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port };
+        }
+        hops.port(at, packet.dest, drawn(hops.count))
+    }
+
+    /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there are others.
+    #[cold]
+    fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u8> {
+        let hops = self.first_hops(at, packet.dest);
+        let begins = |back: u8| (0..hops.count).any(|number| hops.port(at, packet.dest, number) == back);
+        self.port_back(at, packet).filter(|&back| hops.count > 1 && begins(back))
+    }
+
+    /// The port that leads back to the router where a packet at `at` has met a broken link last, if it has a link to that.
+    fn port_back(&self, at: u64, packet: &Packet) -> Option<u8> {
+        let is_near = packet.phase == MET_BROKEN && self.crossed.distance(self.offset(at, packet.target)) == 1;
+        is_near.then(|| self.first_hops(at, packet.target).port(at, packet.target, 0))
+    }
 }
 
 impl Routing for Runtime {
@@ -247,12 +281,9 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += 1;
-        let hops = self.first_hops(at, packet.dest);
-        let number = match hops.count {
-            1 => 0,
-            count => below(draw(seed, packet, 0xf1e + u64::from(class)), count),
-        };
-        Some(Hop { port: hops.port(at, packet.dest, number), class })
+        let salt = 0xf1e + u64::from(class);
+        let port = self.port(at, packet, |count| if count == 1 { 0 } else { below(draw(seed, packet, salt), count) });
+        Some(Hop { port, class })
     }
 
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
@@ -260,25 +291,24 @@ impl Routing for Runtime {
             return vec![Step::deliver(packet)];
         }
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
-        let hops = self.first_hops(at, packet.dest);
+        let (hops, avoided) = (self.first_hops(at, packet.dest), self.port_to_avoid(at, packet));
         let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, number));
+        let ports = ports.filter(|&port| Some(port) != avoided);
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
-    }
-
-    fn can_be_a_leg(&self) -> bool {
-        true
     }
 
     fn around_faults(&self) -> AroundFaults {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on.
+    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on; last the one
+    /// back to where the packet has met a broken link before. From now on it does not come back here.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
         }
-        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let class = packet.lane;
+        let after = Packet { lane: class + 1, phase: MET_BROKEN, target: at, ..*packet };
         let all = self.crossed.hops(self.offset(at, packet.dest));
         let mut steps = Vec::new();
         for links_behind in 0..u32::from(self.most_hops - class) {
@@ -289,6 +319,8 @@ impl Routing for Runtime {
             let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, (drawn + number) % hops.count));
             steps.extend(ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }));
         }
+        let back = self.port_back(at, packet);
+        steps.sort_by_key(|step| Some(step.hop.port) == back);
         steps
     }
 

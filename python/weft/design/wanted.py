@@ -1,0 +1,64 @@
+"""What a search for designs asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.design.families import FAMILIES
+from weft.errors import WeftError
+
+# How a cost is known.
+BY_FORMULA, AT_LEAST = "by formula", "at least"
+# Most terminals and most ports of a router: more take minutes.
+MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
+# Limits of a search: the column, how far a design may go (1: at most, -1: at least), words and unit.
+LIMITS = {
+    "budget_usd": ("cost_usd", 1, "cost", "$"),
+    "power_w": ("power_w", 1, "power", "W"),
+    "diameter_hops": ("diameter_hops", 1, "diameter", "hops"),
+    "bisection_links": ("bisection_links", -1, "bisection", "links"),
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a design has to be.
+
+    Attributes
+    ----------
+    terminals : int
+        At least so many.
+    radix_ports : int
+        At most so many ports per router.
+    budget_usd, power_w, diameter_hops : float or None
+        At most so much [$, W, hops].
+    bisection_links : float or None
+        At least so many links between two halves.
+    families : tuple of str
+        Topologies that are searched; all if empty.
+    """
+
+    terminals: int
+    radix_ports: int
+    budget_usd: float | None = None
+    power_w: float | None = None
+    diameter_hops: float | None = None
+    bisection_links: float | None = None
+    families: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if unknown := [each for each in self.families if each not in FAMILIES]:
+            what = f"no formulas are known for the topology {unknown[0]!r}"
+            raise WeftError.saying(what, f"search {', '.join(FAMILIES)}")
+        if not (2 <= self.terminals <= MOST_TERMINALS and 2 <= self.radix_ports <= MOST_PORTS):
+            what = f"terminals: {self.terminals:,}, ports per router: {self.radix_ports:,}"
+            raise WeftError.saying(what, f"ask for 2 to {MOST_TERMINALS:,} terminals, and 2 to {MOST_PORTS:,} ports")
+
+    @property
+    def limits(self) -> list[str]:
+        """The limits that are set, in words."""
+        told = [f"{self.terminals:,} terminals at least", f"{self.radix_ports} ports per router at most"]
+        for limit, (_, sign, words, unit) in LIMITS.items():
+            if (bound := getattr(self, limit)) is not None:
+                told.append(f"{words} {bound:,.0f} {unit} {'at most' if sign > 0 else 'at least'}")
+        return [*told, *([f"topologies {', '.join(self.families)}"] if self.families else [])]
