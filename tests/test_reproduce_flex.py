@@ -227,7 +227,8 @@ def test_every_table_has_its_lines_and_units(name: str) -> None:
 
 def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
     """FleX 26x26x3, HyperX 51x51, Slim Fly with q = 64 (96 links: 65 and 66 are no prime powers, 67 has 101)."""
-    drawing = line_figures.drawn(*PAPER.chosen(["3"]), NOTHING)
+    (figure,) = PAPER.chosen(["3"])
+    drawing = line_figures.drawn(figure, NOTHING)
     assert drawing.numbers is not None
     last = drawing.numbers.filter(pl.col("Links of a router to others [links]") == 100)
     routers = dict(zip(last["series"], last["Routers [count]"], strict=True))
