@@ -457,12 +457,21 @@ def _both_lower(measured: Measured) -> list[Part]:
     return [Part(*slower), Part(*longer)]
 
 
+def _known(measured: Measured, pattern: str, routing: str) -> float | None:
+    """Saturation of FleX; ``None`` if no load was too much."""
+    with suppress(LackingError):
+        return saturation(measured, pattern, FLEX, routing)
+    return None
+
+
 def fresh_figure(measured: Measured) -> Drawing:
     """What FleX accepts under each routing, and under LBR whose packets draw their paths, by pattern."""
     bars: dict[str, list[float | None]] = {
-        routing: [saturation(measured, pattern, FLEX, routing) for pattern in FRESH_PATTERNS] for routing in ROUTINGS
+        routing: [_known(measured, pattern, routing) for pattern in FRESH_PATTERNS] for routing in ROUTINGS
     }
     bars[LBR_FRESH] = [fresh(measured, pattern, FLEX) for pattern in FRESH_PATTERNS]
+    if not any(height for heights in bars.values() for height in heights):
+        raise LackingError("no load was too much")
     names = [pattern.replace("_", " ") for pattern in FRESH_PATTERNS]
     title = "FleX: what saturates under each routing"
     return bar_figures.grouped(title, names, bars, "Saturation [flits/terminal/cycle]", wide=True)[0]

@@ -13,6 +13,7 @@ import polars as pl
 
 from weft.design import moore
 from weft.design.families import FAMILIES
+from weft.design.families.slim_flies import has_construction as built
 from weft.plot import style
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series
@@ -141,8 +142,7 @@ def _dragonfly_share(_: Measured) -> float:
 
 def _slim_fly_routers(radix: int) -> int:
     """Most routers of a Slim Fly with so many links per router at most; 0 if there is none."""
-    fits = [each for each in FAMILIES["slim_fly"].candidates(1, radix + 1) if 3 * each["q"] - 1 <= 2 * radix]
-    plans = [FAMILIES["slim_fly"].plan(each) for each in fits]
+    plans = [FAMILIES["slim_fly"].plan({"q": q, "terminals_per_router": 1}) for q in range(3, radix) if built(q)]
     return max((plan.routers for plan in plans if plan.degree <= radix), default=0)
 
 
