@@ -5,12 +5,13 @@ use crate::api::examples::small_networks;
 use crate::api::routing::AnyRouting;
 use crate::api::walk::Step;
 use crate::models::routing::RoutingConfig;
+use crate::state::DETOUR;
 use std::collections::BTreeSet;
 use weft_topology::Graph;
 
-/// The first step, and those behind it that cost as much.
+/// The first step, and those behind it that cost as much, and are a detour or none as it is.
 fn equal_to_first(steps: &[Step]) -> Vec<String> {
-    let cost = |step: &Step| step.cost.map(|cost| (cost.hops, cost.bias));
+    let cost = |step: &Step| (step.cost.map(|cost| (cost.hops, cost.bias)), step.after.flags & DETOUR);
     let first = steps.first().map(cost);
     steps.iter().take_while(|step| Some(cost(step)) == first).map(|step| format!("{step:?}")).collect()
 }

@@ -139,20 +139,20 @@ impl TwoLegs {
         }
     }
 
+    /// Legs are followed apart only where a packet and its draws name every hop, and every router can be the end of a leg.
     pub fn proof(&self) -> Proof<'_> {
-        let legs = Proof::TwoLegs { by_line: false, minimal_phase: None };
         match self.leg.proof() {
-            Proof::Rises { link_first: false, .. } => Proof::Rises { link_first: false, or: Box::new(legs) },
+            Proof::Rises { link_first: false, .. } => Proof::rises(),
+            Proof::OneLeg { .. } => Proof::TwoLegs { by_line: false, minimal_phase: None },
             Proof::Rises { link_first: true, .. }
             | Proof::EveryState
-            | Proof::OneLeg { .. }
             | Proof::TwoLegs { .. }
             | Proof::Packets { .. }
             | Proof::Turns(_)
             | Proof::TurnsTo { .. }
             | Proof::Escapes
             | Proof::EscapeRings(_)
-            | Proof::Together(_) => legs,
+            | Proof::Together(_) => Proof::EveryState,
         }
     }
 }
