@@ -186,9 +186,9 @@ pub trait Routing: Debug + Send + Sync {
     /// [`RingEntry`] says, the loop does not know which one it was, and names the lower.)
     fn taken(&self, _at: u64, _packet: &mut Packet, _hop: Hop) {}
 
-    /// What the power policy is to hear about a hop that a head at `at` has chosen in some step and takes now. The packet is as
-    /// before `taken`. Asked only where the routing remembers ([`Needs::remembers`]) and the policy tells it which links of
-    /// subnetworks are on.
+    /// What the power policy is to hear about a hop that a head at `at` has chosen in some step and takes now. The
+    /// packet is as before `taken`. Asked only where the routing remembers ([`Needs::remembers`]) and the policy tells
+    /// it which links of subnetworks are on.
     fn tells(&self, _at: u64, _packet: &Packet, _hop: Hop) -> Told {
         Told::Nothing
     }
@@ -380,12 +380,12 @@ pub trait RoutingModel {
     /// What it can go by of links that are off, the most telling first: it goes with a policy that offers one of these. With
     /// `Nothing` among them it also goes with policies under which packets wait for links.
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Nothing];
-    /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then `aim` names
-    /// the leg of each packet.
+    /// Whether its heads take the links of subnetworks that a policy switches on in place of those that fail; then
+    /// `aim` names the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
-    /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a packet
-    /// only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, which are 0 where a leg begins, and wants to hear
-    /// of nothing else. (What it writes into other fields at a broken link is lost.)
+    /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a
+    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, which are 0 where a leg begins,
+    /// and wants to hear of nothing else. (What it writes into other fields at a broken link is lost.)
     const CAN_BE_A_LEG: bool = false;
     /// All these facts, for the registry.
     const ABOUT: About = About {

@@ -114,7 +114,8 @@ pub struct Queues<'a, const V: usize> {
 }
 
 impl<'a, const V: usize> Queues<'a, V> {
-    /// `trunks`: those of `outs`; `base`: first output of the router there; `views`: the link-state tables of the block, and the router there.
+    /// `trunks`: those of `outs`; `base`: first output of the router there; `views`: the link-state tables of the
+    /// block, and the router there.
     #[inline(always)]
     pub fn new(
         (outs, trunks): (&'a [OutputUnit<V>], &'a [Trunk]),

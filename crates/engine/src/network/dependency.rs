@@ -9,7 +9,8 @@
 //! cycle, because the number would have to rise all the way round it. For these routings the check only follows some
 //! packets over each router, to see that the statement is true.
 //!
-//! In networks of more than [`MANY_ROUTERS`] routers the legs of a path are not followed between all pairs if their ranks rise.
+//! In networks of more than [`MANY_ROUTERS`] routers the legs of a path are not followed between all pairs if their
+//! ranks rise.
 //!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
@@ -274,8 +275,9 @@ impl<'a> Dependencies<'a> {
         self.graph.routers() > MANY_ROUTERS
     }
 
-    /// Whether the rank rises with each hop on all legs that are tried: from every router to some others. The legs of a phase in
-    /// `phases` follow those of the one before, so that all their ranks must be higher; those of `alone` follow nothing.
+    /// Whether the rank rises with each hop on all legs that are tried: from every router to some others. The legs of a
+    /// phase in `phases` follow those of the one before, so that all their ranks must be higher; those of `alone`
+    /// follow nothing.
     fn legs_rise(&self, walks: &Walks, phases: &[u8], alone: Option<u8>) -> Result<bool, Lost> {
         let mut below = None;
         for &phase in phases {

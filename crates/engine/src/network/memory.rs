@@ -22,7 +22,8 @@ const MAIL: u64 = 3 << 12;
 const CONTROL: u64 = 7 << 20;
 /// What a channel takes as the window closes: a copy of its account, and its row of the outcome.
 const RESULTS: u64 = 290;
-/// What a channel takes when the network is gone and its row is priced and written; and its columns, of so many rows at a time.
+/// What a channel takes when the network is gone and its row is priced and written; and its columns, of so many rows at
+/// a time.
 const WRITTEN: u64 = 360;
 const COLUMNS: u64 = 230;
 const ROWS: u64 = 1 << 20;

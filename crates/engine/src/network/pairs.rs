@@ -1,5 +1,5 @@
-//! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the other offers, never
-//! from their names.
+//! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the
+//! other offers, never from their names.
 
 use crate::api::policy::{LinkKnowledge, Offers};
 use crate::api::routing::{About, Routing};
@@ -25,8 +25,8 @@ pub(crate) fn subnetworks(spec: &Spec) -> Option<Subnets> {
     knows.then(|| Subnets::of(&spec.graph)).flatten()
 }
 
-/// Refuses a policy that switches links off which the routing needs on. Where packets wait for links, or none is ever off, all
-/// of them lead on sooner or later.
+/// Refuses a policy that switches links off which the routing needs on. Where packets wait for links, or none is ever
+/// off, all of them lead on sooner or later.
 pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusal> {
     match known_links(spec) {
         Some(_) if !spec.policy.stays_on() => routing.check_links(&spec.managed),
@@ -146,7 +146,8 @@ pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
 }
 
 /// Refuses faults under a routing that looks at the links of its subnetworks, if the policy switches some off and does not
-/// replace those that fail: what is broken would look as if it were off. And under a policy whose control packets would be lost with a link.
+/// replace those that fail: what is broken would look as if it were off. And under a policy whose control packets would
+/// be lost with a link.
 pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     let (policy, offers) = (spec.policy.name(), spec.policy.offers());
     if replaces_faults(spec) {

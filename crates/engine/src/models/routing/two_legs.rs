@@ -9,9 +9,9 @@ use weft_units::Refusal;
 /// Most VCs of a link, and so most classes.
 const MAX_CLASSES: u8 = 16;
 
-/// Knows routers by their numbers. Sends packets in phase 0 to `Packet::target`, the intermediate, and packets in phase 1 to their destination, which is
-/// their target then. The VC classes of the second leg come after those of the first. A packet that goes straight to its
-/// destination is in phase 1 from the beginning.
+/// Knows routers by their numbers. Sends packets in phase 0 to `Packet::target`, the intermediate, and packets in phase
+/// 1 to their destination, which is their target then. The VC classes of the second leg come after those of the first.
+/// A packet that goes straight to its destination is in phase 1 from the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,

@@ -43,8 +43,8 @@ fn leaves_out_some(graph: &Graph, routing: &(dyn AnyRouting + 'static), walked: 
     lists && walked.edges.iter().zip(&proved.edges).any(|(all, proved)| all & !proved != 0)
 }
 
-/// Whether the ranks of all legs rise, for a routing that is proved by legs. If they do with all classes merged into one, the check
-/// must have found no cycle there.
+/// Whether the ranks of all legs rise, for a routing that is proved by legs. If they do with all classes merged into
+/// one, the check must have found no cycle there.
 fn legs_rise(graph: &Graph, routing: &dyn AnyRouting, cycle_if_merged: bool) -> Option<bool> {
     let walks = Walks::of(graph, routing);
     let of_classes = |classes: &Classes| {

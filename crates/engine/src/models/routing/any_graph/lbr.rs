@@ -1,26 +1,28 @@
-//! LBR (load-balanced routing): each packet takes one of a few paths, drawn with shares that fill the paths with the shortest
-//! queues first.
+//! LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section
-//! on LBR, eqs. (9) to (16); eq. (9) with the flits injected, lambda T, in place of the misprinted queue.
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10
+//! (2022), section on LBR, eqs. (9) to (16); eq. (9) with the flits injected, lambda T, in place of the misprinted
+//! queue.
 //! # Parameters
-//! minimal: the routing of the minimal path and of both legs of the others, as for `valiant_over`; detours: how many paths over
-//! an intermediate each pair of routers has beside the minimal one; every: T, time from one snapshot of the queues to the
-//! next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least); prefer_min_on_tie: take the
-//! minimal path where all queues are equal, as in an empty network (the equations give all paths equal shares); sensor:
-//! what the queue of an output is; candidates: which paths a packet chooses among, `fixed`, the same for all packets between two
-//! routers in the whole run (`draw`: number of the random draw), or `per_packet`, each packet draws its own (the paper says no
-//! more than that paths are predefined, and that Valiant's random routing determines those that are not minimal).
+//! minimal: the routing of the minimal path and of both legs of the others, as for `valiant_over`; detours: how many
+//! paths over an intermediate each pair of routers has beside the minimal one; every: T, time from one snapshot of the
+//! queues to the next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least);
+//! prefer_min_on_tie: take the minimal path where all queues are equal, as in an empty network (the equations give all
+//! paths equal shares); sensor: what the queue of an output is; candidates: which paths a packet chooses among,
+//! `fixed`, the same for all packets between two routers in the whole run (`draw`: number of the random draw), or
+//! `per_packet`, each packet draws its own (the paper says no more than that paths are predefined, and that Valiant's
+//! random routing determines those that are not minimal).
 //! # Guarantees
-//! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T, where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the
-//! flits that the terminals of the source router sent between the last two snapshots, and A the level up to which these fill
-//! the paths in use; paths with longer queues are taken out until none is left (the paper takes them out once, which can give
-//! negative shares). Acyclic: with `fixed` the VC class is the hop index, with `per_packet` those of `valiant_over`, minimal packets on
-//! those of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per hop of every path, at most
-//! 1 GiB; `per_packet` needs none, and follows all paths of each packet once.
-//! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at a broken
-//! link are discarded.
+//! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T,
+//! where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the flits that the
+//! terminals of the source router sent between the last two snapshots, and A the level up to which these fill the paths
+//! in use; paths with longer queues are taken out until none is left (the paper takes them out once, which can give
+//! negative shares). Acyclic: with `fixed` the VC class is the hop index, with `per_packet` those of `valiant_over`,
+//! minimal packets on those of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per
+//! hop of every path, at most 1 GiB; `per_packet` needs none, and follows all paths of each packet once.
+//! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at
+//! a broken link are discarded.
 //! # Not modelled
 //! The load of the packets that would carry the snapshots. Paths that are drawn anew for every T.
 //! # Validation
@@ -51,20 +53,21 @@ mod drawn;
 mod fixed;
 mod shares;
 
-/// LBR: each packet is source-routed over one of a few fixed paths, by the queues along them.
+/// LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path, and of both legs of the others.
+    /// The routing of the minimal path, and of both legs of the others: one that names each hop by the destination router
+    /// alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Paths over a random intermediate, beside the minimal one, 0 to 15.
     #[serde(default = "three")]
     pub detours: u32,
-    /// Time from one snapshot of all queues to the next \[time\], 1 cycle or more.
+    /// Time from one snapshot of all queues to the next [time], 1 cycle or more.
     #[serde(default = "ten_cycles")]
     pub every: Time,
-    /// Time until all routers know a snapshot \[time\], 1 cycle or more.
+    /// Time until all routers know a snapshot [time], 1 cycle or more.
     #[serde(default = "one_cycle")]
     pub delay: Time,
     /// Take the minimal path where all queues are equal.
@@ -272,8 +275,8 @@ impl Routing for Runtime {
         numbers[self.posts.numbers - 1] = sent();
     }
 
-    /// All hops with which a path may begin, minimal ones first. While all queues are empty these are equal, unless the packet
-    /// prefers the minimal path.
+    /// All hops with which a path may begin, minimal ones first. While all queues are empty these are equal, unless the
+    /// packet prefers the minimal path.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut ways = match &self.paths {
             _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],

@@ -4,8 +4,8 @@
 //! Singh, PhD thesis, Stanford 2005: minimal if q_min H_min <= q_nm H_nm + T; with the minimal routing of the topology as in
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! minimal: the routing of the minimal path and of both legs, as for `valiant_over`; threshold T \[flits\]; sensor: what q is. H
-//! are the links of shortest paths.
+//! minimal: the routing of the minimal path and of both legs, as for `valiant_over`; threshold T \[flits\]; sensor:
+//! what q is. H are the links of shortest paths.
 //! # Guarantees
 //! VC classes as `valiant_over`, minimal packets on those of the second leg. An intermediate that is source or destination is
 //! minimal. One byte of table per router and router with terminals, at most 1 GiB.
@@ -14,8 +14,8 @@
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: over complete lines it weighs what `ugal`
-//! weighs. No rows of a peer.
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: over complete lines it
+//! weighs what `ugal` weighs. No rows of a peer.
 
 use super::valiant_over::shortest_paths;
 use crate::api::coordinates;
@@ -36,7 +36,8 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path, and of both legs of a detour.
+    /// The routing of the minimal path, and of both legs of a detour: one that names each hop by the destination router
+    /// alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.

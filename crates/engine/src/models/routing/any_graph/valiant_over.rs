@@ -13,8 +13,8 @@
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it takes the
-//! paths of `valiant`. No rows of a peer.
+//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it
+//! takes the paths of `valiant`. No rows of a peer.
 
 use super::shortest_path::ShortestPath;
 use crate::api::coordinates;
@@ -34,7 +34,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs.
+    /// The routing of both legs: one that names each hop by the destination router alone.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }

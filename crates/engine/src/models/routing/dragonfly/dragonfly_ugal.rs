@@ -13,7 +13,8 @@
 //! `other_group_for_all` only.
 //! # Not modelled
 //! With `global`, the time that a queue length takes through the group (it is read at once, as by an oracle); with
-//! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on the way to the intermediate, which can deadlock.
+//! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on
+//! the way to the intermediate, which can deadlock.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).

@@ -13,10 +13,10 @@
 //! cost one link more.
 //! # Guarantees
 //! Minimal; as many VC classes as links on the longest shortest path, and one for each of the `detours`; the class rises with
-//! each hop, so dependencies are acyclic, with and without faults. Of two or three layers `balanced` makes all shortest paths equally likely; of more, all hops at each router.
-//! `printed` needs three layers of at least 3 x 3 routers. On 6 x 6 x 3 routers of 10 terminals uniform traffic (with
-//! packets to oneself) can reach 27 / 31 = 0.871 flits per terminal and cycle under `printed`, and under `balanced`
-//! 108 / 97 = 1.113, more than a terminal sends. No tables.
+//! each hop, so dependencies are acyclic, with and without faults. Of two or three layers `balanced` makes all shortest
+//! paths equally likely; of more, all hops at each router. `printed` needs three layers of at least 3 x 3 routers. On 6
+//! x 6 x 3 routers of 10 terminals uniform traffic (with packets to oneself) can reach 27 / 31 = 0.871 flits per
+//! terminal and cycle under `printed`, and under `balanced` 108 / 97 = 1.113, more than a terminal sends. No tables.
 //! Under faults: a head at a broken link takes another hop at once, by what its own router sees. Hops on shortest paths
 //! come first (any, also under `printed`), then those with the fewest links behind them, drawn among equals, as long as a
 //! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
@@ -156,8 +156,9 @@ impl RoutingModel for FlexMinimal {
             // above 2 to the 2 along x; in the layer below 1 to the router at the same place (half of 2) and 4 to the 4 that
             // differ in both (half of 2 each). These 11 hops share 2 channels.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
-            // The same 2 to the 2 along x, and the 2 in the layer above; all 4 to the 4 that differ in both in the same layer,
-            // which go down along y first; below 2 to the router at the same place, which go along x, and 4 as before: 14.
+            // The same 2 to the 2 along x, and the 2 in the layer above; all 4 to the 4 that differ in both in the same
+            // layer, which go down along y first; below 2 to the router at the same place, which go along x, and 4 as
+            // before: 14.
             Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
                 SMALL,
                 UNIFORM,
@@ -250,7 +251,8 @@ impl Runtime {
         hops.port(at, packet.dest, drawn(hops.count))
     }
 
-    /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there are others.
+    /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there
+    /// are others.
     #[cold]
     fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u8> {
         let hops = self.first_hops(at, packet.dest);
@@ -301,8 +303,8 @@ impl Routing for Runtime {
         AroundFaults::ChoosesAgain
     }
 
-    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on; last the one
-    /// back to where the packet has met a broken link before. From now on it does not come back here.
+    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on;
+    /// last the one back to where the packet has met a broken link before. From now on it does not come back here.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];

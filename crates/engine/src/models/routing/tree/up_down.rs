@@ -313,7 +313,8 @@ impl Routing for Runtime {
         Some(Hop { port, class: 0 })
     }
 
-    /// The link up by the rule of the ascent. An adaptive one takes the least congested; the comparison begins at a random one.
+    /// The link up by the rule of the ascent. An adaptive one takes the least congested; the comparison begins at a
+    /// random one.
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
         let level = (at >> LEVEL) as u32;
         let width = self.width(level);

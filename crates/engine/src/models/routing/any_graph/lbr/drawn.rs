@@ -8,8 +8,8 @@ use crate::models::routing::{Hop, Step, below, draw};
 use crate::state::{DETOUR, Packet};
 use weft_topology::Graph;
 
-/// Paths of a packet: the minimal one first, then those over intermediates. Packets are marked as [`TwoLegs`] does, and undecided
-/// ones as in phase 0 without a detour.
+/// Paths of a packet: the minimal one first, then those over intermediates. Packets are marked as [`TwoLegs`] does, and
+/// undecided ones as in phase 0 without a detour.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub legs: TwoLegs,

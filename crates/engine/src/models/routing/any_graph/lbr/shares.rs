@@ -2,9 +2,9 @@
 //! the shortest queues first, up to one level.
 //!
 //! # Source
-//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper takes the paths out once whose queues are above the
-//! level of all; then the level of the others is lower, and one of them may be above it and get a negative share. Here
-//! paths are taken out until none is above the level.
+//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper takes the paths out once whose queues
+//! are above the level of all; then the level of the others is lower, and one of them may be above it and get a
+//! negative share. Here paths are taken out until none is above the level.
 
 /// Most candidates of a pair of routers.
 pub const MOST: usize = 16;

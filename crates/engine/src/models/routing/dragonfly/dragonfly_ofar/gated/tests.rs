@@ -8,8 +8,8 @@ use crate::models::routing::in_transit::tests::longest_way;
 use crate::models::routing::{LinkKnowledge, Routing, RoutingModel};
 use weft_topology::{Graph, Peer, TopologyConfig};
 
-/// Groups of 4 routers, with a ring of its own wires. Ports of a router: 2 terminals, 3 links in the group, 2 to other groups, 4
-/// of the ring.
+/// Groups of 4 routers, with a ring of its own wires. Ports of a router: 2 terminals, 3 links in the group, 2 to other
+/// groups, 4 of the ring.
 const GROUPS: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                          "escape_rings": 1}}"#;
 
@@ -20,7 +20,8 @@ fn of(parameters: &str) -> (Graph, Runtime) {
     (graph, routing)
 }
 
-/// Router 1 of a group whose hub is router 0: the states of its links to routers 0, 2 and 3, and which have room and are open.
+/// Router 1 of a group whose hub is router 0: the states of its links to routers 0, 2 and 3, and which have room and
+/// are open.
 struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
