@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from weft.reproduce.common.paper import Figure
 
 _HEIGHT, _PANELS = 2.3, 2.0
+# Below this end of an axis, labels are so long that a panel has room for few.
+_TINY = 0.01
 # The first format is for the report, the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
 _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
@@ -131,7 +133,10 @@ def panels(
         axes.set_ylabel(y)
         for each in series:
             line(axes, each, known[each.label], at_top=at_top)
-        axes.set_xlim(0, 1.04 * max((end for each in series for end in each.x), default=1.0))
+        last = max((end for each in series for end in each.x), default=1.0)
+        axes.set_xlim(0, 1.04 * last)
+        if last < _TINY:
+            axes.locator_params(axis="x", nbins=2)
         axes.set_ylim(0, min(most, 1.1 * max(_heights(series, at_top=at_top), default=1.0) or 1.0))
         if at_top:
             _over_the_top(axes, series, known)

@@ -533,9 +533,7 @@ RULES: dict[str, Rule] = {
         _local,
         *_DIGITS,
     ),
-    "F-117": approx(
-        1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY
-    ),
+    "F-117": approx(1.16, _mean_latency, *PATTERNS, within=WITHIN_LATENCY, unit="times the latency", cause=_OF_LATENCY),
     "F-118": approx(2.0, _mean_saturation, *PATTERNS, unit="times as much"),
     "F-120": exact(3.0, _most_hops, UNIFORM, unit="routers visited"),
     "F-121": trend("FleX has a lower latency and accepts more, under each routing", _next_group, NEXT_GROUP),
