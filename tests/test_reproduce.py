@@ -12,13 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+import paper_checks
 import weft
 from odd_values import ODD, check_report
+from paper_checks import NOTHING
 from reproduced import FULL, LOADS, ideal
 from weft.cli import main
 from weft.errors import ResultsError, WeftError
 from weft.plot import style
-from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common import line_figures, scoreboard
 from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.paper import Experiment
 
-NOTHING = Measured()
 # The experiment that takes a fraction of a second, with a figure that needs none.
 SMALLEST = dataclasses.replace(
     PAPER,
@@ -48,20 +49,17 @@ SMALLEST = dataclasses.replace(
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
     """The rows of the scoreboard by claim."""
-    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+    return paper_checks.judged(PAPER, measured)
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
     """What the paper prints, but for one experiment."""
-    printed = ideal()
-    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+    return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Changes a number of a mechanism."""
-    return lambda rows: rows.with_columns(
-        pl.when(pl.col("mechanism") == mechanism).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
-    )
+    return paper_checks.scaled_where(pl.col("mechanism") == mechanism, column, factor)
 
 
 def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
@@ -77,20 +75,15 @@ def lines(axes: Axes) -> dict[str, list[float]]:
 
 
 def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
-    printed = claims.read(PAPER.path("claims.csv"))
-    assert [claim.id for claim in printed] == [f"T-{number:03}" for number in range(1, 89)]
-    assert PAPER.rules.keys() == {claim.id for claim in printed}
+    paper_checks.check_rules(PAPER, (f"T-{number:03}" for number in range(1, 89)))
     fewer = dataclasses.replace(PAPER, rules={key: rule for key, rule in PAPER.rules.items() if key != "T-033"})
     with pytest.raises(WeftError, match="T-033"):
         scoreboard.judge(fewer, NOTHING)
 
 
 def test_what_rules_and_figures_need_exists() -> None:
-    names = {each.name for each in PAPER.experiments}
-    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
-    assert {name for figure in PAPER.figures for name in figure.needs} <= names
-    assert all(PAPER.path(f"{name}.yaml").is_file() for name in names)
-    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    paper_checks.check_needs(PAPER)
+    assert all(PAPER.path(f"{name}.yaml").is_file() for name in (each.name for each in PAPER.experiments))
     assert [each.name for each in PAPER.needed(PAPER.chosen(["9b", "10b"]))] == ["tornado"]
 
 
@@ -558,10 +551,7 @@ def test_papers_are_listed_without_loading_them() -> None:
 
 @pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
 def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
-    for quick in (True, False):
-        for _, sets in each.sweeps(quick=quick):
-            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
-    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"tcep-{each.name.replace('_', '-')}"
+    paper_checks.check_scenarios(PAPER, each)
 
 
 def test_the_quick_run_varies_what_the_full_one_does() -> None:

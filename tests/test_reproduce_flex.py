@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+import paper_checks
 import weft
 from odd_values import ODD, check_report
+from paper_checks import NOTHING
 from reproduced_flex import ideal
 from weft.cli import main
-from weft.plot import style
-from weft.reproduce.common import claims, line_figures, scoreboard
-from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common import line_figures, scoreboard
+from weft.reproduce.common.measured import Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.flex import PAPER, networks
 from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, SLIM_FLY
 from weft.reproduce.flex.performance_frame import LARGER, LBR, MINIMAL, UGAL, mechanism, of_layers
-from weft.reproduce.registry import paper
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.paper import Experiment
 
-NOTHING = Measured()
 # Claims that arithmetic contradicts, so that no run can meet them; the board gives the reason of each.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 50, 69, 72, 91, 99, 100, 119, 124, 137, 138, 139}
 DRAWN = [each.name for each in PAPER.figures if each.draw]
@@ -39,7 +38,7 @@ TABLES = [each.name for each in PAPER.figures if each.rows]
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
     """The rows of the scoreboard by claim."""
-    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+    return paper_checks.judged(PAPER, measured)
 
 
 @cache
@@ -50,29 +49,20 @@ def as_printed() -> dict[str, scoreboard.Row]:
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
     """What the paper prints, but for one experiment."""
-    printed = ideal()
-    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+    return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, *mechanisms: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Changes a number of some mechanisms."""
-    it = pl.col("mechanism").is_in(mechanisms)
-    return lambda rows: rows.with_columns(
-        pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
-    )
+    return paper_checks.scaled_where(pl.col("mechanism").is_in(mechanisms), column, factor)
 
 
 def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
-    printed = claims.read(PAPER.path("claims.csv"))
-    assert [claim.id for claim in printed] == [f"F-{number:03}" for number in range(1, 140)]
-    assert PAPER.rules.keys() == {claim.id for claim in printed}
+    paper_checks.check_rules(PAPER, (f"F-{number:03}" for number in range(1, 140)))
 
 
 def test_what_rules_and_figures_need_exists() -> None:
-    names = {each.name for each in PAPER.experiments}
-    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
-    assert {name for figure in PAPER.figures for name in figure.needs} <= names
-    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    paper_checks.check_needs(PAPER)
     assert [each.name for each in PAPER.needed(PAPER.chosen(["13", "table6"]))] == ["bit_complement", "larger"]
     assert [each.name for each in PAPER.chosen(["6"])] == ["6a", "6b", "6c", "6d"]
 
@@ -202,18 +192,7 @@ def test_what_was_not_run_is_said() -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
-    (figure,) = PAPER.chosen([name])
-    drawing = line_figures.drawn(figure, ideal())
-    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
-    assert drawing.numbers is not None
-    assert not drawing.numbers.is_empty()
-    for axes in drawing.axes:
-        if axes.axison:
-            assert "[" in axes.get_ylabel()
-            assert "[" in axes.get_xlabel() or not axes.get_xlabel()
-    if figure.needs:
-        with pytest.raises(LackingError):
-            line_figures.drawn(figure, NOTHING)
+    paper_checks.check_figure(PAPER, name, ideal())
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -307,8 +286,4 @@ def test_the_command_makes_tables_that_need_no_run(tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
 def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
-    for quick in (True, False):
-        for _, sets in each.sweeps(quick=quick):
-            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
-    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"flex-{each.name.replace('_', '-')}"
-    assert paper("flex") is PAPER
+    paper_checks.check_scenarios(PAPER, each)

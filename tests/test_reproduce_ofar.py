@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+import paper_checks
 import weft
 from odd_values import ODD, check_report
+from paper_checks import NOTHING
 from reproduced_ofar import TIMES, ideal
 from weft.cli import main
-from weft.plot import style
-from weft.reproduce.common import claims, line_figures, scoreboard
-from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.common import line_figures, scoreboard
+from weft.reproduce.common.measured import Measured
 from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.ofar import PAPER, QUICK_H, beyond
 from weft.reproduce.ofar.closed_forms import minimal_bound, ring_cost, valiant_bound
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.paper import Experiment
 
-NOTHING = Measured()
-
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
     """The rows of the scoreboard by claim."""
-    return {row.claim.id: row for row in scoreboard.judge(PAPER, measured)}
+    return paper_checks.judged(PAPER, measured)
 
 
 @cache
@@ -47,8 +46,7 @@ def as_printed() -> dict[str, scoreboard.Row]:
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
     """What the paper prints, but for one experiment."""
-    printed = ideal()
-    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+    return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(
@@ -56,23 +54,15 @@ def scaled(
 ) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Changes a number of a mechanism, under a pattern or under all."""
     it = pl.col("mechanism") == mechanism
-    it = it & (pl.col("pattern") == pattern) if pattern else it
-    return lambda rows: rows.with_columns(
-        pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
-    )
+    return paper_checks.scaled_where(it & (pl.col("pattern") == pattern) if pattern else it, column, factor)
 
 
 def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
-    printed = claims.read(PAPER.path("claims.csv"))
-    assert [claim.id for claim in printed] == [f"O-{number:03}" for number in range(1, 41)]
-    assert PAPER.rules.keys() == {claim.id for claim in printed}
+    paper_checks.check_rules(PAPER, (f"O-{number:03}" for number in range(1, 41)))
 
 
 def test_what_rules_and_figures_need_exists() -> None:
-    names = {each.name for each in PAPER.experiments}
-    assert {name for rule in PAPER.rules.values() for name in rule.needs} <= names
-    assert {name for figure in PAPER.figures for name in figure.needs} <= names
-    assert PAPER.needed(PAPER.figures) == list(PAPER.experiments)
+    paper_checks.check_needs(PAPER)
     assert [each.name for each in PAPER.needed(PAPER.chosen(["6", "7a"]))] == ["transients", "bursts"]
     assert [each.name for each in PAPER.chosen(["3"])] == ["3a", "3b"]
 
@@ -223,18 +213,8 @@ def test_what_was_not_run_is_said() -> None:
 
 @pytest.mark.parametrize("name", [each.name for each in PAPER.figures])
 def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
-    (figure,) = PAPER.chosen([name])
-    drawing = line_figures.drawn(figure, ideal())
-    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
-    assert drawing.numbers is not None
-    assert not drawing.numbers.is_empty()
-    for axes in drawing.axes:
-        if axes.axison:
-            plain = {"Offset N of the groups", "Global links of a router h", "Broken links", "Time / PB's", ""}
-            assert all("[" in label or label in plain for label in (axes.get_xlabel(), axes.get_ylabel()))
-    if figure.needs:
-        with pytest.raises(LackingError):
-            line_figures.drawn(figure, NOTHING)
+    plain = {"Offset N of the groups", "Global links of a router h", "Broken links", "Time / PB's", ""}
+    paper_checks.check_figure(PAPER, name, ideal(), without_unit=plain)
 
 
 def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measured:
@@ -414,10 +394,7 @@ def test_the_command_draws_what_needs_no_run(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize("each", PAPER.experiments, ids=lambda each: each.name)
 def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
-    for quick in (True, False):
-        for _, sets in each.sweeps(quick=quick):
-            assert weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
-    assert weft.load(PAPER.path(f"{each.name}.yaml")).name == f"ofar-{each.name.replace('_', '-')}"
+    paper_checks.check_scenarios(PAPER, each)
 
 
 def test_a_full_run_has_the_network_of_the_paper() -> None:

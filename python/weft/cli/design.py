@@ -204,35 +204,31 @@ def _assumed(options: argparse.Namespace) -> Assumptions:
     )
 
 
+def _number(text: str) -> float:
+    """A number; one that is no number fits no limits."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
 def _amount(text: str) -> float:
     """An amount above 0, such as 4e6."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
+    if not 0 < (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0: write a number such as 4e6")
     return value
 
 
 def _from_zero(text: str) -> float:
     """A number from 0 on, such as 0.5."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+    if not 0 <= (value := _number(text)) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on: write one such as 0.5")
     return value
 
 
 def _share(text: str) -> float:
     """A number between 0 and 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
+    if not 0 < (value := _number(text)) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1: write a share such as 0.05")
     return value
 

@@ -1,0 +1,78 @@
+"""What the tests of every reproduction ask of its paper: rules, needs, verdicts, figures and scenarios."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import weft
+from weft.plot import style
+from weft.reproduce.common import claims, line_figures, scoreboard
+from weft.reproduce.common.measured import LackingError, Measured
+from weft.reproduce.registry import paper as registered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from weft.reproduce.common.paper import Experiment, Paper
+
+NOTHING = Measured()
+
+
+def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
+    """The rows of the scoreboard by claim."""
+    return {row.claim.id: row for row in scoreboard.judge(paper, measured)}
+
+
+def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
+    """What the paper prints, but for one experiment."""
+    return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
+
+
+def scaled_where(it: pl.Expr, column: str, factor: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Changes a number in some rows."""
+    return lambda rows: rows.with_columns(
+        pl.when(it).then(pl.col(column) * factor).otherwise(pl.col(column)).alias(column)
+    )
+
+
+def check_rules(paper: Paper, ids: Iterable[str]) -> None:
+    """The claims have these ids, each has a rule, and no rule is without a claim."""
+    printed = claims.read(paper.path("claims.csv"))
+    assert [claim.id for claim in printed] == list(ids)
+    assert paper.rules.keys() == {claim.id for claim in printed}
+
+
+def check_needs(paper: Paper) -> None:
+    """What rules and figures need is an experiment, and every experiment is needed by a figure."""
+    names = {each.name for each in paper.experiments}
+    assert {name for rule in paper.rules.values() for name in rule.needs} <= names
+    assert {name for figure in paper.figures for name in figure.needs} <= names
+    assert paper.needed(paper.figures) == list(paper.experiments)
+
+
+def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: Iterable[str] = ("",)) -> None:
+    """A figure is as wide as a column or a page, has numbers, axes with units, and says what it lacks."""
+    (figure,) = paper.chosen([name])
+    drawing = line_figures.drawn(figure, printed)
+    assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
+    assert drawing.numbers is not None
+    assert not drawing.numbers.is_empty()
+    for axes in drawing.axes:
+        if axes.axison:
+            assert all("[" in label or label in without_unit for label in (axes.get_xlabel(), axes.get_ylabel()))
+    if figure.needs:
+        with pytest.raises(LackingError):
+            line_figures.drawn(figure, NOTHING)
+
+
+def check_scenarios(paper: Paper, each: Experiment) -> None:
+    """The scenario of an experiment is sound in both lengths, and called after the paper and itself."""
+    for quick in (True, False):
+        for _, sets in each.sweeps(quick=quick):
+            assert weft.load(paper.path(f"{each.name}.yaml"), set=sets).points
+    assert weft.load(paper.path(f"{each.name}.yaml")).name == f"{paper.name}-{each.name.replace('_', '-')}"
+    assert registered(paper.name) is paper
