@@ -121,6 +121,22 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
     all
 }
 
+/// Most VCs of a link, and so most VC classes.
+const MAX_CLASSES: u8 = 16;
+
+/// The VC classes of paths whose class is the hop index. Refuses at `path` paths of more links than there can be classes.
+fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8, Refusal> {
+    match u8::try_from(longest).ok().filter(|&longest| longest <= MAX_CLASSES) {
+        Some(longest) => Ok(longest.max(1)),
+        None => {
+            let what = format!(
+                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
+            );
+            Err(Refusal::new(path, what, help))
+        }
+    }
+}
+
 /// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
 /// one routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {

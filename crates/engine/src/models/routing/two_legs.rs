@@ -1,13 +1,10 @@
 //! Paths over an intermediate router, each leg on the path of another routing.
 
-use super::{About, AnyRouting, Classes, Hop, Proof, RoutingConfig, Step, below, draw};
+use super::{About, AnyRouting, Classes, Hop, MAX_CLASSES, Proof, RoutingConfig, Step, below, draw};
 use crate::state::{DETOUR, Packet};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::Refusal;
-
-/// Most VCs of a link, and so most classes.
-const MAX_CLASSES: u8 = 16;
 
 /// Knows routers by their numbers. Sends packets in phase 0 to `Packet::target`, the intermediate, and packets in phase
 /// 1 to their destination, which is their target then. The VC classes of the second leg come after those of the first.

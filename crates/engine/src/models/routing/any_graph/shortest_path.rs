@@ -23,8 +23,8 @@
 use crate::api::coordinates;
 use crate::models::routing::on_graph::{self, Distances};
 use crate::models::routing::{
-    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw,
-    same_classes,
+    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
+    draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -52,9 +52,6 @@ pub enum Among {
     First,
 }
 
-/// Most VCs of a link, and so most classes.
-const MAX_CLASSES: u8 = 16;
-
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -64,17 +61,9 @@ pub struct Runtime {
 
 /// A class for each hop of the longest path.
 pub(super) fn hop_classes(graph: &Graph, distances: &Distances, name: &str) -> Result<Classes, Refusal> {
-    let longest = distances.longest;
-    if longest > MAX_CLASSES {
-        return Err(Refusal::new(
-            format!("routing.{name}"),
-            format!(
-                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
-            ),
-            "take the routing made for this topology; on a tree, ecmp with classes: one; or a table with classes",
-        ));
-    }
-    Ok(same_classes(graph, longest.max(1)))
+    let help = "take the routing made for this topology; on a tree, ecmp with classes: one; or a table with classes";
+    let classes = class_per_hop(distances.longest.into(), format!("routing.{name}"), help)?;
+    Ok(same_classes(graph, classes))
 }
 
 impl RoutingModel for ShortestPath {

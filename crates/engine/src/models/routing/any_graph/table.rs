@@ -24,7 +24,8 @@
 use crate::api::coordinates;
 use crate::models::routing::on_graph::{self, Wiring};
 use crate::models::routing::{
-    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes,
+    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, MAX_CLASSES, Needs, Proof, Routing, RoutingModel, Step,
+    same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -42,8 +43,6 @@ pub struct Table {
     pub file: InputFile,
 }
 
-/// Most classes: as many VCs as a link can have.
-const MAX_CLASSES: u8 = 16;
 const HEADER: &str = "router,destination,next";
 
 #[derive(Debug, Clone)]

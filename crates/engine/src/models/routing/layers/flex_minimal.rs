@@ -37,7 +37,8 @@
 
 use crate::api::coordinates;
 use crate::models::routing::{
-    Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes,
+    Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
+    draw, same_classes,
 };
 use crate::state::Packet;
 use schemars::JsonSchema;
@@ -69,9 +70,6 @@ pub enum Paths {
     /// Those of algorithm 1 of the paper.
     Printed,
 }
-
-/// Most VCs of a link, and so most classes.
-const MAX_CLASSES: u32 = 16;
 
 /// Phase of a packet that has met a broken link; its `target` is the router where that was the last time.
 const MET_BROKEN: u8 = 1;
@@ -127,15 +125,9 @@ impl RoutingModel for FlexMinimal {
                 format!("algorithm 1 of FleX is for 3 layers of at least 3 x 3 routers, not for {x} x {y} x {layers}");
             return Err(Refusal::new("routing.flex_minimal.paths", what, "write balanced"));
         }
-        let longest = graph.diameter() + u32::from(self.detours);
-        if longest > MAX_CLASSES {
-            let what = format!(
-                "paths of up to {longest} links need {longest} VC classes, and a link has at most {MAX_CLASSES} VCs"
-            );
-            let help =
-                if self.detours == 0 { "take fewer layers" } else { "allow for fewer detours, or take fewer layers" };
-            return Err(Refusal::new("routing.flex_minimal", what, help));
-        }
+        let help =
+            if self.detours == 0 { "take fewer layers" } else { "allow for fewer detours, or take fewer layers" };
+        let most_hops = class_per_hop(graph.diameter() + u32::from(self.detours), "routing.flex_minimal", help)?;
         let first_hops = (0..4 * layers).map(|kind| {
             let offset = Offset { differs: [kind & 1 == 1, kind & 2 == 2], layers: kind / 4 };
             let exists = (0..2).all(|axis| !offset.differs[axis] || crossed.widths[axis] > 1);
@@ -143,8 +135,8 @@ impl RoutingModel for FlexMinimal {
             hops.retain(|hop| self.paths == Paths::Balanced || is_printed(hop, offset));
             FirstHops::of(crossed, &hops)
         });
-        let (classes, first_hops) = (same_classes(graph, longest as u8), first_hops.collect());
-        Ok(Runtime { classes, most_hops: longest as u8, crossed: crossed.clone(), first_hops })
+        let (classes, first_hops) = (same_classes(graph, most_hops), first_hops.collect());
+        Ok(Runtime { classes, most_hops, crossed: crossed.clone(), first_hops })
     }
 
     fn examples() -> Vec<Example<Self>> {

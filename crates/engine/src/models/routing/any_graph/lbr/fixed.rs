@@ -2,14 +2,12 @@
 
 use crate::base::hash::{below, hash};
 use crate::models::routing::on_graph::{MAX_BYTES, Wiring};
-use crate::models::routing::{AnyRouting, Hop, Step};
+use crate::models::routing::{AnyRouting, Hop, Step, class_per_hop};
 use crate::state::{DETOUR, Packet};
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Most VCs of a link, and so most links of a path whose class is the hop index.
-const MOST_LINKS: usize = 16;
 const BYTES: u64 = 4;
 
 /// All paths, hop by hop.
@@ -165,12 +163,7 @@ impl<'a> Search<'a> {
                 }
                 starts.push(hops.len() as u32);
             }
-            if longest > MOST_LINKS {
-                let what = format!(
-                    "paths of {longest} links need {longest} VC classes, and a link has at most {MOST_LINKS} VCs"
-                );
-                return Err(Refusal::new("routing.lbr.minimal", what, "take a topology of shorter paths"));
-            }
+            class_per_hop(longest as u32, "routing.lbr.minimal", "take a topology of shorter paths")?;
             if (starts.len() + hops.len()) as u64 * BYTES > MAX_BYTES {
                 let what = format!(
                     "{of_pair} paths between every two of {} routers take more than {MAX_BYTES} bytes of table",
