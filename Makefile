@@ -32,6 +32,8 @@ run: install
 install: $(VENV)/.installed
 
 # The Python tests run the sources, with the engine that the Rust tests run: a wheel is a compile of its own, of minutes.
+# Its random tests draw the same cases every time; `make test-all` and `cargo test` draw new ones.
+test: export PROPTEST_RNG_SEED ?= 1
 test: test-rust test-python
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).

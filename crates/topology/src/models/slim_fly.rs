@@ -95,7 +95,8 @@ impl SlimFly {
         check_positive(&[("terminals_per_router", p)], path)?;
         let degree = degree(q);
         let sum = format!("{p} terminals + {degree} links");
-        check_size(2 * u64::from(q) * u64::from(q), u64::from(p) + degree, &sum, path)?;
+        check_size(1, u64::from(p) + degree, &sum, path)?;
+        check_size(2 * u64::from(q) * u64::from(q), u64::from(p) + degree, "the sum", path)?;
         Ok(Field::new(q).expect("a degree that fits leaves q below 128"))
     }
 }
