@@ -150,7 +150,7 @@ fn head_path(slow: bool, chooses: bool) -> HeadPath {
 /// each of them. `full_speed`: all links carry one flit per cycle.
 fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: bool) -> bool {
     let decides_ahead = needs.decides == Decides::Ahead && needs.sensor.is_none();
-    !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0
+    !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0 && common.board.is_none()
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

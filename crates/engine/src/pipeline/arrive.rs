@@ -5,7 +5,8 @@ use crate::api::view::Told;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{HeadPath, Net};
-use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
+use crate::pipeline::streams;
+use crate::state::{BODY, ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -25,9 +26,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             for k in 0..len {
                 let word = self.credits.item(first, k);
+                if !SINGLE && word >= streams::ENDS {
+                    self.receive_credit_run(net, word);
+                    continue;
+                }
                 self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
             }
             self.credits.release(self.now);
+        }
+        if !SINGLE {
+            for k in 0..self.streams.returning() {
+                let (o, vc) = self.streams.returning_at(k);
+                self.credit::<SINGLE, EACH>(o, vc, net);
+            }
         }
         if let Some(history) = &mut self.history {
             history.expire(self.now);
@@ -96,6 +107,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             self.flits.release(self.now);
         }
+        if !SINGLE && self.lone_flits_cross {
+            self.receive_runs(net);
+        }
         if net.fast_links {
             while let Some(flit) = self.paces.arriving.pop() {
                 self.receive::<SINGLE>(net, flit);
@@ -133,8 +147,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn receive<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
             self.receive_head::<SINGLE>(net, flit);
+        } else if flit.key == BODY {
+            self.receive_body(net, flit.to);
         } else {
-            self.receive_body(flit.to);
+            self.receive_run(net, flit);
         }
     }
 
@@ -164,7 +180,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(always)]
-    fn receive_body(&mut self, to: u32) {
+    pub(crate) fn receive_body(&mut self, net: &Net, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         let port = self.ins.hot(i);
         let tail = port.last(v);
@@ -174,7 +190,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
             let held = *port.output_vc.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
-            let out = self.outs.hot_mut(port.base(i) + p);
+            let o = port.base(i) + p;
+            self.interrupt(net, i, o);
+            let (port, out) = (self.ins.hot(i), self.outs.hot_mut(o));
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
@@ -216,6 +234,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
         let port = self.ins.hot(i);
         let (o, r) = (port.base(i) + p, port.router as usize);
+        if !SINGLE {
+            self.interrupt(net, i, o);
+        }
+        let port = self.ins.hot(i);
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;

@@ -5,7 +5,7 @@ use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
+use crate::state::{BODY, ChannelEnd, Flit, Move, NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -96,7 +96,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
+            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
             let flit = |to| Flit { to, packet, key, len };
             if kind == ChannelEnd::Local {
                 self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
@@ -188,12 +188,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The sender of VC `v` of input `i` gets its credit back.
     #[inline(always)]
     pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
+        self.return_marked(net, (i, v), self.now, 0);
+    }
+
+    /// The sender of VC `v` of input `i` gets a credit back that has become free in cycle `at`, or hears of a run of them, as `mark`
+    /// says (`streams.rs`).
+    #[inline(always)]
+    pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), at: u64, mark: u32) {
         let port = self.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream, self.now + net.links.hot(usize::from(port.class)).credit_latency);
+        let (upstream, credit_at) = (port.upstream, at + net.links.hot(usize::from(port.class)).credit_latency);
+        let word = mark | v as u32;
         if port.remote {
-            self.mail_credit(upstream, v, credit_at);
+            self.mail_credit(upstream, word, credit_at);
         } else {
-            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
+            self.credits.push(self.now, credit_at, upstream << 4 | word);
         }
     }
 
@@ -221,9 +229,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(never)]
-    fn mail_credit(&mut self, cut: u32, vc: usize, at: u64) {
+    fn mail_credit(&mut self, cut: u32, word: u32, at: u64) {
         let cut = self.cuts[cut as usize];
-        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc as u32));
+        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | word));
     }
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.

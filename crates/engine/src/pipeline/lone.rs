@@ -8,7 +8,8 @@
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, occupied};
+use crate::pipeline::streams;
+use crate::state::{BODY, ChannelEnd, Flit, NO_REQUEST, NONE, RUN_BEGINS, occupied};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends those of the body flits of this cycle that are alone, and leaves the others to the allocator.
@@ -59,8 +60,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// an allocator had matched them.
     #[inline(always)]
     fn send_lone(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize), earliest: u64) {
+        let o = self.ins.hot(i).base(i) + p;
+        let out = self.outs.hot_mut(o);
+        let link = net.links.hot(usize::from(out.class));
+        let at = out.depart(earliest) + link.latency;
+        let streams = self.may_stream((i, v), (o, vc), at);
+        let (mark, credit_mark) = if streams { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
         let port = self.ins.hot_mut(i);
-        let o = port.base(i) + p;
         port.rr_out = p as u8 + 1;
         port.rr_vc = (v as u8 + 1) & 15;
         self.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
@@ -68,18 +74,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.rr_in = port.port + 1;
         out.vcs_with_flit = 0;
         out.spend::<false>(vc, net.room);
-        let link = net.links.hot(usize::from(out.class));
-        let at = out.depart(earliest) + link.latency;
         let (kind, peer) = (out.kind, out.peer);
         if kind == ChannelEnd::Local {
-            self.flits.push(self.now, at, Flit::of_body(peer << 4 | vc as u32));
+            self.flits.push(self.now, at, Flit::of_body(peer << 4 | vc as u32, mark));
         } else if kind == ChannelEnd::Ejection {
-            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | credit_mark);
             self.tally.accepted(at + net.ejection_delay);
         } else {
-            self.mail_flit::<false>(peer, at, Flit::of_body(vc as u32), NONE);
+            self.mail_flit::<false>(peer, at, Flit::of_body(vc as u32, mark), NONE);
         }
-        self.return_credit(net, i, v);
+        self.return_marked(net, (i, v), self.now, credit_mark);
         self.tally.flit_hops += 1;
+        if streams {
+            self.begin_stream((i, v), (o, vc), at);
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, Gate, MEASURED, NONE, Packet};
+use crate::state::{BODY, Flit, Gate, MEASURED, NONE, Packet};
 
 /// A packet that a source has given.
 struct Created {
@@ -124,7 +124,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.wait(t);
         }
         out.spend::<SINGLE>(vc, net.room);
-        let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
+        let mut flit = Flit::of_body(out.peer << 4 | vc as u32, BODY);
         if head {
             let packet = self.packets.items.hot_mut(terminal.packet as usize);
             packet.injected = self.now;
@@ -160,9 +160,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         {
             return false;
         }
+        if self.lone_flits_cross && self.open_source(net, t, vc) {
+            return true;
+        }
+        let terminal = self.terminals.hot_mut(t);
+        let out = self.outs.hot_mut(terminal.out as usize);
         out.spend::<false>(vc, net.room);
         terminal.left -= 1;
-        let flit = Flit::of_body(out.peer << 4 | vc as u32);
+        let flit = Flit::of_body(out.peer << 4 | vc as u32, BODY);
         self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
         self.tally.injected_flits += measured;
         true

@@ -15,7 +15,8 @@ use std::fmt::Debug;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
-        if !SINGLE && !self.fresh_flits.is_empty() {
+        if !SINGLE && self.lone_flits_cross {
+            self.flow(net);
             self.send_lone_flits(net);
         }
         for word in 0..self.active.0.len() {

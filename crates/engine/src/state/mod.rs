@@ -182,6 +182,12 @@ impl<const V: usize> OutputUnit<V> {
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
+        self.use_credit::<SINGLE>(vc, need);
+    }
+
+    /// Uses one credit of VC `vc`. `need`: credits that a head needs.
+    #[inline(always)]
+    pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         let credits = self.credits.hot_mut(vc);
         *credits -= 1;
         let left = *credits;
@@ -190,6 +196,17 @@ impl<const V: usize> OutputUnit<V> {
         }
         if !SINGLE && left + 1 == need {
             self.vcs_with_room &= !(1 << vc);
+        }
+    }
+
+    /// A credit of VC `vc`, for which nobody waits, has come back. `need`: credits that a head needs.
+    pub fn regain_credit(&mut self, vc: usize, need: u16) {
+        let credits = self.credits.hot_mut(vc);
+        *credits += 1;
+        let left = *credits;
+        self.vcs_with_credit |= 1 << vc;
+        if left == need {
+            self.vcs_with_room |= 1 << vc;
         }
     }
 }
@@ -334,6 +351,9 @@ pub struct Router<const W: usize> {
     pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
+    /// Outputs with a stream (`pipeline/streams.rs`), and the inputs from which these come.
+    pub streams: Bits<W>,
+    pub fed: Bits<W>,
     #[kept(fixed)]
     pub base: u32,
     #[kept(fixed)]
@@ -403,16 +423,23 @@ pub struct Flit {
     pub to: u32,
     /// The packet, for a head flit; `NONE` for a body flit.
     pub packet: u32,
+    /// Route key of a head flit; for a body flit [`BODY`], [`RUN_BEGINS`] or [`RUN_ENDS`].
     pub key: u16,
     /// Flits of the packet, for a head flit.
     pub len: u16,
 }
 
+/// `Flit::key` of a body flit that is alone, of one that is the first of a run (`pipeline/streams.rs`), and of the event after the
+/// last flit of a run.
+pub const BODY: u16 = UNDECIDED;
+pub const RUN_BEGINS: u16 = 1;
+pub const RUN_ENDS: u16 = 2;
+
 impl Flit {
-    /// A body flit.
+    /// A body flit, or the begin or end of a run of them, as `key` says.
     #[inline(always)]
-    pub fn of_body(to: u32) -> Self {
-        Self { to, packet: NONE, key: UNDECIDED, len: 0 }
+    pub fn of_body(to: u32, key: u16) -> Self {
+        Self { to, packet: NONE, key, len: 0 }
     }
 }
 

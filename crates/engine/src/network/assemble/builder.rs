@@ -19,6 +19,7 @@ use crate::pipeline::net::{Net, NetJob};
 use crate::pipeline::pace::{Paces, Rates};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
+use crate::pipeline::streams::Streams;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
@@ -192,6 +193,7 @@ impl Builder<'_> {
             grants: vec![Bits::default(); radix],
             offers: vec![0; radix],
             lone_flits_cross: net.lone_flits_cross,
+            streams: if net.lone_flits_cross { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
