@@ -146,11 +146,11 @@ fn head_path(slow: bool, chooses: bool) -> HeadPath {
     }
 }
 
-/// Whether body flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
+/// Whether flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
 /// each of them. `full_speed`: all links carry one flit per cycle.
 fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: bool) -> bool {
     let decides_ahead = needs.decides == Decides::Ahead && needs.sensor.is_none();
-    !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0 && common.board.is_none()
+    decides_ahead && full_speed && spec.router.vc_realloc == 0 && common.board.is_none()
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

@@ -2,6 +2,7 @@
 
 use crate::api::agents::Arrivals;
 use crate::api::view::Told;
+use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{HeadPath, Net};
@@ -107,7 +108,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             self.flits.release(self.now);
         }
-        if !SINGLE && self.lone_flits_cross {
+        if !SINGLE && self.streams.has_runs() {
             self.receive_runs(net);
         }
         if net.fast_links {
@@ -172,7 +173,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             })
         };
         let before = self.ins.hot_mut(i).join(v, id);
-        if before == NONE {
+        if before == NONE && self.lone_heads_cross {
+            self.fresh_head::<SINGLE>(net, flit);
+        } else if before == NONE {
             self.new_head::<SINGLE>(net, i, v, flit.packet, flit.key);
         } else {
             self.segments.items.hot_mut(before as usize).next = id;
@@ -229,11 +232,37 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A head of input `i` asks for a VC of this class at output `p`.
+    /// A head has come to an empty queue: it asks for an output VC. Whether it crosses without the allocator is seen when all flits of
+    /// the cycle have come (`lone.rs`).
+    #[inline(always)]
+    fn fresh_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
+        debug_assert_ne!(flit.key, UNDECIDED, "the routing decides ahead");
+        *self.ins.hot_mut(i).requests.hot_mut(v) = flit.key;
+        let (p, class) = split(flit.key, net.class_bits);
+        if self.ask_for_vc::<SINGLE>(net, i, p, class) {
+            if net.brings {
+                prefetch(&self.packets.items, flit.packet as usize);
+            }
+            self.fresh_flits.push(flit.to);
+        }
+    }
+
+    /// A head of input `i` asks for a VC of this class at output `p`, and its router allocates if one is open.
     #[inline(always)]
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+        if self.ask_for_vc::<SINGLE>(net, i, p, class) {
+            let r = self.ins.hot(i).router as usize;
+            self.routers.hot_mut(r).vc_requests.set(p);
+            self.active.set(r);
+        }
+    }
+
+    /// A head of input `i` asks for a VC of this class at output `p`. Returns whether one is open.
+    #[inline(always)]
+    fn ask_for_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
         let port = self.ins.hot(i);
-        let (o, r) = (port.base(i) + p, port.router as usize);
+        let o = port.base(i) + p;
         if !SINGLE {
             self.interrupt(net, i, o);
         }
@@ -243,12 +272,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
         let open = out.available_vcs::<SINGLE>();
-        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
-            self.routers.hot_mut(r).vc_requests.set(p);
-            self.active.set(r);
-        } else if out.is_closed() {
+        let is_open = open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0);
+        if !is_open && out.is_closed() {
             self.wait_for_link(net, o);
         }
+        is_open
     }
 }
 

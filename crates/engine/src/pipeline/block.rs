@@ -103,13 +103,16 @@ pub struct Block<const W: usize, const V: usize> {
     /// Mail per destination block.
     #[kept(each)]
     pub outbox: Vec<Mail>,
-    /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
+    /// Flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
     /// leave.
     #[kept(fixed)]
     pub lone_flits_cross: bool,
+    /// So do heads and tails.
+    #[kept(fixed)]
+    pub lone_heads_cross: bool,
     /// Body flits that follow each other and are alone.
     pub(crate) streams: Streams,
-    /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
+    /// Scratch: flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
     #[kept(scratch)]
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.

@@ -160,7 +160,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         {
             return false;
         }
-        if self.lone_flits_cross && self.open_source(net, t, vc) {
+        if self.open_source(net, t, vc) {
             return true;
         }
         let terminal = self.terminals.hot_mut(t);

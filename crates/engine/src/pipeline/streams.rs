@@ -14,7 +14,7 @@ use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, NONE, RUN_BEGINS, RUN_ENDS, Terminal};
+use crate::state::{ChannelEnd, Flit, NONE, RUN_BEGINS, RUN_ENDS};
 
 /// Marks of a credit that is the first of a run, and of the event after the last one.
 pub(crate) const BEGINS: u32 = 1 << 31;
@@ -28,7 +28,7 @@ pub(crate) fn output(word: u32) -> usize {
 
 /// More flits than these are still to come when a stream begins: begin and end cost about as much as three, and most streams of short
 /// packets are broken.
-const WORTH: u16 = 8;
+const WORTH: u16 = 4;
 
 /// `Sender::from` of a stream that begins at a terminal.
 const TERMINAL: u32 = NONE - 1;
@@ -107,6 +107,12 @@ impl Streams {
     /// Whether there is nothing to do in a cycle in which no event comes.
     pub fn is_quiet(&self) -> bool {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
+    }
+
+    /// Whether flits of runs come in that are received one by one.
+    #[inline(always)]
+    pub fn has_runs(&self) -> bool {
+        !self.incoming.is_empty()
     }
 
     /// The flits that open streams have on their way, about.
@@ -271,9 +277,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Streams flow in this cycle: their flits cross.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn flow(&mut self, net: &Net) {
         self.streams.next = self.now + 1;
+        if !self.streams.spending.is_empty() {
+            self.spend(net);
+        }
+        if !self.streams.sources.is_empty() {
+            self.flow_from_terminals(net);
+        }
+    }
+
+    #[inline(never)]
+    fn spend(&mut self, net: &Net) {
         let mut k = 0;
         while k < self.streams.spending.len() {
             let o = *self.streams.spending.hot(k) as usize;
@@ -287,11 +303,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 k += 1;
             }
         }
-        if !self.streams.sources.is_empty() {
-            self.flow_from_terminals(net);
-        }
     }
 
+    #[inline(never)]
     fn flow_from_terminals(&mut self, net: &Net) {
         self.tally.injected_flits += u64::from(self.tally.inside(self.now)) * self.streams.sources.len() as u64;
         let mut k = 0;
@@ -312,20 +326,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Terminal `t`, which has body flits and a credit for VC `vc`, sends a stream from now on, if that is worth it.
+    /// Whether terminal `t`, which has body flits and a credit for VC `vc`, sends a stream from now on.
     #[inline(always)]
     pub(crate) fn open_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
-        let &Terminal { left, out, .. } = self.terminals.hot(t);
-        let (o, delay) = (out as usize, net.links.hot(0).latency);
-        if left <= WORTH || self.now + delay <= self.streams.outs.hot(o).ended {
-            return false;
-        }
-        self.begin_source(net, (t, o, vc), delay);
-        true
+        self.terminals.hot(t).left > WORTH && self.lone_flits_cross && self.begin_source(net, t, vc)
     }
 
     #[inline(never)]
-    fn begin_source(&mut self, net: &Net, (t, o, vc): (usize, usize, usize), delay: u64) {
+    fn begin_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
+        let (o, delay) = (self.terminals.hot(t).out as usize, net.links.hot(0).latency);
+        if self.now + delay <= self.streams.outs.hot(o).ended {
+            return false;
+        }
         let stream = Sender {
             since: self.now,
             ended: 0,
@@ -344,20 +356,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.streams.sources.push(o as u32);
         self.busy.clear(t);
+        true
     }
 
-    /// Whether the flit that crosses now from VC `v` of input `i` to VC `vc` of output `o`, where it arrives at cycle `at`, is the
-    /// first of a stream.
+    /// Whether the flit that crosses now from VC `v` of input `i` to VC `vc` of output `o` may be the first of a stream: so many flits of
+    /// its packet are `to_come`.
     #[inline(always)]
-    pub(crate) fn may_stream(&self, (i, v): (usize, usize), (o, vc): (usize, usize), at: u64) -> bool {
-        let segment = self.segments.items.hot(*self.ins.hot(i).head.hot(v) as usize);
+    pub(crate) fn may_stream(&self, net: &Net, (i, v): (usize, usize), (o, vc): (usize, usize), to_come: u16) -> bool {
         let receiver = self.streams.ins.hot(i);
-        segment.len - segment.arrived > WORTH
+        to_come > WORTH
             && receiver.place < THROUGH
             && usize::from(receiver.vc) == v
-            && receiver.closed < self.now
-            && at > self.streams.outs.hot(o).ended
-            && self.streams.has_credits(o, vc, *self.outs.hot(o).credits.hot(vc))
+            && self.begins_stream(net, i, (o, vc))
+    }
+
+    #[inline(never)]
+    fn begins_stream(&self, net: &Net, i: usize, (o, vc): (usize, usize)) -> bool {
+        let out = self.outs.hot(o);
+        let at = out.departure(self.now + net.after_grant) + net.links.hot(usize::from(out.class)).latency;
+        self.streams.ins.hot(i).closed < self.now
+            && self.streams.outs.hot(o).ended < at
+            && self.streams.has_credits(o, vc, *out.credits.hot(vc))
     }
 
     /// The flit that crosses in this cycle from VC `v` of input `i` to VC `vc` of output `o`, where it arrives at cycle `at`, was
@@ -388,16 +407,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn interrupt(&mut self, net: &Net, i: usize, o: usize) {
         let port = self.ins.hot(i);
         let router = self.routers.hot(port.router as usize);
-        let (fed, streams) =
-            (router.fed.contains(usize::from(port.port)), router.streams.contains(o - router.base as usize));
-        if fed | streams {
-            self.interrupt_both(net, i, o, fed);
+        let is_fed = router.fed.contains(usize::from(port.port));
+        if is_fed | router.streams.contains(o - port.base(i)) {
+            self.interrupt_both(net, i, o, is_fed);
         }
     }
 
     #[inline(never)]
-    fn interrupt_both(&mut self, net: &Net, i: usize, o: usize, fed: bool) {
-        if fed {
+    fn interrupt_both(&mut self, net: &Net, i: usize, o: usize, is_fed: bool) {
+        if is_fed {
             self.break_stream(net, self.streams.ins.hot(i).out as usize);
         }
         if self.streams.outs.hot(o).from != NONE {

@@ -171,10 +171,16 @@ impl<const V: usize> OutputUnit<V> {
     /// A flit that could be on the link in cycle `earliest` leaves after those that already wait for it. Returns the cycle.
     #[inline(always)]
     pub fn depart(&mut self, earliest: u64) -> u64 {
-        let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
-        let depart = earliest + wait as u64;
+        let depart = self.departure(earliest);
         self.next_free = depart as u32 + 1;
         depart
+    }
+
+    /// When such a flit would leave.
+    #[inline(always)]
+    pub fn departure(&self, earliest: u64) -> u64 {
+        let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+        earliest + wait as u64
     }
 
     /// A flit is sent into VC `vc` of the buffer at the far end, and uses one credit. `need`: credits that a head

@@ -51,6 +51,9 @@ pub(crate) struct Builder<'a> {
     pub b: usize,
 }
 
+/// Routers with so many ports or fewer are narrow: in most cycles they have few flits to match.
+const NARROW: usize = 16;
+
 /// How much can be on its way in a block at once (memory is reserved for it), and how many cycles ahead an event can
 /// lie.
 struct Room {
@@ -193,7 +196,12 @@ impl Builder<'_> {
             grants: vec![Bits::default(); radix],
             offers: vec![0; radix],
             lone_flits_cross: net.lone_flits_cross,
-            streams: if net.lone_flits_cross { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
+            lone_heads_cross: net.lone_flits_cross && !net.rings && radix <= NARROW,
+            streams: if net.lone_flits_cross && !net.single {
+                Streams::new(ins.len(), outs.len())
+            } else {
+                Streams::default()
+            },
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
