@@ -27,7 +27,7 @@ from weft.reproduce.common.reproduction import reproduce
 from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable, waits
 from weft.reproduce.registry import paper
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP, frame
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP, frame
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -263,9 +263,27 @@ def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
 def test_where_links_start_all_on_is_said() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    told = "TCEP and SLaC start with all links on at loads from 0.45, with the fewest below."
+    told = "TCEP starts with all links on at loads from 0.45, with the fewest below."
     assert figure.remark(changed("uniform", from_all_on)) == told
     assert figure.remark(ideal()) == ""
+
+
+def literal(rows: pl.DataFrame) -> pl.DataFrame:
+    """SLaC ran with the literal low threshold, too, at one load."""
+    found = rows.filter(pl.col("mechanism") == SLAC, pl.col("load") == 0.2)
+    found = found.with_columns(mechanism=pl.lit(LITERAL), links_on_mean=pl.lit(0.3), accepted_load=pl.lit(0.15))
+    return pl.concat([rows, found])
+
+
+def test_the_literal_reading_of_slac_is_told_and_judges_nothing() -> None:
+    (figure,) = PAPER.chosen(["10a"])
+    assert figure.remark
+    told = figure.remark(changed("uniform", literal))
+    assert told.endswith(
+        "(`release: below_low`; in brackets as drawn): at load 0.2 30% of the links on (43%), 0.150 accepted (0.200)."
+    )
+    plain, beside = judged(ideal()), judged(changed("uniform", literal))
+    assert {key: row.verdict for key, row in plain.items()} == {key: row.verdict for key, row in beside.items()}
 
 
 def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> None:
