@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from weft.analysis import bound
 from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import Measured
+from weft.reproduce.tcep.hottest_links import MAPPINGS
 from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-LOADS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.9, 1.0)
+LOADS = (0.01, 0.05, 0.1, 0.125, 0.2, 0.3, 0.45, 0.57, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
 LINE = (0.1, 0.2, 0.3, 0.41, 0.6, 0.8)
 # Throughput of the patterns [flits/terminal/cycle]; SLaC accepts an eighth of adversarial traffic.
 FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
@@ -113,7 +115,7 @@ def _jobs(energy: float, time: float) -> pl.DataFrame:
                 "completion_cycles": 1e6 * time ** (0.5 + 0.5 * share),
             },
         ]
-        for seed, share in enumerate((0.0, 0.5, 1.0))
+        for seed, share in enumerate(np.linspace(0, 1, MAPPINGS).tolist())
     ]
     return frame(*parts)
 

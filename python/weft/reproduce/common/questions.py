@@ -73,39 +73,52 @@ class Throughput:
 
     Attributes
     ----------
-    knee : float
-        Accepted load at the lowest load of which less than `_ACCEPTED` is accepted. Claims are judged by it: the paper
-        does not define its throughput, but shows latency curves.
+    last : float
+        Highest load below the lowest one that is too much, as a reader takes it from a curve of latency over load.
+        Claims are judged by it: the papers do not define their throughput, but show such curves.
+    over : float
+        Accepted load at the lowest load that is too much.
     most : float
-        Highest accepted load. It may be far beyond the knee, since sources that use no busy channel send more there.
+        Highest accepted load. It may be far beyond the others, since sources that use no busy channel send more there.
     """
 
-    knee: float
+    last: float
+    over: float
     most: float
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput over that of another mechanism; and in words the same ratio of the highest accepted loads."""
+    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions."""
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
-    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of its highest accepted load"
+    told = (
+        f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
+    )
+    told += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
+    return ours.last / theirs.last, told
 
 
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """The load accepted at the lowest load that is too much, and the highest accepted load.
+    """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
+
+    A load is too much if the point is saturated or accepts less than 0.95 of it. Up to load 1 none may be.
 
     Raises
     ------
     LackingError
-        If no load was too much, so that the throughput is not known, or if nothing was accepted.
+        If no load was too much, so that the throughput is not known, if all were, or if nothing was accepted.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
-    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
-    if over.is_empty():
-        raise LackingError(f"{mechanism} accepted all that was offered up to load {greatest(points, 'load'):g}")
-    knee = greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
+    over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))
+    end = over["load"][0] if over.height else greatest(points, "load")
+    if over.is_empty() and end < 1 - _SAME:
+        raise LackingError(f"{mechanism} accepted all that was offered up to load {end:g}")
+    knee = greatest(points.filter(pl.col("load") == end), "accepted_load")
     if knee <= 0:
         raise LackingError(f"{mechanism} accepted nothing")
-    return Throughput(knee, greatest(points, "accepted_load"))
+    below = points.filter(pl.col("load") < end) if over.height else points
+    if below.is_empty():
+        raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest that was run")
+    return Throughput(greatest(below, "load"), knee, greatest(points, "accepted_load"))
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:

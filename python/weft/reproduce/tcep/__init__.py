@@ -11,6 +11,7 @@ import yaml
 from weft.reproduce.common.paper import Experiment, Figure, Paper
 from weft.reproduce.tcep import (
     example_figures,
+    hottest_links,
     job_figures,
     links,
     mechanism_curves,
@@ -234,6 +235,7 @@ FIGURES = (
         job_figures.ratios("Fig. 15b: two jobs, random permutation", job_figures.PERMUTATION),
         (job_figures.PERMUTATION,),
         reading="In the paper SLaC needs up to 3.7 times the energy of TCEP, and 1.9 to 3.6 times as long.",
+        remark=lambda _: f"{hottest_links.told().capitalize()}.",
     ),
     Figure(
         "control",
@@ -273,6 +275,7 @@ PAPER = Paper(
     figures=FIGURES,
     rules=RULES,
     frame=frame,
-    judging="Throughput is what is accepted at the lowest load of which less than 95 % is accepted; the most that is "
-    "accepted at any load stands beside it.",
+    judging="Throughput is the highest load that was run below the lowest that saturates or of which less than 95 % is "
+    "accepted, as a reader takes it from a curve; what is accepted at the next load, and the most at any, stand "
+    "beside it.",
 )
