@@ -123,7 +123,6 @@ _BATCHES = {
 _SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
 _BURSTS = {
     "sweep.traffic.load": [0.01, 0.05, 0.1],
-    "measure.warmup": "100000cycles",
     "measure.window": "300000cycles",
     "measure.drain_limit": "100000cycles",
 }
