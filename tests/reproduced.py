@@ -12,7 +12,7 @@ from weft.analysis import bound
 from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import Measured
 from weft.reproduce.tcep.hottest_links import MAPPINGS
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -152,5 +152,9 @@ def ideal() -> Measured:
             "jobs_permutation": _jobs(3.7, 3.6),
             "epochs": _epochs(),
             "root": root,
+            "least": frame(
+                rows(TCEP, [0.01], lambda _: {"links_on_mean": 0.25}),
+                rows(LITERAL, [0.01], lambda _: {"links_on_mean": 0.1875}),
+            ),
         }
     )

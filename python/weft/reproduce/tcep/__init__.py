@@ -132,6 +132,7 @@ _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
 _LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
 EXPERIMENTS = (
     Experiment("root"),
+    Experiment("least"),
     *(_patterns(name) for name in LAST),
     Experiment("bursty", (_BURSTS,)),
     Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6), scaled=_LINE_SCALED),
