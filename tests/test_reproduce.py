@@ -250,7 +250,7 @@ def test_what_the_model_repeats_is_counted_apart() -> None:
 
 
 def test_throughput_is_the_last_load_below_saturation_with_other_definitions_beside_it() -> None:
-    """SLaC carries 0.125, accepts that at load 0.2, and 0.2 at load 1; the baseline carries 0.57."""
+    """SLaC carries 0.125, accepts that at load 0.15, and 0.2 at load 1; the baseline carries 0.57."""
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
     assert row.finding.value == pytest.approx(0.125 / 0.57)
@@ -258,7 +258,9 @@ def test_throughput_is_the_last_load_below_saturation_with_other_definitions_bes
     assert told.startswith("21.9 %; last loads that are not saturated 0.125 and 0.57; ")
     assert f"{0.125 / 0.57:.3f} of what is accepted at the next load, {0.2 / 0.57:.3f} of the most at any load" in told
     none = judged(changed("tornado", lambda rows: rows.filter(pl.col("load") > 0.125)))["T-033"]
-    assert none.verdict == "not run because SLaC is saturated at load 0.2, the lowest that was run"
+    assert none.verdict == "not run because SLaC is saturated at load 0.15, the lowest that was run"
+    apart = judged(changed("tornado", lambda rows: rows.filter(~pl.col("load").is_in([0.15, 0.2]))))["T-033"]
+    assert apart.verdict.endswith("SLaC saturates somewhere between 0.125 and 0.22, the next load that was run")
 
 
 @pytest.mark.parametrize(("left", "answer"), [(0.19, "met"), (0.25, "met"), (0.189, "missed"), (0.251, "missed")])
@@ -304,7 +306,7 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     uniform = judged(changed("uniform", lambda rows: rows.with_columns(late)))
     least = judged(changed("least", lambda rows: rows.with_columns(late)))
     assert least["T-042"].verdict == "not run because the points at load 0.01 had not settled"
-    assert "uniform: 12 of 42 points not settled" in uniform["T-028"].finding.measured
+    assert "uniform: 12 of 51 points not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("1 of 6 points had not settled")
