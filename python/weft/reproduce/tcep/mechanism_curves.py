@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.frames import BASELINE
-from weft.reproduce.common.line_figures import Series, over_load
+from weft.reproduce.common.line_figures import Series, latency_over_load, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import beside, normalised, of
 from weft.reproduce.tcep.mechanisms import DVFS, LITERAL, SLAC, TCEP, from_all
@@ -17,6 +15,8 @@ from weft.results import quantities as q
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
     from weft.plot.style import Picture as Drawing
     from weft.reproduce.common.measured import Measured
@@ -67,10 +67,8 @@ def _literal(frame: pl.DataFrame) -> str:
 
 
 def _latency(title: str, experiment: str, measured: Measured) -> Drawing:
-    frame = measured[experiment].filter(pl.col(q.LATENCY.column) > 0)
-    series = [
-        over_load(of(frame, mechanism), mechanism, q.LATENCY.column) for mechanism in _shown(frame) if mechanism != DVFS
-    ]
+    frame = measured[experiment]
+    series = [latency_over_load(of(frame, mechanism), mechanism) for mechanism in _shown(frame) if mechanism != DVFS]
     least = min((y for each in series for y in each.y), default=1.0)
     drawing, _ = line_figures.curves(
         title, q.OFFERED.axis, q.LATENCY.axis, series, at_top=True, most=_MOST * least, looks=MECHANISMS
