@@ -33,8 +33,8 @@ LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7
 """Highest loads of the first and of the second part; the scenario lists the loads."""
 QUICK_LOADS = {
     "uniform": ([0.01, 0.1], [0.2, 0.4], [0.8, 1.0]),
-    "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14, 0.25], [0.4, 0.5, 0.6]),
-    "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14, 0.25], [0.5, 0.7, 0.8, 0.9]),
+    "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
 }
 # Up to the first load SLaC's backlog of the time in which stages wake (some 38,000 cycles for all) has drained after
 # 250,000 cycles, up to the second one after 1,200,000, above it never.
@@ -135,8 +135,8 @@ EXPERIMENTS = (
     Experiment("least"),
     *(_patterns(name) for name in LAST),
     Experiment("bursty", (_BURSTS,)),
-    Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6), scaled=_LINE_SCALED),
-    Experiment("bound_adversarial", _line(0.1, 0.25), scaled=_LINE_SCALED),
+    Experiment("bound_uniform", _line(0.1, 0.41), scaled=_LINE_SCALED),
+    Experiment("bound_adversarial", _line(0.1), scaled=_LINE_SCALED),
     Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
     Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
     Experiment("epochs", (_EPOCHS,)),
