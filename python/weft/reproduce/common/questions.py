@@ -185,6 +185,12 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     return float(max(values))
 
 
+def spread(values: pl.Series) -> str:
+    """The least and the most of some values, and their quartiles, in words."""
+    least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
+    return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
+
+
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:
     """The row whose load is nearest to one that the paper names.
 

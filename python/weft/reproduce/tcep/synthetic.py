@@ -159,13 +159,18 @@ def _no_saving(measured: Measured) -> list[Part]:
     return parts
 
 
-def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Energy at loads from 0.05 to half of the baseline's throughput at which the mechanism is not saturated.
+def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
+    """Energy at the loads at which neither the mechanism nor the baseline is saturated.
 
     Beyond saturation the energy is divided among fewer flits, which says nothing about the links.
     """
+    return steady(normalised(measured[name], mechanism))
+
+
+def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
+    """The same at loads from 0.05 to half of the baseline's throughput."""
     top = _UP_TO * throughput(measured[name], BASELINE).last
-    found = steady(normalised(measured[name], mechanism)).filter(pl.col("load").is_between(_FROM, top))
+    found = _unsaturated(measured, name, mechanism).filter(pl.col("load").is_between(_FROM, top))
     if found.is_empty():
         raise LackingError(
             f"{mechanism} has no load from {_FROM:g} to {top:.3g} under {_words(name)} that is not saturated"
@@ -173,12 +178,11 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
     return found
 
 
-def _common(measured: Measured, name: str, mechanism: str, reference: str) -> pl.DataFrame:
-    """The same for two mechanisms, at the loads of both."""
-    ours, theirs = (_moderate(measured, name, each) for each in (mechanism, reference))
-    both = ours.join(theirs, on="load", suffix="_reference").sort("load")
+def _common(name: str, ours: tuple[str, pl.DataFrame], theirs: tuple[str, pl.DataFrame]) -> pl.DataFrame:
+    """Energies of two mechanisms at the loads of both; the columns of the second end in ``_reference``."""
+    both = ours[1].join(theirs[1], on="load", suffix="_reference").sort("load")
     if both.is_empty():
-        raise LackingError(f"{mechanism} and {reference} have no load in common under {_words(name)}")
+        raise LackingError(f"{ours[0]} and {theirs[0]} have no load in common under {_words(name)}")
     return both
 
 
@@ -190,7 +194,7 @@ def _loads(points: pl.DataFrame) -> str:
 def _lower_energy(measured: Measured) -> list[Part]:
     parts = []
     for name in _HARD:
-        both = _common(measured, name, TCEP, SLAC)
+        both = _common(name, (TCEP, _moderate(measured, name, TCEP)), (SLAC, _moderate(measured, name, SLAC)))
         shares = (both["energy"] / both["energy_reference"]).to_list()
         mean, most = fmean(shares), max(shares)
         told = f"{_words(name)}: {mean:.2f} of SLaC's on average, at most {most:.2f}, {_loads(both)}"
@@ -202,21 +206,12 @@ def _dvfs_saves_less(measured: Measured) -> list[Part]:
     """The greatest saving of each under each pattern, and from which load on DVFS saves more."""
     parts = []
     for name in (UNIFORM, *_HARD):
-        both = _both_savings(measured, name)
-        tcep, dvfs = (greatest(both, column) for column in ("tcep", "dvfs"))
-        more = both.filter(pl.col("dvfs") > pl.col("tcep"))["load"]
+        both = _common(name, (TCEP, _unsaturated(measured, name, TCEP)), (DVFS, _unsaturated(measured, name, DVFS)))
+        tcep, dvfs = (1 - min(both[column]) for column in ("energy", "energy_reference"))
+        more = both.filter(pl.col("energy_reference") < pl.col("energy"))["load"]
         crossing = f"DVFS saves more from load {more[0]:g} on" if len(more) else "DVFS never saves more"
         parts.append(Part(dvfs < tcep, f"{_words(name)}: DVFS up to {dvfs:.1%}, TCEP up to {tcep:.1%}; {crossing}"))
     return parts
-
-
-def _both_savings(measured: Measured, name: str) -> pl.DataFrame:
-    """Savings at the loads at which neither TCEP nor the baseline is saturated: ``load``, ``tcep``, ``dvfs``."""
-    ours, theirs = (steady(normalised(measured[name], each)) for each in (TCEP, DVFS))
-    both = ours.join(theirs, on="load", suffix="_dvfs").sort("load")
-    if both.is_empty():
-        raise LackingError(f"TCEP and DVFS have no load in common under {_words(name)}")
-    return both.select("load", tcep=1 - pl.col("energy"), dvfs=1 - pl.col("energy_dvfs"))
 
 
 def _least_links(measured: Measured) -> str:
