@@ -98,6 +98,27 @@ impl TwoLegs {
         Some(self.classed(hop, packet))
     }
 
+    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router, and the port that the
+    /// packet takes there, and says which router is behind; `None` if a link leads nowhere. `packet` is written over.
+    #[inline(always)]
+    pub fn follow(
+        &self,
+        (from, to): (u64, u64),
+        packet: &mut Packet,
+        seed: u64,
+        mut cross: impl FnMut(u64, u8) -> Option<u64>,
+    ) -> Option<()> {
+        let (leg, coords) = (&*self.leg, &*self.coords);
+        packet.dest = coords[to as usize];
+        packet.target = packet.dest;
+        let mut at = from;
+        while at != to {
+            let hop = leg.next(coords[at as usize], packet, seed)?;
+            at = cross(at, hop.port)?;
+        }
+        Some(())
+    }
+
     /// Every hop that the packet may take at `at`, and what it remembers then.
     pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))

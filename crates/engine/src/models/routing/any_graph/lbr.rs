@@ -265,13 +265,14 @@ impl Routing for Runtime {
                 fixed.hop(at, packet)
             }
             Paths::Drawn(drawn) => {
-                let (sent, queues) = (drawn.sent(at, packet, seed, post), &mut queues[..drawn.of_packet()]);
-                for (sent, queue) in sent.iter().zip(queues.iter_mut()) {
-                    let (hop, sum) = drawn.queue(at, *sent, seed, post);
-                    *queue = sum;
-                    show(here, at, hop.unwrap_or(Hop::to_terminal(packet)), sum);
+                let (mids, queues) = (drawn.mids(at, packet, seed, post), &mut queues[..drawn.of_packet()]);
+                drawn.queues(at, packet, seed, post, &mids, queues);
+                for (path, &mut queue) in queues.iter_mut().enumerate().filter(|_| here.is_watched()) {
+                    let mut sent = drawn.sent(packet, path, &mids);
+                    let hop = drawn.legs.hop(at, &mut sent, seed).unwrap_or(Hop::to_terminal(packet));
+                    show(here, at, hop, queue);
                 }
-                *packet = sent[self.pick(queues, injected, packet, seed)];
+                *packet = drawn.sent(packet, self.pick(queues, injected, packet, seed), &mids);
                 drawn.legs.hop(at, packet, seed).unwrap_or(Hop::to_terminal(packet))
             }
         }
