@@ -41,7 +41,8 @@ test: test-rust test-python
 test-all: export WEFT_TEST_ROUNDS := 4
 test-all: test-rust test-installed
 
-PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+# A worker takes the next file in the order of tests/conftest.py, not the one with the most tests.
+PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # All targets at once, the bindings among them, so that nothing is compiled a second time with other features.
 test-rust: $(VENV)/.base

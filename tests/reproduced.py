@@ -12,12 +12,12 @@ from weft.analysis import bound
 from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import Measured
 from weft.reproduce.tcep.hottest_links import MAPPINGS
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-LOADS = (0.01, 0.05, 0.1, 0.125, 0.2, 0.3, 0.45, 0.57, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
+LOADS = (0.01, 0.05, 0.1, 0.125, 0.15, 0.2, 0.22, 0.3, 0.45, 0.5, 0.57, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
 LINE = (0.1, 0.2, 0.3, 0.41, 0.6, 0.8)
 # Throughput of the patterns [flits/terminal/cycle]; SLaC accepts an eighth of adversarial traffic.
 FULL = {"uniform": 0.95, "tornado": 0.57, "bit_reverse": 0.85}
@@ -152,5 +152,9 @@ def ideal() -> Measured:
             "jobs_permutation": _jobs(3.7, 3.6),
             "epochs": _epochs(),
             "root": root,
+            "least": frame(
+                rows(TCEP, [0.01], lambda _: {"links_on_mean": 0.25}),
+                rows(LITERAL, [0.01], lambda _: {"links_on_mean": 0.1875}),
+            ),
         }
     )

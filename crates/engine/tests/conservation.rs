@@ -145,8 +145,8 @@ fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
 
 #[test]
 fn the_account_of_every_channel_closes() {
-    for pair in PAIRS.iter() {
-        for (switched, load, warmup) in [(false, 0.2, 0), (true, 0.02, 700), (true, 1.0, 0)] {
+    for (turn, pair) in PAIRS.iter().enumerate() {
+        for &(switched, load, warmup) in in_turn(turn, &[(false, 0.2, 0), (true, 0.02, 700), (true, 1.0, 0)]) {
             let mut spec = pair.spec();
             packets(&mut spec, 5, VirtualCutThrough, 32);
             fitting_policy(&mut spec, switched);
@@ -180,8 +180,8 @@ fn check_flits_per_hop(mut spec: Spec, sender: u32) {
 
 #[test]
 fn channels_carry_each_flit_once_per_hop() {
-    for pair in PAIRS.iter() {
-        for switched in [false, true] {
+    for (turn, pair) in PAIRS.iter().enumerate() {
+        for &switched in in_turn(turn, &[false, true]) {
             let mut spec = pair.spec();
             fitting_policy(&mut spec, switched);
             check_flits_per_hop(spec, 3);

@@ -112,12 +112,12 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// A value of a sweep as it is written, or, where it has keys of its own, its number.
+/// A value of a sweep as it is written, or, where it has keys or values of its own, its number.
 fn written(nodes: &[Node], row: usize) -> String {
-    let span = &nodes[row].span;
-    match span.source.text[span.range.clone()].trim() {
-        "" => format!("value {}", row + 1),
-        text => format!("`{text}`"),
+    let Node { kind, span, .. } = &nodes[row];
+    match kind {
+        Kind::Mapping(_) | Kind::Sequence(_) => format!("value {}", row + 1),
+        Kind::Scalar(_) => format!("`{}`", span.source.text[span.range.clone()].trim()),
     }
 }
 

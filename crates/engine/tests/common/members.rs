@@ -103,11 +103,13 @@ impl fmt::Display for PolicyExample {
 /// policy tells routings of its links, with each routing that goes by this.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let mut examples = Vec::new();
+    // each network is built once, not once per policy
+    let specs: Vec<Spec> = PAIRS.iter().map(Pair::spec).collect();
     for policy in PolicyConfig::examples() {
         let tells = policy.knowledge_of_links();
         let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
-        for pair in PAIRS.iter() {
-            if let Some(managed) = managed_by(pair, &policy) {
+        for (pair, spec) in PAIRS.iter().zip(&specs) {
+            if let Some(managed) = managed_by(spec.clone(), &policy) {
                 let example = PolicyExample { pair: pair.clone(), policy: policy.clone(), managed };
                 let hears = tells != LinkKnowledge::Nothing && pair.routing.knowledge_of_links().contains(&tells);
                 let routing = if hears { pair.routing.name() } else { "" };
@@ -126,8 +128,7 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
 });
 
 /// The link classes that the policy manages there; `None` if it does not go with the routing or the network.
-fn managed_by(pair: &Pair, policy: &PolicyConfig) -> Option<Vec<bool>> {
-    let mut spec = pair.spec();
+fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {
     // the pair itself was checked before
     spec.allow_dependency_cycle = true;
     spec.policy = policy.clone();

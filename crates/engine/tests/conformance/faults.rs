@@ -145,7 +145,10 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
         let what = format!("{pair}");
         let Some(spec) = example(pair.spec(), turn, &what) else { continue };
         assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
-        check_blocks(&spec, &what);
+        // every second one of each length of packets
+        if in_turn(turn / 2, &[true, false]).any(|&blocks| blocks) {
+            check_blocks(&spec, &what);
+        }
         run += 1;
     }
     assert!(4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());

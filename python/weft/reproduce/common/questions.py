@@ -13,6 +13,8 @@ from weft.results import quantities as q
 
 # Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
 _SAME = 1e-9
+# Loads around a saturation that is compared lie no further apart than this ratio.
+_APART = 1.25
 # A load is too much where less than this share of it is accepted.
 _ACCEPTED = 0.95
 # If a load that the paper names was not run, the nearest one stands for it, if it differs by no more than this share.
@@ -76,6 +78,8 @@ class Throughput:
     last : float
         Highest load below the lowest one that is too much, as a reader takes it from a curve of latency over load.
         Claims are judged by it: the papers do not define their throughput, but show such curves.
+    next : float
+        That lowest one; `last` itself where load 1 is not too much.
     over : float
         Accepted load at the lowest load that is too much.
     most : float
@@ -83,13 +87,25 @@ class Throughput:
     """
 
     last: float
+    next: float
     over: float
     most: float
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions."""
+    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions.
+
+    Raises
+    ------
+    LackingError
+        If the loads that were run tell too little of where one of them saturates.
+    """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    for name, found in ((mechanism, ours), (reference, theirs)):
+        if found.next > _APART * found.last + _SAME:
+            raise LackingError(
+                f"{name} saturates somewhere between {found.last:g} and {found.next:g}, the next load that was run"
+            )
     told = (
         f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
     )
@@ -118,7 +134,7 @@ def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     below = points.filter(pl.col("load") < end) if over.height else points
     if below.is_empty():
         raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest that was run")
-    return Throughput(greatest(below, "load"), knee, greatest(points, "accepted_load"))
+    return Throughput(greatest(below, "load"), end, knee, greatest(points, "accepted_load"))
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:
@@ -167,6 +183,12 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     if not values:
         raise LackingError(f"no {column} is known: all points that were run are saturated")
     return float(max(values))
+
+
+def spread(values: pl.Series) -> str:
+    """The least and the most of some values, and their quartiles, in words."""
+    least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
+    return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
 
 
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from importlib.resources import files
+from itertools import chain
 
 import yaml
 
@@ -25,27 +26,58 @@ from weft.reproduce.tcep.mechanisms import frame
 
 _FOLDER = "2018-kim-tcep"
 _TRACES = "application traces, for which Weft has no engine yet"
-# From the second part on TCEP and SLaC start with all links on. If they started with the fewest, so many packets would
-# queue before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the
-# loads around saturation, at which latencies never settle.
+# From the second part on TCEP starts with all links on. If it started with the fewest, so many packets would queue
+# before enough links are awake that draining them takes hundreds of thousands of cycles. The third part has the loads
+# around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
 """Highest loads of the first and of the second part; the scenario lists the loads."""
 QUICK_LOADS = {
-    "uniform": ([0.01, 0.1], [0.2, 0.4], [0.9, 1.0]),
-    "tornado": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.4, 0.6]),
-    "bit_reverse": ([0.01, 0.05, 0.1], [0.14, 0.25], [0.5, 0.7, 0.9]),
+    "uniform": ([0.01, 0.1], [0.2, 0.4], [0.8, 1.0]),
+    "tornado": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.4, 0.5, 0.6]),
+    "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
 }
-_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}, {"slac": {"initial": "all_on"}}]
+# Up to the first load SLaC's backlog of the time in which stages wake (some 38,000 cycles for all) has drained after
+# 250,000 cycles, up to the second one after 1,200,000, above it never.
+_SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
+# Loads at which SLaC runs with the literal low threshold, too.
+_LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
+_BESIDE_SLAC = {"zip.routing": [{"ugal_p": {"sensor": "history_window"}}, {"pal": {"sensor": "history_window"}}]}
+_FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}]
 
 
 def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Overrides for a run of all mechanisms. A warm-up lasts at most as long as links may take to settle."""
-    start = {"zip.power.policy": _FROM_ALL}
-    return (
-        {"sweep.traffic.load": low},
-        start
-        | {"sweep.traffic.load": middle, "zip.measure.warmup_limit": ["20000cycles", "400000cycles", "100000cycles"]},
-        start | {"sweep.traffic.load": high, "zip.measure.warmup_limit": ["20000cycles", "70000cycles", "60000cycles"]},
+    """Overrides for runs of baseline and TCEP. A warm-up lasts at most as long as links may take to settle."""
+    limits = (["20000cycles", "400000cycles"], ["20000cycles", "400000cycles"], ["20000cycles", "70000cycles"])
+    starts = (["always_on", "tcep"], _FROM_ALL, _FROM_ALL)
+    return tuple(
+        _BESIDE_SLAC | {"zip.power.policy": start, "sweep.traffic.load": loads, "zip.measure.warmup_limit": limit}
+        for start, loads, limit in zip(starts, (low, middle, high), limits, strict=True)
+    )
+
+
+def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object], ...]:
+    """Overrides for runs of SLaC, from its first stage at every load; the last one has the literal low threshold.
+
+    Where latencies never settle, the warm-up lasts for the time `fixed`: longer than all stages need to wake.
+    """
+    soon, late = (bisect_right(loads, last) for last in _SLAC_CARRIES[name])
+    literal = {"slac": {"release": "below_low"}}
+    runs: tuple[tuple[object, list[float], str, str | None], ...] = (
+        ("slac", loads[:soon], "auto", "250000cycles"),
+        ("slac", loads[soon:late], "auto", "1200000cycles"),
+        ("slac", loads[late:], fixed, None),
+        (literal, _LITERAL_LOADS[name], fixed, None),
+    )
+    return tuple(
+        {
+            "zip.routing": ["slac"],
+            "zip.power.policy": [policy],
+            "zip.measure.warmup_limit": [limit],
+            "measure.warmup": warmup,
+            "sweep.traffic.load": some,
+        }
+        for policy, some, warmup, limit in runs
+        if some
     )
 
 
@@ -61,9 +93,12 @@ def _patterns(name: str) -> Experiment:
     """The runs of Figs. 9 and 10 under a pattern. A quick run has fewer loads and shorter warm-ups and windows."""
     short = {"measure.window": "10000cycles", "measure.drain_limit": "10000cycles"}
     low, middle, high = (short | part for part in _parts(*QUICK_LOADS[name]))
-    middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles", "100000cycles"]}
-    high |= {"measure.warmup": "20000cycles", "zip.measure.warmup_limit": [None, None, None]}
-    return Experiment(name, (low, middle, high), _parts(*_loads(name)))
+    middle |= {"zip.measure.warmup_limit": ["20000cycles", "250000cycles"]}
+    high |= {"measure.warmup": "20000cycles", "zip.measure.warmup_limit": [None, None]}
+    slac = [short | part for part in _slac(name, [*chain(*QUICK_LOADS[name])], "60000cycles")]
+    loads = _loads(name)
+    full = (*_parts(*loads), *_slac(name, [*chain(*loads)], "150000cycles"))
+    return Experiment(name, (low, middle, high, *slac), full)
 
 
 def _line(*loads: float) -> tuple[dict[str, object]]:
@@ -88,8 +123,7 @@ _BATCHES = {
 _SCALED = "3 mappings, and batches of 5,000 and 25,000 packets in place of 100,000 and 500,000"
 _BURSTS = {
     "sweep.traffic.load": [0.01, 0.05, 0.1],
-    "measure.warmup": "50000cycles",
-    "measure.window": "200000cycles",
+    "measure.window": "300000cycles",
     "measure.drain_limit": "100000cycles",
 }
 
@@ -98,10 +132,11 @@ _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
 _LINE_SCALED = "16 routers of 16 terminals in place of 32 of 32"
 EXPERIMENTS = (
     Experiment("root"),
+    Experiment("least"),
     *(_patterns(name) for name in LAST),
     Experiment("bursty", (_BURSTS,)),
-    Experiment("bound_uniform", _line(0.1, 0.25, 0.41, 0.6), scaled=_LINE_SCALED),
-    Experiment("bound_adversarial", _line(0.1, 0.25), scaled=_LINE_SCALED),
+    Experiment("bound_uniform", _line(0.1, 0.41), scaled=_LINE_SCALED),
+    Experiment("bound_adversarial", _line(0.1), scaled=_LINE_SCALED),
     Experiment("jobs_uniform", (_BATCHES,), scaled=_SCALED),
     Experiment("jobs_permutation", (_BATCHES,), scaled=_SCALED),
     Experiment("epochs", (_EPOCHS,)),

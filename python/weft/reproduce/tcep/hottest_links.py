@@ -9,6 +9,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import polars as pl
+
+from weft.reproduce.common.questions import spread
 
 # The network and the jobs of `jobs_permutation.yaml`.
 WIDTH, TERMINALS_PER_ROUTER, LOADS = 8, 8, (0.1, 0.5)
@@ -39,10 +42,8 @@ def _hottest(random: np.random.Generator) -> float:
 
 
 def told() -> str:
-    """The same in words: the least, the quartiles and the most."""
-    values = np.quantile(over_mappings(), (0, 0.25, 0.5, 0.75, 1)).tolist()
+    """The same in words."""
     return (
-        f"under dimension order the hottest link of {MAPPINGS} random mappings has to carry {values[0]:.2g} to "
-        f"{values[-1]:.2g} flits/cycle (quartiles {', '.join(f'{value:.2g}' for value in values[1:-1])}), and the "
-        "batches take as many times as long"
+        f"under dimension order the flits/cycle that the hottest link of {MAPPINGS} random mappings has to carry are "
+        f"{spread(pl.Series(over_mappings()))}; the batches take as many times as long"
     )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
+# SLaC with the low threshold as the paper words it: a stage goes off as soon as the buffers are below it.
+LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
 # Mechanisms whose points are repeated with links at the lowest rates, and the names of these rows.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
@@ -36,7 +38,10 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
 
 def _mechanism(scenario: Mapping[str, Any]) -> str:
-    policy: str = next(iter(scenario["power"]["policy"]))
+    policies: dict[str, dict[str, Any]] = scenario["power"]["policy"]
+    policy, parameters = next(iter(policies.items()))
+    if policy == "slac" and parameters["release"] == "below_low":
+        return LITERAL
     return _MECHANISMS.get(policy, policy)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common.measured import LackingError
-from weft.reproduce.common.questions import of, steady
+from weft.reproduce.common.questions import of, spread, steady
 from weft.reproduce.common.rules import WITHIN, Part, approx, trend, waits
 from weft.reproduce.tcep import hottest_links
 from weft.reproduce.tcep.hottest_links import MAPPINGS
@@ -46,28 +46,22 @@ def _all(measured: Measured, experiment: str) -> pl.DataFrame:
     return mappings(measured[experiment])
 
 
-def _quantiles(values: pl.Series) -> str:
-    """In words: the least, the quartiles and the most."""
-    least, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
-    return f"{least:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
-
-
 def _most_energy(experiment: str) -> Callable[[Measured], tuple[float, str]]:
     def told(measured: Measured) -> tuple[float, str]:
         energy = _all(measured, experiment)["energy"]
-        return float(energy.max()), f"{_quantiles(energy)}; {counted(measured[experiment])}"  # type: ignore[arg-type] # never null
+        return float(energy.max()), f"{spread(energy)}; {counted(measured[experiment])}"  # type: ignore[arg-type] # never null
 
     return told
 
 
 def _mean_energy(measured: Measured) -> tuple[float, str]:
     energy = _all(measured, PERMUTATION)["energy"]
-    return exp(fmean(map(log, energy))), f"geometric mean; {_quantiles(energy)}; {counted(measured[PERMUTATION])}"
+    return exp(fmean(map(log, energy))), f"geometric mean; {spread(energy)}; {counted(measured[PERMUTATION])}"
 
 
 def _similar_time(measured: Measured) -> tuple[bool, str]:
     times = _all(measured, UNIFORM)["time"]
-    told = f"SLaC / TCEP: {fmean(times):.3f} on average, {_quantiles(times)}"
+    told = f"SLaC / TCEP: {fmean(times):.3f} on average, {spread(times)}"
     return abs(fmean(times) - 1) <= _SIMILAR, f"{told}; {counted(measured[UNIFORM])}"
 
 
@@ -75,7 +69,7 @@ def _slower(measured: Measured) -> list[Part]:
     times = _all(measured, PERMUTATION)["time"]
     ends = (min(times), max(times))
     near = all(abs(found - printed) <= WITHIN * printed for found, printed in zip(ends, _SLOWER, strict=True))
-    return [Part(near, f"{_quantiles(times)}; {counted(measured[PERMUTATION])}", hottest_links.told())]
+    return [Part(near, f"{spread(times)}; {counted(measured[PERMUTATION])}", hottest_links.told())]
 
 
 def _control(measured: Measured) -> str:

@@ -45,6 +45,7 @@ mod agent;
 mod answers;
 mod channel;
 mod deactivation;
+mod detours;
 mod duties;
 mod epoch;
 mod hub;

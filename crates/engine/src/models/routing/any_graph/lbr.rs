@@ -179,7 +179,7 @@ impl RoutingModel for Lbr {
 
     fn examples() -> Vec<Example<Self>> {
         vec![
-            Example::of("{}").only_on(&SHORT_PATHS).bound_with_detours_around_one_neighbor(),
+            Example::of("{}").only_on(&SHORT_PATHS),
             Example::of(r#"{"candidates": {"fixed": {}}}"#)
                 .only_on(&SHORT_PATHS)
                 .bound_with_detours_around_one_neighbor(),
@@ -190,7 +190,7 @@ impl RoutingModel for Lbr {
             Example::of(r#"{"minimal": {"dragonfly_minimal": {}}, "detours": 6, "delay": "20cycles"}"#)
                 .only_on(&[DRAGONFLY]),
             Example::of(r#"{"minimal": {"flex_minimal": {}}, "candidates": {"per_packet": {}}}"#).only_on(&[FLEX]),
-            Example::of(r#"{"candidates": {"per_packet": {}}, "prefer_min_on_tie": true}"#)
+            Example::of(r#"{"prefer_min_on_tie": true}"#)
                 .only_on(&SHORT_PATHS)
                 .bound_with_detours_around_one_neighbor(),
         ]
