@@ -17,6 +17,9 @@ const QUICK: &str = r#"{"fewest_links": {"activation_epoch": "100ns", "deactivat
 fn under(topology: &str, policy_json: &str) -> Spec {
     let mut spec = spec(topology, PAL);
     policy(&mut spec, policy_json);
+    if topology == GROUPS {
+        spec.managed[2] = false; // global links join routers that are not all neighbours
+    }
     spec
 }
 
@@ -44,8 +47,9 @@ fn without_traffic_only_the_star_stays_on() {
 
 #[test]
 fn uniform_traffic_keeps_fewer_links_on_than_tcep_and_nothing_waits_for_more() {
-    let long = r#"{"activation_epoch": "500ns", "deactivation_epoch": "5000ns", "wake": "500ns", "high_water": 0.95}"#;
-    for load in [0.25, 0.45, 0.6] {
+    let long = r#"{"activation_epoch": "500ns", "deactivation_epoch": "5000ns", "wake": "500ns", "high_water": 0.95,
+        "initial": "all_on"}"#;
+    for load in [0.3, 0.45, 0.6] {
         let outs = ["tcep", "fewest_links"].map(|name| {
             let mut spec = under(LINE, &format!(r#"{{"{name}": {long}}}"#));
             spec.set_load(load);
@@ -62,7 +66,7 @@ fn uniform_traffic_keeps_fewer_links_on_than_tcep_and_nothing_waits_for_more() {
 
 #[test]
 fn under_a_permutation_it_accepts_as_much_as_with_all_links_on() {
-    for pattern_json in [r#"{"tornado": {}}"#, r#""bit_reverse""#] {
+    for pattern_json in [r#"{"tornado": {}}"#, r#"{"bit_reverse": {}}"#] {
         let [all, ours] = [r#"{"always_on": {}}"#, QUICK].map(|policy_json| {
             let mut spec = under(SQUARE, policy_json);
             pattern(&mut spec, pattern_json);

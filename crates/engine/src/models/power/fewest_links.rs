@@ -5,24 +5,23 @@
 //! links that are on are used alike: TCEP lets links go from the outside in, so that links between its inner routers carry
 //! little. Here the whole matrix of traffic decides.
 //! # Parameters
-//! high_water: utilisation that no channel should exceed, between 0 and 1; activation_epoch \[time\]: how often a planner looks
-//! for channels above it; deactivation_epoch \[time\]: over which it measures the matrix, and how often it plans anew; wake
-//! \[time\]: from off to on; initial: links that are on in cycle 0; hub: the member whose links to all others stay on.
+//! high_water: how full links may be, between 0 and 1: flits wait as long, on average, as on channels of this utilisation, and no
+//! channel is above the middle between it and 1; activation_epoch \[time\]: how often a planner looks for surges;
+//! deactivation_epoch \[time\]: over which it measures the matrix, and how often it plans anew; wake \[time\]: from off to on;
+//! initial: links that are on in cycle 0; hub: the member whose links to all others stay on.
 //! # Guarantees
 //! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation
-//! epoch the planner takes, of several nested families of sets of links, the smallest set on which no channel would be above
-//! the mark, if pairs without a link divide their flits evenly among all ways over one other member (`plan.rs`). It goes
-//! there if that is smaller than what is on by a hundredth of all links, or if what is on would not do. Traffic is taken for
-//! a factor times what it is, which follows the busiest channel: below the mark it falls, to 0.9 at least, above it rises. If a
-//! channel was above the mark in three activation epochs on end, it rises at once, and links are added at once. New
-//! links are on before others drain; one change at a time.
+//! epoch the planner takes, of several nested families of sets of links, the smallest set that carries the traffic of the last
+//! epochs (`plan.rs`), if that is smaller than what is on by a hundredth of all links, or if what is on would not do. In a surge
+//! (an activation epoch with more traffic than is usual, by four standard deviations and a twentieth) it adds links at once.
+//! New links are on before others drain; one change at a time.
 //! A link that drains takes no new packet, and goes dark, at the end of an activation epoch, when its buffers are empty and
 //! all credits home.
 //! # Not modelled
 //! The time and the flits that reports take to the planner, and its orders back: R (R - 1) counters of 32 bits per epoch in a
-//! subnetwork of R routers. Failures: refused.
+//! subnetwork of R routers. Links that fail: refused with routings that go by links that are on.
 //! # Validation
-//! `fewest_links/plan.rs`: sets against sums by hand, near the lower bound of TCEP's Fig. 12 at every load;
+//! `fewest_links/plan.rs`: sets against sums by hand, at most 0.06 above the lower bound of TCEP's Fig. 12 at every load;
 //! `engine/tests/fewest_links.rs`: links, latency and accepted load in a network, beside TCEP. On every legal topology:
 //! conservation, determinism and checkpoints. No rows of a peer: none has it.
 
@@ -49,10 +48,10 @@ const PATH: &str = "power.policy.fewest_links";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {
-    /// Utilisation that no channel should exceed.
+    /// How full links may be: flits wait as long, on average, as on channels of this utilisation.
     #[serde(default = "high_water")]
     pub high_water: f64,
-    /// Time between two looks for channels that are used more.
+    /// Time between two looks for surges of traffic.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
     /// Time over which traffic is measured, and between two plans: a multiple of the other epoch.
@@ -136,11 +135,6 @@ impl PolicyModel for FewestLinks {
         Ok(Some(long.saturating_add(wake).saturating_add(epoch)))
     }
 
-    fn check_faults(&self) -> Result<(), Refusal> {
-        let what = "plans of fewest_links know nothing of links that fail";
-        Err(Refusal::new(PATH, what, "take tcep, which replaces failed links, or leave faults out"))
-    }
-
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         let nets = super::subnets_of(site, "fewest_links", PATH)?;
         super::check_hub(site, &nets, self.hub, PATH)?;
@@ -188,7 +182,7 @@ impl Policy for Runtime {
     }
 
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
-        Some(Box::new(Ledger::new(site.channels.len())))
+        Some(Box::new(Ledger::new(site)))
     }
 
     fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {

@@ -18,6 +18,8 @@ weft_units::registry! {
     "timetable" => timetable::Timetable,
 }
 
+mod detours;
+
 use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use crate::api::policy::{OffTime, Schedule};
 use crate::api::subnetworks::Subnets;

@@ -1,7 +1,9 @@
 //! The fewest links of a subnetwork that carry a matrix of traffic.
 //!
-//! A set of links has to keep the star around the hub. It does if no channel carries more than the mark, where a pair of
-//! members with a link uses that link, and one without divides its flits evenly among all members that have links to both.
+//! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no longer than on
+//! a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair of members with a
+//! link uses that link up to the mark; what is more, and all flits of a pair without a link, divide evenly among all
+//! members that have links to both.
 //! Sets are searched in families: the links of the first k members by rank are on, then those between members that are
 //! not the hub go, the least used first, of equal ones so that every member loses about as many. The smallest set of all k
 //! is the plan. Few members with many links are best where little is sent, sets in which all members have equally many
@@ -21,7 +23,7 @@ pub(super) struct Traffic<'a> {
     pub sent: &'a [f64],
     pub members: usize,
     pub hub: usize,
-    /// What no channel may exceed.
+    /// Utilisation of a channel on which flits would wait as long as they may on average.
     pub mark: f64,
 }
 
@@ -42,10 +44,20 @@ impl Traffic<'_> {
         best
     }
 
-    /// Whether no channel would be above the mark.
+    /// Whether these links carry the traffic. `used` gets how much of each channel is used.
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
-        used.iter().all(|&used| used <= self.mark)
+        let most = self.mark.midpoint(1.0);
+        // behind a channel of utilisation u wait some u / (1 - u) flits, of each of its flits 1 / (1 - u)
+        let (mut flits, mut waiting) = (0.0, 0.0);
+        for &used in used.iter() {
+            if used > most {
+                return false;
+            }
+            flits += used;
+            waiting += used / (1.0 - used);
+        }
+        waiting * (1.0 - self.mark) <= flits
     }
 
     /// Fills in how much of each channel is used.
@@ -58,12 +70,13 @@ impl Traffic<'_> {
             if from == to || sent == 0.0 {
                 continue;
             }
-            if links[from] >> to & 1 != 0 {
-                used[from * n + to] += sent;
+            let direct = if links[from] >> to & 1 != 0 { sent.min(self.mark) } else { 0.0 };
+            used[from * n + to] += direct;
+            let mut ways = links[from] & links[to];
+            let share = (sent - direct) / f64::from(ways.count_ones());
+            if direct == sent {
                 continue;
             }
-            let mut ways = links[from] & links[to];
-            let share = sent / f64::from(ways.count_ones());
             while ways != 0 {
                 let over = ways.trailing_zeros() as usize;
                 ways &= ways - 1;
@@ -174,10 +187,10 @@ mod tests {
     fn uniform_traffic_comes_near_the_bound_of_tcep() {
         // 32 routers of 32 terminals: TCEP is up to 0.122 above the bound
         for load in [0.05, 0.1, 0.2, 0.3, 0.41, 0.5, 0.6, 0.7, 0.8, 0.9] {
-            let links = fewest(&uniform(32, load), 32, 0, 0.99);
+            let links = fewest(&uniform(32, load), 32, 0, 0.96);
             let share = f64::from(count(&links)) / 496.0;
             let bound = (2.0 * load / (1.0 + load)).max(2.0 / 32.0);
-            assert!(share >= bound && share < bound + 0.051, "load {load}: {share}, bound {bound}");
+            assert!(share >= bound && share < bound + 0.06, "load {load}: {share}, bound {bound}");
         }
     }
 

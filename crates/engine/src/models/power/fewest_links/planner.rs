@@ -9,15 +9,17 @@ use crate::base::kept::Kept;
 use crate::state::LinkState;
 use std::any::Any;
 
-/// A channel that is above the mark in so many activation epochs on end has more to carry than the plan says.
-const TOO_LONG: u8 = 3;
-/// Then all traffic is taken for so many times what it was taken for.
-const MORE: f64 = 1.05;
-/// Traffic is taken for so many times what it is, at least and at most: the ways that packets choose among differ.
-const LEAST: f64 = 0.9;
-const MOST: f64 = 4.0;
-/// By how much of its distance from the mark the busiest channel changes that factor at the end of a deactivation epoch.
-const STEP: f64 = 0.3;
+/// Weight of the last deactivation epoch in the mean matrix.
+const NEW: f64 = 0.25;
+/// Weight of the last activation epoch in what is usual.
+const LATEST: f64 = 0.1;
+/// Traffic surges if an activation epoch brings so many standard deviations, and at least this share, more than usual.
+const SURGE: f64 = 4.0;
+const SURGE_SHARE: f64 = 0.05;
+/// In a surge, traffic is taken for so many times what is sent: sources may wait for links.
+const MORE: f64 = 1.25;
+/// Links that are on may stay if they would do with a mark that much nearer to 1.
+const LOOSE: f64 = 0.1;
 /// A plan is worth a change if it saves this share of all links.
 const WORTH: f64 = 0.01;
 
@@ -45,20 +47,23 @@ struct Line {
     channels: Vec<u32>,
     /// Links that packets may take.
     on: Links,
+    #[kept(fixed)]
+    wake: u64,
     /// What the present change leads to: these wake, until `until`, before others drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
-    /// \[from\]\[to\]: flits sent, in all and on detours, and those that took a detour in its place; at the end of the last
-    /// deactivation epoch.
+    /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
     #[kept(each)]
-    long: Vec<Counts>,
-    /// Flits sent at the end of the last activation epoch.
-    short: Vec<u32>,
-    /// \[from\]\[to\]: activation epochs on end in which a channel was above the mark.
-    crowded: Vec<u8>,
-    /// All traffic is taken for so many times what it is.
-    scale: f64,
+    counts: Vec<Counts>,
+    /// \[from\]\[to\]: what members sent each other, as a share of a channel: in the last activation epoch, added up over the
+    /// activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if there is one.
+    latest: Vec<f64>,
+    gathered: Vec<f64>,
+    mean: Vec<f64>,
+    /// What all members sent each other in an activation epoch, as a share of a channel: mean and variance.
+    usual: f64,
+    variance: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default, Kept)]
@@ -87,20 +92,20 @@ impl Overseer for Planner {
         self.epochs += 1;
         self.epoch_end = now.saturating_add(policy.epoch);
         let long = self.epochs.is_multiple_of(policy.ratio);
-        // cycles since the matrix was begun
-        let since = policy.epoch * ((self.epochs - 1) % policy.ratio + 1);
         for line in lines {
             line.finish_draining(network, now);
-            line.look(policy, network);
-            if line.is_at_rest() && line.crowded.iter().any(|&epochs| epochs >= TOO_LONG) {
-                line.scale = (line.scale * MORE).min(MOST);
-                line.crowded.fill(0);
-                line.decide(policy, network, (since, now), true);
-            } else if long && line.is_at_rest() {
-                line.decide(policy, network, (since, now), false);
+            let surges = line.measure(network, policy.epoch);
+            if long {
+                line.end_matrix(policy.ratio);
+            }
+            if !line.is_at_rest() {
+                continue;
             }
             if long {
-                line.begin_matrix(network);
+                line.plan_anew(policy, network, now);
+            }
+            if surges && line.is_at_rest() {
+                line.grow(policy, network, now);
             }
         }
     }
@@ -133,14 +138,17 @@ fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
             d,
             members,
             channels,
+            wake: policy.wake,
             plan: on.clone(),
             on,
             until: None,
             draining: vec![0; members],
-            long: vec![Counts::default(); members * members],
-            short: vec![0; members * members],
-            crowded: vec![0; members * members],
-            scale: 1.0,
+            counts: vec![Counts::default(); members * members],
+            latest: vec![0.0; members * members],
+            gathered: vec![0.0; members * members],
+            mean: Vec::new(),
+            usual: 0.0,
+            variance: 0.0,
         }
     };
     firsts.map(line).collect()
@@ -161,15 +169,35 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Sees which channels were above the mark in the epoch that ends.
-    fn look(&mut self, policy: &Runtime, network: &dyn Network) {
-        for (from, to) in self.pairs() {
-            let (channel, place) = (self.channel((from, to)), from * self.members + to);
-            let flits = network.flits(channel);
-            let sent = flits.wrapping_sub(std::mem::replace(&mut self.short[place], flits));
-            let used = f64::from(sent) / network.throughput(channel) / policy.epoch as f64;
-            self.crowded[place] = if used > policy.high_water { self.crowded[place].saturating_add(1) } else { 0 };
+    /// Sees what was sent in the activation epoch that ends. Returns whether that is a surge.
+    fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
+        for pair in self.pairs() {
+            let place = pair.0 * self.members + pair.1;
+            let now = self.counts(network, pair);
+            let before = std::mem::replace(&mut self.counts[place], now);
+            let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
+            // a packet of one flit is counted as it chooses a detour, a little before it leaves
+            let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
+            let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
+            self.latest[place] = sent;
+            self.gathered[place] += sent;
         }
+        let more = self.latest.iter().sum::<f64>() - self.usual;
+        let surges = more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * self.usual;
+        self.usual += LATEST * more;
+        self.variance += LATEST * ((1.0 - LATEST) * more * more - self.variance);
+        surges
+    }
+
+    /// The matrix of the deactivation epoch that ends goes into the mean.
+    fn end_matrix(&mut self, epochs: u64) {
+        let share = 1.0 / epochs as f64;
+        if self.mean.is_empty() {
+            self.mean = self.gathered.iter().map(|sum| sum * share).collect();
+        } else {
+            self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += NEW * (sum * share - *mean));
+        }
+        self.gathered.fill(0.0);
     }
 
     fn counts(&self, network: &mut dyn Network, pair: (usize, usize)) -> Counts {
@@ -183,54 +211,46 @@ impl Line {
         Counts { sent: network.flits(channel), taken: detours[0], avoided: detours[1] }
     }
 
-    /// The matrix of traffic since the last deactivation epoch ended, `since` cycles ago, and the share of the busiest channel.
-    fn matrix(&self, network: &mut dyn Network, since: u64) -> (Vec<f64>, f64) {
-        let (mut matrix, mut busiest) = (vec![0.0; self.members * self.members], 0.0_f64);
-        for (from, to) in self.pairs() {
-            let place = from * self.members + to;
-            let (now, before) = (self.counts(network, (from, to)), self.long[place]);
-            let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            let (sent, taken) = (gained(|counts| counts.sent), gained(|counts| counts.taken));
-            let direct = (sent - taken).max(0.0) + gained(|counts| counts.avoided);
-            let room = network.throughput(self.channel((from, to))) * since as f64;
-            matrix[place] = direct / room;
-            busiest = busiest.max(sent / room);
-        }
-        (matrix, busiest)
-    }
-
-    fn begin_matrix(&mut self, network: &mut dyn Network) {
-        for (from, to) in self.pairs() {
-            self.long[from * self.members + to] = self.counts(network, (from, to));
-        }
-    }
-
-    /// Plans, and begins to change the links if that is worth it, or if those that are on would be too few.
-    fn decide(&mut self, policy: &Runtime, network: &mut dyn Network, (since, now): (u64, u64), grows: bool) {
-        let (mut sent, busiest) = self.matrix(network, since);
-        if !grows {
-            let step = 1.0 + STEP * (busiest / policy.high_water - 1.0);
-            self.scale = (self.scale * step).clamp(LEAST, MOST);
-        }
-        sent.iter_mut().for_each(|sent| *sent *= self.scale);
-        let traffic =
-            Traffic { sent: &sent, members: self.members, hub: usize::from(policy.hub), mark: policy.high_water };
-        let mut plan = traffic.fewest();
-        if grows {
-            plan.iter_mut().zip(&self.on).for_each(|(row, on)| *row |= on);
-        } else if traffic.fits(&self.on, &mut Vec::new()) {
+    /// Plans for the mean of the last deactivation epochs, and begins to change the links if those that are on are too few, or if
+    /// that is worth it.
+    fn plan_anew(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
+        let sent: Vec<f64> = self.mean.iter().map(|sent| sent.max(0.0)).collect();
+        let plan = self.traffic(policy, &sent, policy.high_water).fewest();
+        let loose = policy.high_water + LOOSE * (1.0 - policy.high_water);
+        if self.traffic(policy, &sent, loose).fits(&self.on, &mut Vec::new()) {
             let links = (self.members * (self.members - 1) / 2) as f64;
             if f64::from(count(&self.on)) - f64::from(count(&plan)) < (WORTH * links).max(1.0) {
                 return;
             }
         }
-        if plan != self.on {
-            self.plan = plan;
-            for link in missing(&self.on, &self.plan) {
-                self.enter(network, link, LinkState::Waking, now);
-            }
-            self.until = Some(now.saturating_add(policy.wake));
+        self.begin(network, plan, now);
+    }
+
+    /// Adds what the traffic of the last activation epoch needs, and more, to the links that are on.
+    fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
+        let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
+        let traffic = self.traffic(policy, &sent, policy.high_water);
+        if !traffic.fits(&self.on, &mut Vec::new()) {
+            let mut plan = traffic.fewest();
+            plan.iter_mut().zip(&self.on).for_each(|(row, on)| *row |= on);
+            self.begin(network, plan, now);
         }
+    }
+
+    fn traffic<'a>(&self, policy: &Runtime, sent: &'a [f64], mark: f64) -> Traffic<'a> {
+        Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
+    }
+
+    /// Begins to change the links to those of the plan.
+    fn begin(&mut self, network: &mut dyn Network, plan: Links, now: u64) {
+        if plan == self.on {
+            return;
+        }
+        self.plan = plan;
+        for link in missing(&self.on, &self.plan) {
+            self.enter(network, link, LinkState::Waking, now);
+        }
+        self.until = Some(now.saturating_add(self.wake));
     }
 
     /// The links that wake are on. Those that the plan does not have drain from now on.
