@@ -5,8 +5,10 @@
 //! links that are on are used alike: TCEP lets links go from the outside in, so that links between its inner routers carry
 //! little. Here the whole matrix of traffic decides.
 //! # Parameters
-//! high_water: how full links may be, between 0 and 1: flits wait as long, on average, as on channels of this utilisation, and no
-//! channel is above the middle between it and 1; activation_epoch \[time\]: how often a planner looks for surges;
+//! high_water: how full links may be, between 0 and 1, where packets of one flit come at random: they wait as long, on average, as
+//! on channels of this utilisation, and no channel is above the middle between it and 1. Where flits come together (long
+//! packets, bursts) links are less full, so that packets wait as long, set against the time that they take without
+//! waiting; activation_epoch \[time\]: how often a planner looks for surges;
 //! deactivation_epoch \[time\]: over which it measures the matrix, and how often it plans anew; wake \[time\]: from off to on;
 //! initial: links that are on in cycle 0; hub: the member whose links to all others stay on.
 //! # Guarantees
@@ -48,7 +50,7 @@ const PATH: &str = "power.policy.fewest_links";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {
-    /// How full links may be: flits wait as long, on average, as on channels of this utilisation.
+    /// How full links may be: packets of one flit wait as long, on average, as on channels of this utilisation.
     #[serde(default = "high_water")]
     pub high_water: f64,
     /// Time between two looks for surges of traffic.

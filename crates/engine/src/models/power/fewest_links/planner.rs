@@ -9,17 +9,22 @@ use crate::base::kept::Kept;
 use crate::state::LinkState;
 use std::any::Any;
 
-/// Weight of the last deactivation epoch in the mean matrix.
+/// Weight of the last deactivation epoch in the mean matrix, where packets have one flit and come at random, and at least.
 const NEW: f64 = 0.25;
+const LEAST: f64 = 1.0 / 16.0;
 /// Weight of the last activation epoch in what is usual.
 const LATEST: f64 = 0.1;
+/// A squared change counts for the variance with at most so many times what is usual, so that a change of the load is no burst.
+const OUTLIER: f64 = 10.0;
+/// Cycles that a packet of one flit takes for its path, about: what longer packets wait is set against their own flits, too.
+const FLIGHT: f64 = 32.0;
 /// Traffic surges if an activation epoch brings so many standard deviations, and at least this share, more than usual.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
 /// In a surge, traffic is taken for so many times what is sent: sources may wait for links.
 const MORE: f64 = 1.25;
-/// Links that are on may stay if they would do with a mark that much nearer to 1.
-const LOOSE: f64 = 0.1;
+/// Links that are on may stay if packets wait at most so many times as long as they may after a change.
+const LOOSE: f64 = 1.1;
 /// A plan is worth a change if it saves this share of all links.
 const WORTH: f64 = 0.01;
 
@@ -61,7 +66,9 @@ struct Line {
     latest: Vec<f64>,
     gathered: Vec<f64>,
     mean: Vec<f64>,
-    /// What all members sent each other in an activation epoch, as a share of a channel: mean and variance.
+    /// What all members sent each other, as a share of a channel: in the last activation epoch, and in one on average; the
+    /// variance between two such epochs.
+    total: f64,
     usual: f64,
     variance: f64,
 }
@@ -96,7 +103,7 @@ impl Overseer for Planner {
             line.finish_draining(network, now);
             let surges = line.measure(network, policy.epoch);
             if long {
-                line.end_matrix(policy.ratio);
+                line.end_matrix(policy);
             }
             if !line.is_at_rest() {
                 continue;
@@ -147,6 +154,7 @@ fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
             latest: vec![0.0; members * members],
             gathered: vec![0.0; members * members],
             mean: Vec::new(),
+            total: 0.0,
             usual: 0.0,
             variance: 0.0,
         }
@@ -182,20 +190,40 @@ impl Line {
             self.latest[place] = sent;
             self.gathered[place] += sent;
         }
-        let more = self.latest.iter().sum::<f64>() - self.usual;
+        let total = self.latest.iter().sum::<f64>().max(0.0);
+        let before = std::mem::replace(&mut self.total, total);
+        let more = total - self.usual;
         let surges = more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * self.usual;
+        // of packets of one flit that come at random, the mean is the variance, both in flits
+        let typical = self.variance.max(self.usual.max(total) / epoch as f64);
+        self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
-        self.variance += LATEST * ((1.0 - LATEST) * more * more - self.variance);
         surges
     }
 
+    /// How many flits come together, about: what an epoch brings varies so many times as much as if packets of one flit came at
+    /// random. Up to twice as much may be chance.
+    fn burst(&self, epoch: u64) -> f64 {
+        let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
+        (0.5 * dispersion).max(1.0)
+    }
+
+    /// The utilisation at which packets wait as long, set against the time that they take without waiting, as packets of
+    /// one flit do at the high-water mark; `loose`: so many times as long.
+    fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
+        let burst = self.burst(policy.epoch);
+        let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
+        waiting / (1.0 + waiting)
+    }
+
     /// The matrix of the deactivation epoch that ends goes into the mean.
-    fn end_matrix(&mut self, epochs: u64) {
-        let share = 1.0 / epochs as f64;
+    fn end_matrix(&mut self, policy: &Runtime) {
+        let share = 1.0 / policy.ratio as f64;
+        let new = (NEW / self.burst(policy.epoch).sqrt()).max(LEAST);
         if self.mean.is_empty() {
             self.mean = self.gathered.iter().map(|sum| sum * share).collect();
         } else {
-            self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += NEW * (sum * share - *mean));
+            self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += new * (sum * share - *mean));
         }
         self.gathered.fill(0.0);
     }
@@ -215,9 +243,8 @@ impl Line {
     /// that is worth it.
     fn plan_anew(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.mean.iter().map(|sent| sent.max(0.0)).collect();
-        let plan = self.traffic(policy, &sent, policy.high_water).fewest();
-        let loose = policy.high_water + LOOSE * (1.0 - policy.high_water);
-        if self.traffic(policy, &sent, loose).fits(&self.on, &mut Vec::new()) {
+        let plan = self.traffic(policy, &sent, self.mark(policy, 1.0)).fewest();
+        if self.traffic(policy, &sent, self.mark(policy, LOOSE)).fits(&self.on, &mut Vec::new()) {
             let links = (self.members * (self.members - 1) / 2) as f64;
             if f64::from(count(&self.on)) - f64::from(count(&plan)) < (WORTH * links).max(1.0) {
                 return;
@@ -229,7 +256,7 @@ impl Line {
     /// Adds what the traffic of the last activation epoch needs, and more, to the links that are on.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
-        let traffic = self.traffic(policy, &sent, policy.high_water);
+        let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
         if !traffic.fits(&self.on, &mut Vec::new()) {
             let mut plan = traffic.fewest();
             plan.iter_mut().zip(&self.on).for_each(|(row, on)| *row |= on);
