@@ -26,6 +26,11 @@
 //! `fewest_links/plan.rs`: sets against sums by hand, at most 0.06 above the lower bound of TCEP's Fig. 12 at every load;
 //! `engine/tests/fewest_links.rs`: links, latency and accepted load in a network, beside TCEP. On every legal topology:
 //! conservation, determinism and checkpoints. No rows of a peer: none has it.
+//! Measured beside TCEP in `python/weft/experiments/2018-kim-tcep/README.md`: on 32 routers under uniform traffic, with a mark of
+//! 0.92, 0.028 to 0.074 above the bound (TCEP 0.028 to 0.122), and 2 % faster to 24 % slower than TCEP. It falls short of 0.06 at
+//! TCEP's latency. On 8x8 routers it needs, at the same mark, no more links than TCEP but under bit reversal above what the
+//! network accepts; at the same latency it is level with TCEP under uniform traffic, better under tornado, worse under bit
+//! reversal.
 
 mod ledger;
 mod plan;
