@@ -508,6 +508,20 @@ def test_what_rates_save_is_told_with_the_loads() -> None:
     assert found["DVFS"] == pytest.approx([0.85] * len(LOADS))
 
 
+def test_links_are_drawn_against_latency_with_what_no_policy_can_do() -> None:
+    """The bound of a line of 8 routers of 8 terminals is 2 l / (1 + l), a third at load 0.2; the search finds more."""
+    (figure,) = PAPER.chosen(["own"])
+    assert figure.remark
+    assert figure.remark(ideal()).startswith("fewest links: at load 0.2 60.0% of the links, 33.0 cycles (TCEP 70.0%")
+    drawing, axes = panel("own", ideal())
+    assert [each.get_title(loc="left") for each in drawing.axes] == ["load 0.2", "load 0.45"]
+    found = lines(axes)
+    for label, shares in (("TCEP", [0.8, 0.7]), ("fewest links", [0.7, 0.6, 0.55]), ("baseline, DVFS", [1.0])):
+        assert found[label] == pytest.approx(shares)
+    assert found["bound"] == pytest.approx([1 / 3] * 2)
+    assert 1 / 3 < found["oracle"][0] < 0.7
+
+
 def test_a_number_names_all_its_parts() -> None:
     assert [each.name for each in PAPER.chosen(["9", "epochs"])] == ["9a", "9b", "9c", "epochs"]
     assert len(PAPER.chosen([])) == len(PAPER.figures)

@@ -3,7 +3,7 @@
 
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::links_up::LinksUp;
-use crate::api::subnetworks::Views;
+use crate::api::subnetworks::{Subnets, Views};
 use crate::base::kept::{Kept, Value};
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
@@ -289,6 +289,10 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of a block.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
+    /// Numbers that `read` takes from the agents of the channel's block; it gets the number of the channel in the block.
+    fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
+    /// The router of the channel knows from now on whether a link of its subnetwork `d` is active.
+    fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
     /// As [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
     /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the

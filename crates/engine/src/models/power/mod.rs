@@ -9,6 +9,7 @@ weft_units::registry! {
     pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
     "always_on" => always_on::AlwaysOn,
     "elastic_tree" => elastic_tree::ElasticTree,
+    "fewest_links" => fewest_links::FewestLinks,
     "idle_timeout" => idle_timeout::IdleTimeout,
     "rate_ladder" => rate_ladder::RateLadder,
     "slac" => slac::Slac,
@@ -16,6 +17,8 @@ weft_units::registry! {
     "tcep" => tcep::Tcep,
     "timetable" => timetable::Timetable,
 }
+
+mod detours;
 
 use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use crate::api::policy::{OffTime, Schedule};

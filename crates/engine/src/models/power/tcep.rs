@@ -45,7 +45,6 @@ mod agent;
 mod answers;
 mod channel;
 mod deactivation;
-mod detours;
 mod duties;
 mod epoch;
 mod hub;

@@ -3,12 +3,12 @@
 //! changes its state, `epoch.rs` when an epoch ends.
 
 use super::Rules;
-use super::detours::Detours;
 use super::link::End;
 use super::meters::{Counts, Meters};
 use crate::api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::subnetworks::Views;
 use crate::base::kept::{Kept, Value};
+use crate::models::power::detours::Detours;
 use crate::state::LinkState;
 use std::sync::Arc;
 

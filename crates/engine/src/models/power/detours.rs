@@ -7,7 +7,7 @@ use crate::base::kept::Kept;
 const VCS: usize = 16;
 
 #[derive(Debug, Clone, Kept)]
-pub(super) struct Detours {
+pub(in crate::models::power) struct Detours {
     /// By number of the packet: the output of the direct link that its head, which has not left yet, leaves out, plus 1;
     /// 0: none.
     waiting: Vec<u32>,
