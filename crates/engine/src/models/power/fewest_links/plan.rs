@@ -3,10 +3,10 @@
 //! A set of links has to keep the star around the hub. It carries the traffic if flits meet, on average, queues no longer than on
 //! a channel used as much as the mark, and no channel is above the middle between the mark and 1. A pair of members with a
 //! link uses that link up to the mark; what is more, and all flits of a pair without a link, divide evenly among all
-//! members that have links to both.
+//! members that have links to both. Where no member has, the link has to take all.
 //! Sets are searched in families: the links of the first k members by rank are on, then those between members that are
-//! not the hub go, the least used first, of equal ones so that every member loses about as many. The smallest set of all k
-//! is the plan. Few members with many links are best where little is sent, sets in which all members have equally many
+//! not the hub go, the least used first, of equal ones so that every member loses about as many. The smallest set that this
+//! finds for any k is the plan. Few members with many links are best where little is sent, sets in which all members have equally many
 //! links where much is (each channel is used alike then, which is what the lower bound asks for).
 
 /// Members of a subnetwork that each has a link to: a word per member.
@@ -70,9 +70,15 @@ impl Traffic<'_> {
             if from == to || sent == 0.0 {
                 continue;
             }
-            let direct = if links[from] >> to & 1 != 0 { sent.min(self.mark) } else { 0.0 };
-            used[from * n + to] += direct;
             let mut ways = links[from] & links[to];
+            let direct = if links[from] >> to & 1 == 0 {
+                0.0
+            } else if ways == 0 {
+                sent
+            } else {
+                sent.min(self.mark)
+            };
+            used[from * n + to] += direct;
             let share = (sent - direct) / f64::from(ways.count_ones());
             if direct == sent {
                 continue;
@@ -208,6 +214,22 @@ mod tests {
         assert_eq!(found(0.7, 0.0), 7);
         let both = found(0.5, 0.5);
         assert!((8..=14).contains(&both), "{both} links");
+    }
+
+    #[test]
+    fn a_pair_that_sends_more_than_its_link_takes_gets_other_ways_also_from_and_to_the_hub() {
+        for (from, to) in [(0, 3), (3, 0), (2, 5)] {
+            for hot in [1.0, 1.25] {
+                let mut sent = uniform(8, 0.02);
+                sent[from * 8 + to] = hot;
+                let plan = fewest(&sent, 8, 0, 0.75);
+                let traffic = Traffic { sent: &sent, members: 8, hub: 0, mark: 0.75 };
+                assert!(traffic.fits(&plan, &mut Vec::new()), "{hot} from {from} to {to}");
+                assert!(!traffic.fits(&traffic.first(1), &mut Vec::new()), "{hot} from {from} to {to}: the star");
+                assert!((8..=12).contains(&count(&plan)), "{hot} from {from} to {to}: {} links", count(&plan));
+                assert_ne!(plan[from] & plan[to], 0, "{hot} from {from} to {to}: another way");
+            }
+        }
     }
 
     #[test]

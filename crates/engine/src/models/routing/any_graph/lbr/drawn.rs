@@ -159,6 +159,7 @@ mod tests {
         assert_eq!(before, during);
         assert!(before.windows(2).any(|two| two[0] != two[1]));
     }
+
     #[test]
     fn queues_are_summed_along_the_way_that_the_packet_takes() {
         let cases = [
