@@ -154,6 +154,20 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     assert!(4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
 }
 
+/// A first leg that has become longer by a fault ends in classes in which second legs began before.
+#[test]
+fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
+    let pair = Pair { topology: topology(TORUS), routing: routing(r#"{"valiant_over": {}}"#) };
+    let mut longer = 0;
+    for turn in 0..16 {
+        let what = format!("{pair}, turn {turn}");
+        let spec = example(pair.spec(), turn, &what).expect("faults are taken");
+        longer += u32::from(spec.links[1].vcs == 8);
+        check_run(&spec, &what);
+    }
+    assert!(longer > 0, "no path grows longer");
+}
+
 #[test]
 fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
     let (mut run, mut refused) = (Vec::new(), Vec::new());
