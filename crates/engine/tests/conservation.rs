@@ -39,11 +39,11 @@ where
     assert_eq!(out.sums.hops, hops, "{what}");
 }
 
-/// Every pair, below saturation and far above, the other choices in turn.
+/// Every pair, below saturation or far above, the other choices in turn.
 fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
     let allocators = AllocatorConfig::examples();
     for (k, pair) in PAIRS.iter().enumerate() {
-        for (j, load) in [0.1, 1.0].into_iter().enumerate() {
+        for &(j, load) in in_turn(k + flits as usize, &[(0, 0.1), (1, 1.0)]) {
             let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, ROUTERS[(k + j) % ROUTERS.len()]);

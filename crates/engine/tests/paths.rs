@@ -175,11 +175,15 @@ fn global_queues_are_those_of_the_first_global_channels() {
 #[test]
 fn every_pair_states_whole_paths_with_legal_classes() {
     for (turn, pair) in PAIRS.iter().enumerate() {
+        // some have 100,000 paths from one terminal to another
+        if in_turn(turn, &[true, false]).all(|&looked_at| !looked_at) {
+            continue;
+        }
         let spec = pair.spec();
         let implied = imply(&spec).unwrap();
         let last = spec.graph.terminals() - 1;
         let far = [(0, last), (last, 0), (last / 2, last)];
-        for &(from, to) in in_turn(turn, &far).chain(&[(1, 1)]) {
+        for &(from, to) in in_turn(turn / 2, &far).chain(&[(1, 1)]) {
             let e = explain(&spec, from, to).unwrap();
             assert!(!e.paths.is_empty(), "{pair}");
             for path in &e.paths {
