@@ -40,6 +40,7 @@ use crate::api::agents::{Agents, BlockSite, Overseer};
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
+use crate::models::power::stars::Initial;
 use crate::state::LinkState;
 use ledger::Ledger;
 use planner::Planner;
@@ -73,16 +74,6 @@ pub struct FewestLinks {
     /// Member of every subnetwork whose links to all others stay on.
     #[serde(default)]
     pub hub: u8,
-}
-
-/// Links that are on in cycle 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Initial {
-    /// The star around the hub of every subnetwork.
-    #[default]
-    Root,
-    AllOn,
 }
 
 fn high_water() -> f64 {
@@ -123,11 +114,7 @@ impl FewestLinks {
         };
         let epoch = cycles("activation_epoch", &self.activation_epoch)?;
         let long = cycles("deactivation_epoch", &self.deactivation_epoch)?;
-        if long < epoch || !long.is_multiple_of(epoch) {
-            let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
-            let help = format!("write a multiple, such as {}cycles", epoch.saturating_mul(10));
-            return Err(Refusal::new(format!("{PATH}.deactivation_epoch"), what, help));
-        }
+        super::check_deactivation_epoch(long, epoch, PATH)?;
         Ok([epoch, long, cycles("wake", &self.wake)?])
     }
 }
@@ -145,12 +132,8 @@ impl PolicyModel for FewestLinks {
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         let nets = super::subnets_of(site, "fewest_links", PATH)?;
         super::check_hub(site, &nets, self.hub, PATH)?;
-        if !(self.high_water > 0.0 && self.high_water < 1.0) {
-            let what = format!("{} is not between 0 and 1", self.high_water);
-            return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
-        }
+        super::check_high_water(self.high_water, PATH)?;
         let [epoch, long, wake] = self.cycles(site.cycle_fs)?;
-        let is_managed = |&d: &usize| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
         Ok(Arc::new(Runtime {
             high_water: self.high_water,
             epoch,
@@ -158,7 +141,7 @@ impl PolicyModel for FewestLinks {
             wake,
             initial: self.initial,
             hub: self.hub,
-            managed: (0..nets.count).filter(is_managed).collect(),
+            managed: super::managed_of(site, &nets).collect(),
             coords: site.coords(),
             nets,
         }))
@@ -175,9 +158,7 @@ impl PolicyModel for FewestLinks {
 
 impl Policy for Runtime {
     fn first_state(&self, a: u32, b: u32) -> LinkState {
-        let is_root = |(_, own, c)| own == self.hub || c == self.hub;
-        let is_on = self.initial == Initial::AllOn || self.nets.link(&self.coords, a, b).is_none_or(is_root);
-        if is_on { LinkState::On } else { LinkState::Off }
+        self.initial.state(&self.nets, &self.coords, self.hub, (a, b))
     }
 
     fn hub(&self) -> u8 {

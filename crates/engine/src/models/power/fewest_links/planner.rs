@@ -1,11 +1,12 @@
 //! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
 
+use super::Runtime;
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
-use super::{Initial, Runtime};
 use crate::api::agents::{Network, Overseer};
 use crate::api::policy::Site;
 use crate::base::kept::Kept;
+use crate::models::power::stars::Initial;
 use crate::state::LinkState;
 use std::any::Any;
 
