@@ -39,16 +39,18 @@ impl Detours {
 
     /// A packet has chosen a hop of a detour. Returns the output of the direct link that it leaves out, if that counts now: for
     /// a packet of one flit, and for a head that leaves in this step. Other flits count as they leave (`sends`).
+    #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
+        if self.single { detour.direct } else { self.long_chooses(detour) }
+    }
+
+    fn long_chooses(&mut self, detour: &Detour) -> Option<usize> {
         let direct = detour.direct?;
-        match detour.leaves_on {
-            _ if self.single => {}
-            Some(vc) => self.leaves(detour.over, vc.into(), direct),
-            None => {
-                self.begins(detour.packet, direct);
-                return None;
-            }
-        }
+        let Some(vc) = detour.leaves_on else {
+            self.begins(detour.packet, direct);
+            return None;
+        };
+        self.leaves(detour.over, vc.into(), direct);
         Some(direct)
     }
 

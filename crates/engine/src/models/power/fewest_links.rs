@@ -15,11 +15,11 @@
 //! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation
 //! epoch the planner takes, of several nested families of sets of links, the smallest set that it finds to carry the
 //! traffic of the last epochs (`plan.rs`), if that is smaller than what is on by a hundredth of all links, or if what is on
-//! would not do. Where an epoch brings so much more that this is no chance, it alone counts: links for some of the traffic
-//! would be too few. In a surge (an activation epoch with more traffic than is usual, by four standard deviations and a
-//! twentieth) it adds links at once. New links are on before others drain, `wake` after the plan; one change at a time:
-//! while a link drains, no other change begins. A link that drains takes no new packet, and goes dark, at the end of an
-//! activation epoch, when its buffers are empty and all credits home.
+//! would not do. Where an epoch brings so much more that this is no chance (the more flits come together, the more), it
+//! alone counts: links for some of the traffic would be too few. In a surge (an activation epoch with more traffic than is
+//! usual, by four standard deviations and a twentieth) it adds links at once. New links are on before others drain, `wake`
+//! after the plan; one change at a time: while a link drains, no other change begins. A link that drains takes no new
+//! packet, and goes dark, at the end of an activation epoch, when its buffers are empty and all credits home.
 //! # Not modelled
 //! The time and the flits that reports take to the planner, and its orders back: R (R - 1) counters of 32 bits per epoch in a
 //! subnetwork of R routers. Links that fail: refused with routings that go by links that are on. What a plan costs the

@@ -197,7 +197,7 @@ impl Line {
         let total = self.latest.iter().sum::<f64>().max(0.0);
         let before = std::mem::replace(&mut self.total, total);
         let more = total - self.usual;
-        let surges = self.is_surge(more, self.usual, 1);
+        let surges = self.is_surge(more, self.usual);
         // of packets of one flit that come at random, the mean is the variance, both in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
@@ -205,9 +205,9 @@ impl Line {
         surges
     }
 
-    /// Whether a mean over so many activation epochs that is by so much `more` than is usual is no chance.
-    fn is_surge(&self, more: f64, usual: f64, epochs: u64) -> bool {
-        more > SURGE * (self.variance / epochs as f64).sqrt() && more > SURGE_SHARE * usual
+    /// Whether so much `more` than is usual is no chance.
+    fn is_surge(&self, more: f64, usual: f64) -> bool {
+        more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
     /// How many flits come together, about: what an epoch brings varies so many times as much as if packets of one flit came at
@@ -226,13 +226,15 @@ impl Line {
     }
 
     /// The matrix of the deactivation epoch that ends goes into the mean. If it brought much more than the mean, the mean
-    /// begins anew: links for some of the traffic would be too few for all of it.
+    /// begins anew: links for some of the traffic would be too few for all of it. The more flits come together, the less an
+    /// epoch says, and the more it takes: long packets last for several activation epochs, of which each then brings more.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
-        let new = (NEW / self.burst(policy.epoch).sqrt()).max(LEAST);
+        let burst = self.burst(policy.epoch);
+        let new = (NEW / burst.sqrt()).max(LEAST);
         let before: f64 = self.mean.iter().sum();
         let more = self.gathered.iter().sum::<f64>() * share - before;
-        if self.mean.is_empty() || self.is_surge(more, before, policy.ratio) {
+        if self.mean.is_empty() || self.is_surge(more / burst, before) {
             self.mean = self.gathered.iter().map(|sum| sum * share).collect();
         } else {
             self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += new * (sum * share - *mean));
