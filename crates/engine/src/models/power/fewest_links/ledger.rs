@@ -1,9 +1,8 @@
 //! The agents of `fewest_links`: they count in each block the flits on detours. The planner reads the counts.
 
-use crate::api::agents::{Agents, Arrivals, BlockSite, Departures, Detour, Probes};
+use crate::api::agents::{Agents, BlockSite, Departures, Detour, Probes};
 use crate::base::kept::Kept;
-use crate::models::power::detours::Detours;
-use crate::state::{AROUND, NONE};
+use crate::models::power::detours::{Detours, VcsAround, head_of};
 
 /// Flits of one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
@@ -12,11 +11,10 @@ pub(super) struct Around {
     pub avoided: u32,
     /// Which take it for a hop of a detour.
     pub taken: u32,
-    /// VCs on which the present packet is on a detour.
-    vcs: u16,
+    vcs: VcsAround,
 }
 
-/// Counters of one block, one record for each channel.
+/// Counters of one block, one record for each channel. No link fails under this policy, so a packet goes where it has chosen to.
 #[derive(Debug, Kept)]
 pub(super) struct Ledger {
     #[kept(each)]
@@ -30,9 +28,8 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub fn new(site: &BlockSite) -> Self {
-        let count = site.channels.len();
-        let detours = Detours::new(if site.single { 0 } else { count });
-        Self { channels: vec![Around::default(); count], single: site.single, detours }
+        let channels = vec![Around::default(); site.channels.len()];
+        Self { channels, single: site.single, detours: Detours::new(site) }
     }
 
     pub fn of(&self, channel: usize) -> Around {
@@ -48,45 +45,26 @@ impl Ledger {
 impl Agents for Ledger {
     fn probes(&self) -> Probes {
         // a packet of one flit is counted as it chooses its path, a longer one flit by flit as it leaves
-        Probes { arrivals: !self.single, departures: !self.single, routed: false }
+        Probes { departures: !self.single, ..Probes::default() }
     }
 
     fn goes_around(&mut self, detour: Detour) {
-        let Detour { over, direct, packet, leaves_on, .. } = detour;
         if self.single {
-            let taken = &mut self.channels[over].taken;
+            let taken = &mut self.channels[detour.over].taken;
             *taken = taken.wrapping_add(1);
         }
-        let Some(direct) = direct else { return };
-        match leaves_on {
-            _ if self.single => self.avoids(direct),
-            Some(vc) => {
-                self.detours.leaves(over, vc.into(), direct);
-                self.avoids(direct);
-            }
-            None => self.detours.begins(packet, direct),
+        if let Some(direct) = self.detours.chooses(&detour) {
+            self.avoids(direct);
         }
-    }
-
-    fn not_around(&mut self, channel: usize) {
-        let taken = &mut self.channels[channel].taken;
-        *taken = taken.wrapping_sub(1);
-    }
-
-    fn arrive(&mut self, batch: &Arrivals) {
-        batch.flits.iter().filter(|flit| flit.packet != NONE).for_each(|flit| self.detours.comes(flit.packet));
     }
 
     fn depart(&mut self, batch: &Departures) {
         for flit in batch.flits {
-            let (channel, vc) = (flit.channel as usize, flit.vc);
-            let head = flit.head.map(|packet| (packet, batch.packets[packet as usize].flags & AROUND != 0));
+            let (channel, vc, head) = (flit.channel as usize, usize::from(flit.vc), head_of(flit, batch.packets));
             let count = &mut self.channels[channel];
-            if let Some((_, around)) = head {
-                count.vcs = count.vcs & !(1 << vc) | u16::from(around) << vc;
-            }
-            count.taken = count.taken.wrapping_add(u32::from(count.vcs >> vc & 1));
-            if let Some(direct) = self.detours.sends(channel, vc.into(), head) {
+            let around = count.vcs.flit(vc, head.map(|(_, around)| around));
+            count.taken = count.taken.wrapping_add(u32::from(around));
+            if let Some(direct) = self.detours.sends(channel, vc, head) {
                 self.avoids(direct);
             }
         }

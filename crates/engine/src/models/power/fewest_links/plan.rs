@@ -168,6 +168,7 @@ pub(super) fn flip(links: &mut Links, (a, b): (usize, usize), on: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weft_traffic::mix;
 
     fn fewest(sent: &[f64], members: usize, hub: usize, mark: f64) -> Links {
         let traffic = Traffic { sent, members, hub, mark };
@@ -214,6 +215,22 @@ mod tests {
         assert_eq!(found(0.7, 0.0), 7);
         let both = found(0.5, 0.5);
         assert!((8..=14).contains(&both), "{both} links");
+    }
+
+    #[test]
+    fn a_lower_mark_never_has_fewer_links_for_the_same_traffic() {
+        for members in [5, 8, 16] {
+            for load in [0.05, 0.2, 0.4, 0.6] {
+                // as much to each member, and between nothing and twice as much
+                let draw = |place: usize| 2.0 * mix(1, members as u64, place as u64) as f64 / u64::MAX as f64;
+                let drawn = uniform(members, load).iter().enumerate().map(|(place, sent)| sent * draw(place)).collect();
+                for sent in [uniform(members, load), drawn] {
+                    let plans =
+                        [0.98, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4].map(|mark| count(&fewest(&sent, members, 1, mark)));
+                    assert!(plans.is_sorted(), "{members} members, load {load}: {plans:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
 
+use super::Runtime;
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
-use super::{Initial, Runtime};
 use crate::api::agents::{Network, Overseer};
 use crate::api::policy::Site;
 use crate::base::kept::Kept;
+use crate::models::power::stars::Initial;
 use crate::state::LinkState;
 use std::any::Any;
+
+#[cfg(test)]
+mod tests;
 
 /// Weight of the last deactivation epoch in the mean matrix, where packets have one flit and come at random, and at least.
 const NEW: f64 = 0.25;
@@ -18,7 +22,7 @@ const LATEST: f64 = 0.1;
 const OUTLIER: f64 = 10.0;
 /// Cycles that a packet of one flit takes for its path, about: what longer packets wait is set against their own flits, too.
 const FLIGHT: f64 = 32.0;
-/// Traffic surges if an activation epoch brings so many standard deviations, and at least this share, more than usual.
+/// Traffic surges if an epoch brings so many standard deviations, and at least this share, more than usual.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
 /// In a surge, traffic is taken for so many times what is sent: sources may wait for links.
@@ -193,12 +197,17 @@ impl Line {
         let total = self.latest.iter().sum::<f64>().max(0.0);
         let before = std::mem::replace(&mut self.total, total);
         let more = total - self.usual;
-        let surges = more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * self.usual;
+        let surges = self.is_surge(more, self.usual);
         // of packets of one flit that come at random, the mean is the variance, both in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
         surges
+    }
+
+    /// Whether so much `more` than is usual is no chance.
+    fn is_surge(&self, more: f64, usual: f64) -> bool {
+        more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
     /// How many flits come together, about: what an epoch brings varies so many times as much as if packets of one flit came at
@@ -216,11 +225,16 @@ impl Line {
         waiting / (1.0 + waiting)
     }
 
-    /// The matrix of the deactivation epoch that ends goes into the mean.
+    /// The matrix of the deactivation epoch that ends goes into the mean. If it brought much more than the mean, the mean
+    /// begins anew: links for some of the traffic would be too few for all of it. The more flits come together, the less an
+    /// epoch says, and the more it takes: long packets last for several activation epochs, of which each then brings more.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
-        let new = (NEW / self.burst(policy.epoch).sqrt()).max(LEAST);
-        if self.mean.is_empty() {
+        let burst = self.burst(policy.epoch);
+        let new = (NEW / burst.sqrt()).max(LEAST);
+        let before: f64 = self.mean.iter().sum();
+        let more = self.gathered.iter().sum::<f64>() * share - before;
+        if self.mean.is_empty() || self.is_surge(more / burst, before) {
             self.mean = self.gathered.iter().map(|sum| sum * share).collect();
         } else {
             self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += new * (sum * share - *mean));

@@ -158,7 +158,7 @@ impl Team {
             links: site.channels.iter().map(link).collect(),
             routers: site.routers.iter().map(router).collect(),
             meters: Meters::new(ports),
-            detours: Detours::new(if site.single { 0 } else { ports }),
+            detours: Detours::new(site),
             stamps: vec![0; routers * nets.pairs()],
             faults: site.faults,
             healthy: if site.faults { Views::new(nets, routers, 0) } else { Views::none() },

@@ -6,6 +6,7 @@ use super::meters::Counts;
 use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
 use crate::api::control::Arrival;
 use crate::base::unchecked::Hot;
+use crate::models::power::detours::head_of;
 use crate::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
@@ -54,21 +55,16 @@ impl Agents for Team {
 
     /// A packet of one flit is counted here, a longer one flit by flit as it leaves.
     fn goes_around(&mut self, detour: Detour) {
-        let Detour { now, over, direct, packet, leaves_on } = detour;
         if self.single {
-            self.meters.sent_one_around(over);
+            self.meters.sent_one_around(detour.over);
         }
-        let Some(direct) = direct else { return };
-        match leaves_on {
-            _ if self.single => self.leaves_out(direct),
-            Some(vc) => {
-                self.detours.leaves(over, vc.into(), direct);
-                self.leaves_out(direct);
-            }
-            None => self.detours.begins(packet, direct),
+        if let Some(direct) = self.detours.chooses(&detour) {
+            self.leaves_out(direct);
         }
-        if self.links.hot(over).was_crowded {
-            self.note_crowd(now, direct);
+        if let Some(direct) = detour.direct
+            && self.links.hot(detour.over).was_crowded
+        {
+            self.note_crowd(detour.now, direct);
         }
     }
 
@@ -105,10 +101,8 @@ impl Agents for Team {
 
     fn depart(&mut self, batch: &Departures) {
         for flit in batch.flits {
-            let around = flit.head.map(|packet| batch.packets[packet as usize].flags & AROUND != 0);
-            let (channel, vc) = (flit.channel as usize, usize::from(flit.vc));
-            self.meters.sent(channel, vc, around);
-            let head = flit.head.map(|packet| (packet, around == Some(true)));
+            let (channel, vc, head) = (flit.channel as usize, usize::from(flit.vc), head_of(flit, batch.packets));
+            self.meters.sent(channel, vc, head.map(|(_, around)| around));
             if let Some(direct) = self.detours.sends(channel, vc, head) {
                 self.leaves_out(direct);
             }
