@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.patches import PathPatch
+from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
@@ -70,7 +70,8 @@ def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: s
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(state) | ({"hatch": None, "antialiased": False} if many else {})
     # one path for all of them: hatching thousands of paths one by one takes seconds
-    axes.add_artist(PathPatch(Path.make_compound_path_from_polys(corners), label=state, rasterized=many, **fill))
+    whole = Path.make_compound_path_from_polys(corners)
+    axes.add_collection(PathCollection([whole], label=state, rasterized=many, **fill), autolim=False)
 
 
 def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
