@@ -41,7 +41,10 @@ test: test-rust test-python
 test-all: export WEFT_TEST_ROUNDS := 4
 test-all: test-rust test-installed
 
-PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+# A worker takes the next file in the order of tests/conftest.py, not the one with the most tests. There is one more of them than
+# cores, as some tests wait: for the disk, a browser, a process that they have killed.
+WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
+PYTEST = $(BIN)/python -m pytest --quiet --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # All targets at once, the bindings among them, so that nothing is compiled a second time with other features.
 test-rust: $(VENV)/.base

@@ -15,6 +15,16 @@ from weft.results.store import Store
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
+# The files that take longest, longest first: each worker takes a file at a time, and the last ones should be short.
+LONGEST = ("test_docs_site", "test_docs")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the longest files first; the others stay in their order."""
+    place = {name: turn for turn, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+
+
 # Small enough for a few milliseconds a point; two patterns, two routings, three loads.
 SMALL = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}

@@ -9,7 +9,7 @@ import polars as pl
 from weft.reproduce.common.frames import SCHEMA
 from weft.reproduce.common.measured import Measured
 from weft.reproduce.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORKS, SLIM_FLY
-from weft.reproduce.flex.performance_claims import FRESH_PATTERNS, LOCAL
+from weft.reproduce.flex.performance_claims import CANDIDATE_PATTERNS, LOCAL
 from weft.reproduce.flex.performance_frame import (
     BALANCED,
     COLUMNS,
@@ -17,7 +17,8 @@ from weft.reproduce.flex.performance_frame import (
     HYPERX_3D,
     LARGER,
     LBR,
-    LBR_FRESH,
+    LBR_FIXED,
+    LBR_OWN,
     MINIMAL,
     ROUTINGS,
     UGAL,
@@ -130,11 +131,12 @@ def of_periods() -> pl.DataFrame:
     )
 
 
-def of_fresh_paths() -> pl.DataFrame:
-    """LBR whose packets each draw their paths: the same as if they did not."""
+def of_candidates() -> pl.DataFrame:
+    """LBR whose paths are drawn once or by each packet: the same as if they were drawn after each snapshot."""
     return frame(
-        row(name, LBR_FRESH, load, full, 1.2 * LATENCY[name], pattern=pattern)
-        for pattern in FRESH_PATTERNS
+        row(name, reading, load, full, 1.2 * LATENCY[name], pattern=pattern)
+        for reading in (LBR_FIXED, LBR_OWN)
+        for pattern in CANDIDATE_PATTERNS
         for name, full in zip(NETWORKS, FULL[pattern][LBR], strict=True)
         for load in LOADS
     )
@@ -156,5 +158,5 @@ def ideal() -> Measured:
     """What the paper says of every experiment."""
     frames = {pattern: of_pattern(pattern) for pattern in FULL}
     return Measured(
-        frames | {"periods": of_periods(), "fresh_paths": of_fresh_paths(), "layers": of_layers_and_dimensions()}
+        frames | {"periods": of_periods(), "candidates": of_candidates(), "layers": of_layers_and_dimensions()}
     )

@@ -166,6 +166,25 @@ def test_bound_fulfils_the_inequality_and_one_link_less_does_not(routers: int, t
     assert not carries(least - 1)
 
 
+# R = 32 routers, U_hwm = 0.99: k = 32 l / 0.99 rounded up, and 1 - (R - k) (R - k - 1) / (R (R - 1)) of the links
+@pytest.mark.parametrize(("load", "inner"), [(0, 1), (0.05, 2), (0.41, 14), (0.5, 17), (0.9, 30), (0.99, 32)])
+def test_consolidated_links_join_all_routers_to_the_inner_ones(load: float, inner: int) -> None:
+    links = bound.consolidated(load, 32, 32, 0.99)
+    assert len(links) == 496 - (32 - inner) * (31 - inner) // 2 == len(set(links))
+    assert {a for a, _ in links} == set(range(min(inner, 31)))
+    assert all(a < b < 32 for a, b in links)
+    least = bound.active_links(load, 32, 1024)
+    assert least is not None
+    assert len(links) >= least
+
+
+def test_consolidated_links_refuse_what_is_no_share() -> None:
+    with pytest.raises(WeftError, match="high-water mark of 0"):
+        bound.consolidated(0.5, 32, 32, 0)
+    with pytest.raises(WeftError, match="has no bound"):
+        bound.consolidated(1.5, 32, 32, 0.99)
+
+
 def test_bound_without_minimal_traffic() -> None:
     # two hops for every flit: f = 2 N l / R^2, which is 1 + N l / R^2 times that of uniform traffic
     for load in (0.1, 0.3, 0.5):

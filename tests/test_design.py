@@ -416,12 +416,10 @@ def test_the_command_prints_tables_for_people_and_programs(capsys: pytest.Captur
     html = page.read_text(encoding="utf-8")
     assert "src=" not in html.split("<body>")[1].split("<script>")[0]
     assert "Slim Fly" in html
-    assert cli.main(["design", "compare", str(THOUSAND), "--seeds", "2", "--format", "json"]) == 0
+    assert cli.main(["design", "compare", str(THOUSAND), "--seeds", "2", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["diameter_hops"] for row in rows] == [4, 3, 2, 2, 2]
-    assert (
-        cli.main(["design", "compare", str(THOUSAND), "--table", "failures", "--step", "0.1", "--format", "csv"]) == 0
-    )
+    assert cli.main(["design", "compare", str(THOUSAND), "--table", "failures", "--step", "0.1", "--csv"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 5 * 10
     assert cli.main(["design", "prices"]) == 0
     assert "128 k + 15029 $" in capsys.readouterr().out

@@ -151,7 +151,7 @@ def test_ten_thousand_candidates_are_searched_in_ten_seconds() -> None:
 def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     asked = ["design", "search", "--terminals", "200", "--radix", "24", "--budget", "1.2e6"]
     page = tmp_path / "front.html"
-    assert cli.main([*asked, "--format", "json", "--out", str(page), "--shown", "3"]) == 0
+    assert cli.main([*asked, "--json", "--out", str(page), "--shown", "3"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows == sorted(rows, key=lambda row: float(row["cost_usd"]))
     assert {row["topology"].split("(")[0] for row in rows} <= set(FAMILIES)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,10 @@ from test_docs_site import commands as commands_of
 from weft import _engine, cli
 from weft.cli import EXIT_STATUS
 from weft_docs.models import source
+from weft_docs.warm import warm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(weft.__file__).parent
@@ -80,15 +84,21 @@ SHORTER = {
 }
 
 
+@pytest.fixture(scope="module")
+def command() -> Iterator[Path]:
+    """The command `weft`, one that starts at once."""
+    with warm() as folder:
+        yield folder / "weft"
+
+
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
+def clone(tmp_path: Path, command: Path) -> Path:
     """A folder as a reader of the README has it: the files of a clone, the command, the scenarios that it shows."""
     for name in ("examples", "experiments", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
-    command = tmp_path / ".venv" / "bin" / "weft"
-    command.parent.mkdir(parents=True)
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m weft "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "weft").symlink_to(command)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, text in re.findall(r"[Ss]ave (?:this|it) as\s+`([\w.]+)`.*?```yaml\n(.*?)```", readme, re.S):
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import PathCollection
+from matplotlib.transforms import Bbox
 
 import weft
 from conftest import made
@@ -334,16 +335,22 @@ def test_transitions_are_per_second(recorded: Results) -> None:
     assert xy(named(axes, "ugal_p"))[1][1] == pytest.approx(expected)
 
 
+def boxes_of(bars: PathCollection) -> list[Bbox]:
+    """The bars of a state, which are drawn as one path."""
+    (whole,) = bars.get_paths()
+    return [Bbox([corners[0], corners[2]]) for corners in np.asarray(whole.vertices).reshape(-1, 5, 2)]
+
+
 def test_bars_of_a_gantt_chart_are_the_spans_of_the_file(recorded: Results) -> None:
     point = row(recorded, ONE)
     axes = drawn("link_states", recorded, ONE).axes[0]
     spans = recorded.link_states(point)
     channels = sorted(spans["channel"].unique())
-    bars = {each.get_label(): each for each in axes.collections if isinstance(each, PolyCollection)}
+    bars = {each.get_label(): each for each in axes.collections if isinstance(each, PathCollection)}
     assert bars.keys() == set(spans["state"].unique())
     for state, collection in bars.items():
         of_state = spans.filter(pl.col("state") == state)
-        boxes = [path.get_extents() for path in collection.get_paths()]
+        boxes = boxes_of(collection)
         assert [(box.x0, box.x1) for box in boxes] == list(
             zip(of_state["from_cycle"], of_state["to_cycle"], strict=True)
         )
@@ -364,9 +371,10 @@ def test_samples_of_channels_make_a_gantt_chart_too(tmp_path: Path, recorded: Re
     series = results.series(0)
     links = results.channels(0).filter(pl.col("terminal").is_null())["channel"]
     assert axes.get_ylim()[0] == len(links) - 0.5, "a row per managed channel, whether it slept or not"
+    assert axes.collections
     for collection in axes.collections:
-        assert isinstance(collection, PolyCollection)
-        cycles = sum(path.get_extents().width for path in collection.get_paths())
+        assert isinstance(collection, PathCollection)
+        cycles = sum(box.width for box in boxes_of(collection))
         there = series.filter(pl.col("channel").is_in(links.implode())).filter(
             pl.col(f"channels_{collection.get_label()}") > 0
         )

@@ -6,7 +6,8 @@ import csv
 import dataclasses
 import json
 import re
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -24,14 +25,14 @@ from weft.reproduce.common import line_figures, scoreboard
 from weft.reproduce.common.frames import BASELINE, SCHEMA
 from weft.reproduce.common.measured import LackingError, Measured
 from weft.reproduce.common.reproduction import reproduce
-from weft.reproduce.common.rules import approx, constructed, exact, trend, untestable, waits
+from weft.reproduce.common.rules import approx, constructed, exact, remains, trend, untestable, waits
 from weft.reproduce.registry import paper
 from weft.reproduce.tcep import PAPER
-from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, SLAC, TCEP, frame
+from weft.reproduce.tcep.mechanisms import COMBINED, DVFS, LITERAL, SLAC, TCEP, frame
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -47,6 +48,10 @@ SMALLEST = dataclasses.replace(
 )
 
 
+# Claims that repeat settings or arithmetic of the model.
+_CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
+
+
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
     """The rows of the scoreboard by claim."""
     return paper_checks.judged(PAPER, measured)
@@ -60,6 +65,15 @@ def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> 
 def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Changes a number of a mechanism."""
     return paper_checks.scaled_where(pl.col("mechanism") == mechanism, column, factor)
+
+
+def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Lets a mechanism carry so much at most, and saturate beyond."""
+    ours, load = pl.col("mechanism") == mechanism, pl.col("load")
+    return lambda rows: rows.with_columns(
+        accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),
+        saturated=pl.when(ours).then(load > most).otherwise(pl.col("saturated")),
+    )
 
 
 def panel(name: str, measured: Measured) -> tuple[Figure, Axes]:
@@ -134,18 +148,18 @@ def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
         ("T-028", "uniform", scaled(q.LATENCY.column, 1.06)),
         ("T-029", "uniform", scaled(q.LATENCY.column, 0.94, SLAC)),
         ("T-030", "uniform", scaled("hops_mean", 1.1)),
-        ("T-031", "uniform", scaled("accepted_load", 0.85)),
+        ("T-031", "uniform", carrying(0.8)),
         ("T-032", "uniform", scaled("links_on_mean", 0.98)),
-        ("T-033", "tornado", scaled("accepted_load", 2.0, SLAC)),
-        ("T-034", "bit_reverse", scaled("accepted_load", 2.0, SLAC)),
-        ("T-035", "bit_reverse", scaled("accepted_load", 2.0, SLAC)),
-        ("T-036", "tornado", scaled("accepted_load", 0.9)),
+        ("T-033", "tornado", carrying(0.2, SLAC)),
+        ("T-034", "bit_reverse", carrying(0.2, SLAC)),
+        ("T-035", "bit_reverse", carrying(0.2, SLAC)),
+        ("T-036", "tornado", carrying(0.45)),
         ("T-037", "tornado", scaled(q.LATENCY.column, 2.0, SLAC)),
         ("T-038", "uniform", scaled("energy_network_per_bit_pj", 1.3)),
         ("T-039", "tornado", scaled("energy_network_per_bit_pj", 0.9, SLAC)),
         ("T-040", "bit_reverse", scaled("energy_network_per_bit_pj", 2.5)),
-        ("T-041", "uniform", scaled("energy_network_per_bit_pj", 2.5)),
-        ("T-042", "uniform", scaled("links_on_mean", 1.01)),
+        ("T-041", "uniform", scaled("energy_network_per_bit_pj", 3.6)),
+        ("T-042", "least", scaled("links_on_mean", 1.01)),
         ("T-043", "bursty", scaled(q.LATENCY.column, 0.8, SLAC)),
         ("T-044", "bursty", scaled(q.LATENCY.column, 1.2)),
         ("T-045", "bursty", scaled("energy_network_per_bit_pj", 2.0, SLAC)),
@@ -163,39 +177,35 @@ def test_a_number_that_is_off_misses_its_claim(
 ) -> None:
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
-    steady = dict.fromkeys(("T-034", "T-035", "T-039"), "go on and off at a steady load")
-    known = steady | {"T-038": "fewest links", "T-047": "rounded up"}
+    known = {
+        "T-035": "so 6.0 times",
+        "T-038": "fewest links",
+        "T-043": "SLaC's stages",
+        "T-047": "rounded up",
+        "T-081": "hottest link",
+    }
     assert known.get(claim, "cause not isolated") in finding.cause
     told = finding.because
     assert re.search(r"\d", told), "what was measured"
     assert "is allowed" in told or "; asked: " in told or " is not " in told, "and what was asked"
 
 
-def _accepting(share: pl.Expr) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Changes rows so that this share of their accepted load is left."""
-    return lambda rows: rows.with_columns(pl.col("accepted_load") * share)
-
-
-def test_the_cause_of_a_miss_is_that_of_the_mechanism_which_misses() -> None:
-    less = pl.when(pl.col("saturated")).then(0.8).otherwise(1.0)
-    for mechanism, cause in ((TCEP, "cause not isolated"), (SLAC, "go on and off at a steady load")):
-        share = pl.when(pl.col("mechanism") == mechanism).then(less).otherwise(1.0)
-        off = changed("uniform", _accepting(share))
-        finding = judged(off)["T-031"].finding
+def test_a_miss_names_the_mechanism_which_misses() -> None:
+    for mechanism in (TCEP, SLAC):
+        finding = judged(changed("uniform", carrying(0.8, mechanism)))["T-031"].finding
         assert finding.answer == "missed"
-        assert cause in finding.cause
+        assert "cause not isolated" in finding.cause
         assert finding.because.startswith(mechanism)
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
-    """Of the two patterns only tornado is off: TCEP accepts 0.9 of what the baseline does where that is saturated."""
-    less = pl.when((pl.col("mechanism") == TCEP) & pl.col("saturated")).then(0.9).otherwise(1.0)
-    off = changed("tornado", lambda rows: rows.with_columns(pl.col("accepted_load") * less))
+    """Of the two patterns only tornado is off: TCEP carries 0.45 of the 0.57 that the baseline does."""
+    off = changed("tornado", carrying(0.45))
     row = judged(off)["T-036"]
-    assert "tornado 0.900" in row.finding.because
+    assert "tornado 0.789" in row.finding.because
     assert "bit reverse" in row.finding.measured
     assert "bit reverse" not in row.finding.because.partition("; asked")[0]
-    assert row.verdict.startswith("missed because tornado 0.900 of the baseline's")
+    assert row.verdict.startswith("missed because tornado 0.789 of the baseline's")
     assert row.verdict.endswith("; cause not isolated")
     row = judged(changed("uniform", scaled(q.LATENCY.column, 1.1)))["T-028"]
     told = "41.58 cycles; at load 0.01, which is 10.0% off 37.8 cycles, where 5% is allowed"
@@ -240,17 +250,28 @@ def test_what_was_not_run_is_said() -> None:
 def test_what_the_model_repeats_is_counted_apart() -> None:
     rows = judged(NOTHING)
     apart = {key for key, row in rows.items() if row.finding.answer == "by construction"}
-    assert apart == {f"T-{number:03}" for number in (3, 10, 24, 26, *range(48, 60), 88)}
+    assert apart == {f"T-{number:03}" for number in _CONSTRUCTED}
     assert scoreboard.count([*rows.values()])["by construction"] == len(apart)
     assert constructed(exact(1.0, lambda _: 2.0)).judge(NOTHING).answer == "missed"
 
 
-def test_throughput_is_what_the_knee_accepts_with_the_most_at_any_load_beside_it() -> None:
-    """SLaC saturates at load 0.2 with 0.125, and accepts 0.2 at load 1; the baseline 0.57 wherever it is saturated."""
+def test_throughput_is_the_last_load_below_saturation_with_other_definitions_beside_it() -> None:
+    """SLaC carries 0.125, accepts that at load 0.15, and 0.2 at load 1; the baseline carries 0.57."""
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
-    assert row.finding.value == pytest.approx(0.125 / 0.57 - 1)
-    assert f"{0.2 / 0.57:.3f} of its highest accepted load" in row.finding.measured
+    assert row.finding.value == pytest.approx(0.125 / 0.57)
+    told = row.finding.measured
+    assert told.startswith("21.9 %; last loads that are not saturated 0.125 and 0.57; ")
+    assert f"{0.125 / 0.57:.3f} of what is accepted at the next load, {0.2 / 0.57:.3f} of the most at any load" in told
+    none = judged(changed("tornado", lambda rows: rows.filter(pl.col("load") > 0.125)))["T-033"]
+    assert none.verdict == "not run because SLaC is saturated at load 0.15, the lowest that was run"
+    apart = judged(changed("tornado", lambda rows: rows.filter(~pl.col("load").is_in([0.15, 0.2]))))["T-033"]
+    assert apart.verdict.endswith("SLaC saturates somewhere between 0.125 and 0.22, the next load that was run")
+
+
+@pytest.mark.parametrize(("left", "answer"), [(0.19, "met"), (0.25, "met"), (0.189, "missed"), (0.251, "missed")])
+def test_a_loss_is_judged_by_what_remains_within_three_points(left: float, answer: str) -> None:
+    assert remains(0.22, lambda _: (left, "")).judge(NOTHING).answer == answer
 
 
 def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
@@ -263,16 +284,35 @@ def from_all_on(rows: pl.DataFrame) -> pl.DataFrame:
 def test_where_links_start_all_on_is_said() -> None:
     (figure,) = PAPER.chosen(["10a"])
     assert figure.remark
-    told = "TCEP and SLaC start with all links on at loads from 0.45, with the fewest below."
+    told = "TCEP starts with all links on at loads from 0.45, with the fewest below."
     assert figure.remark(changed("uniform", from_all_on)) == told
     assert figure.remark(ideal()) == ""
+
+
+def literal(rows: pl.DataFrame) -> pl.DataFrame:
+    """SLaC ran with the literal low threshold, too, at one load."""
+    found = rows.filter(pl.col("mechanism") == SLAC, pl.col("load") == 0.2)
+    found = found.with_columns(mechanism=pl.lit(LITERAL), links_on_mean=pl.lit(0.3), accepted_load=pl.lit(0.15))
+    return pl.concat([rows, found])
+
+
+def test_the_literal_reading_of_slac_is_told_and_judges_nothing() -> None:
+    (figure,) = PAPER.chosen(["10a"])
+    assert figure.remark
+    told = figure.remark(changed("uniform", literal))
+    assert told.endswith(
+        "(`release: below_low`; in brackets as drawn): at load 0.2 30% of the links on (43%), 0.150 accepted (0.200)."
+    )
+    plain, beside = judged(ideal()), judged(changed("uniform", literal))
+    assert {key: row.verdict for key, row in plain.items()} == {key: row.verdict for key, row in beside.items()}
 
 
 def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> None:
     late = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("power_settled")
     uniform = judged(changed("uniform", lambda rows: rows.with_columns(late)))
-    assert uniform["T-042"].verdict == "not run because the points at load 0.01 had not settled"
-    assert "uniform: 9 of 30 points not settled" in uniform["T-028"].finding.measured
+    least = judged(changed("least", lambda rows: rows.with_columns(late)))
+    assert least["T-042"].verdict == "not run because the points at load 0.01 had not settled"
+    assert "uniform: 12 of 51 points not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
     assert line["T-046"].verdict.endswith("1 of 6 points had not settled")
@@ -304,18 +344,41 @@ def test_the_widest_gap_is_known_only_between_loads() -> None:
     assert rows["T-047"].finding.answer == "not run"
 
 
-def test_the_lowest_load_is_one_that_all_were_run_at() -> None:
-    first = (pl.col("mechanism") == TCEP) & (pl.col("load") < 0.05)
-    rows = judged(changed("tornado", lambda rows: rows.filter(~first)))
-    assert rows["T-037"].finding.measured.startswith("tornado at load 0.05:")
+def test_very_low_loads_are_those_up_to_half_of_what_slac_carries() -> None:
+    """SLaC carries 0.125; one load of those up to half of it at which it is slower than TCEP is enough for a miss."""
+    at = [(pl.col("load") == load) & (pl.col("mechanism") == SLAC) for load in (0.05, 0.1)]
+    for slow, answer in zip(at, ("missed", "met"), strict=True):
+        later = (pl.when(slow).then(2).otherwise(1) * pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
+        rows = ideal()["tornado"].with_columns(later)
+        finding = judged(changed("tornado", lambda _, rows=rows: rows))["T-037"].finding  # type: ignore[misc] # what a lambda has bound
+        assert finding.answer == answer, finding.measured
+    assert finding.measured.startswith("tornado: SLaC's latency is TCEP's x 0.87 at 0.01, x 0.87 at 0.05;")
+
+
+def test_extremes_of_few_mappings_are_not_judged() -> None:
+    rows = judged(changed("jobs_permutation", lambda rows: rows.filter(pl.col("seed") < 3)))
+    assert {rows[f"T-0{number}"].finding.answer for number in (79, 81, 82)} == {"not run"}
+    assert rows["T-081"].verdict.endswith("3 mappings were run, and the paper tells of 100: a full run has them")
+
+
+def test_the_gap_of_a_smaller_network_is_not_judged() -> None:
+    rows = judged(changed("bound_uniform", lambda rows: rows.with_columns(terminals=pl.lit(256.0))))
+    assert {rows[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
+    assert "16 were run" in rows["T-046"].verdict
+
+
+def test_where_dvfs_saves_more_is_said() -> None:
+    """TCEP saves up to 75 %, DVFS 15 % at all loads."""
+    row = judged(ideal())["T-041"]
+    assert "tornado: DVFS up to 15.0%, TCEP up to 75.0%; DVFS saves more from load 0.57 on" in row.finding.measured
 
 
 def test_a_mapping_that_one_did_not_complete_is_counted() -> None:
     lost = (pl.col("mechanism") == SLAC) & (pl.col("seed") == 0)
     time = pl.when(~lost).then(pl.col("completion_cycles")).alias("completion_cycles")
     rows = judged(changed("jobs_uniform", lambda rows: rows.with_columns(time)))
-    assert rows["T-078"].finding.measured.endswith("2 of 3 mappings")
-    assert rows["T-080"].finding.measured.endswith("2 of 3 mappings")
+    assert rows["T-078"].finding.measured.endswith("99 of 100 mappings")
+    assert rows["T-080"].finding.measured.endswith("99 of 100 mappings")
 
 
 @pytest.mark.parametrize("value", ODD)
@@ -346,15 +409,20 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
             assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named
 
 
-def test_saturated_latencies_stand_at_the_upper_edge() -> None:
-    _, axes = panel("9b", ideal())
+@pytest.mark.parametrize("delivered", [True, False])
+def test_saturated_latencies_stand_at_the_upper_edge(delivered: bool) -> None:
+    """Also where no packet of the window was delivered, so that no latency is known."""
+    latency = pl.when(~pl.col("saturated") | delivered).then(pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
+    _, axes = panel("9b", changed("tornado", lambda rows: rows.with_columns(latency)))
     found = lines(axes)
     steady = [load for load in ideal()["tornado"]["load"].unique() if load <= FULL["tornado"]]
     assert len(found["baseline"]) == len(found["TCEP"]) == len(steady)
     assert len(found["SLaC"]) == len([load for load in steady if load <= 0.125])
     top = axes.get_ylim()[1]
     edge = [line for line in axes.get_lines() if line.get_label() == "_saturated"]
-    assert {float(y) for line in edge for y in np.asarray(line.get_ydata(), float)} == {top}
+    heights = [float(y) for line in edge for y in np.asarray(line.get_ydata(), float)]
+    loads = ideal()["tornado"]["load"].n_unique()
+    assert heights == [top] * (3 * loads - sum(len(found[name]) for name in ("baseline", "TCEP", "SLaC")))
 
 
 def test_energy_is_that_of_the_baseline_at_the_same_load() -> None:
@@ -444,6 +512,20 @@ def test_what_rates_save_is_told_with_the_loads() -> None:
     found = lines(axes)
     assert np.array(found["TCEP and DVFS"]) == pytest.approx(0.8 * np.array(found["TCEP"]))
     assert found["DVFS"] == pytest.approx([0.85] * len(LOADS))
+
+
+def test_links_are_drawn_against_latency_with_what_no_policy_can_do() -> None:
+    """The bound of a line of 8 routers of 8 terminals is 2 l / (1 + l), a third at load 0.2; the search finds more."""
+    (figure,) = PAPER.chosen(["own"])
+    assert figure.remark
+    assert figure.remark(ideal()).startswith("fewest links: at load 0.2 60.0% of the links, 33.0 cycles (TCEP 70.0%")
+    drawing, axes = panel("own", ideal())
+    assert [each.get_title(loc="left") for each in drawing.axes] == ["load 0.2", "load 0.45"]
+    found = lines(axes)
+    for label, shares in (("TCEP", [0.8, 0.7]), ("fewest links", [0.7, 0.6, 0.55]), ("baseline, DVFS", [1.0])):
+        assert found[label] == pytest.approx(shares)
+    assert found["bound"] == pytest.approx([1 / 3] * 2)
+    assert 1 / 3 < found["oracle"][0] < 0.7
 
 
 def test_a_number_names_all_its_parts() -> None:
@@ -568,15 +650,20 @@ def test_the_quick_run_varies_what_the_full_one_does() -> None:
     assert parts[0] == whole[0], "the default comes first"
 
 
+def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str, float | None]]:
+    """How often each policy runs at each load."""
+    points = weft.load(PAPER.path(f"{experiment.name}.yaml"), set=sets).points
+    policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
+    # the starts of TCEP differ, and the literal reading of SLaC comes on top
+    names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)
+    return Counter(zip(names, (point.coordinates.get("traffic.load") for point in points), strict=True))
+
+
 def test_the_full_run_has_every_load_of_its_scenario_once() -> None:
     for each in PAPER.experiments:
-        whole = {point.coordinates.get("traffic.load") for point in weft.load(PAPER.path(f"{each.name}.yaml")).points}
-        parts = [
-            {
-                point.coordinates.get("traffic.load")
-                for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points
-            }
-            for _, sets in each.sweeps(quick=False)
-        ]
-        assert set.union(*parts) == whole
-        assert sum(map(len, parts)) == len(whole)
+        parts = sum((_loads(each, sets) for _, sets in each.sweeps(quick=False)), Counter())
+        found, whole = (
+            Counter({key: count for key, count in loads.items() if key[0] != "literal"})
+            for loads in (parts, _loads(each, {}))
+        )
+        assert found == whole, each.name

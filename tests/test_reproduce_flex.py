@@ -245,7 +245,7 @@ def tiny(each: Experiment) -> Experiment:
     }
     sets: dict[str, Any] = {"measure.warmup": "100cycles", "measure.window": "200cycles"}
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
-    if each.name == "fresh_paths":
+    if each.name == "candidates":
         sets["sweep.traffic.pattern"] = ["random_permutation"]
     found = [point.resolved["topology"] for point in weft.load(PAPER.path(f"{each.name}.yaml"), set=sets).points]
     if each.name not in ("layers", "larger"):

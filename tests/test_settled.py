@@ -203,7 +203,7 @@ links:
 routing: slac
 traffic: {pattern: tornado, load: 0.3}
 measure: {warmup: auto, window: 2000cycles}
-power: {policy: slac}
+power: {policy: {slac: {release: below_low}}}
 """
 
 
@@ -260,10 +260,12 @@ def test_a_warm_up_without_end_in_sight_is_told_with_its_worst_case() -> None:
 
 
 def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) -> None:
-    assert len(ALL_ON_POLICIES) == 2
+    assert [policy.partition(": ")[0] for policy in ALL_ON_POLICIES] == ["always_on", "slac", "tcep"]
+    routings = {"slac": "slac", "tcep": "pal"}
     for number, policy in enumerate(ALL_ON_POLICIES):
         name, _, parameters = policy.partition(": ")
-        text = ROW.replace("routing: minimal", "routing: pal" if parameters else "routing: minimal")
+        text = ROW.replace("routing: minimal", f"routing: {routings.get(name, 'minimal')}")
+        text = text.replace("widths: [4]", "widths: [4, 2]")
         value = f"{{{name}: {parameters}}}" if parameters else name
         results = weft.load(f"{text}power: {{policy: {value}}}\n", set={"traffic.load": 0.1}).run(
             tmp_path / f"{number}"

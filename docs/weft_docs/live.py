@@ -12,12 +12,15 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
+
+from weft_docs.warm import warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,13 @@ def setup(app: Sphinx) -> None:
     """Register the directives."""
     for name, directive in {"file": File, "shell": Shell, "picture": Picture, "page": Page}.items():
         app.add_directive(name, directive)
+    commands = ExitStack()
+
+    def start(_: Sphinx) -> None:
+        Shell.program = commands.enter_context(warm())
+
+    app.connect("builder-inited", start)
+    app.connect("build-finished", lambda _app, _error: commands.close())
     app.connect("env-purge-doc", lambda app, _env, page: shutil.rmtree(_folder(app, page), ignore_errors=True))
 
 
@@ -91,6 +101,8 @@ class Shell(Live):
     """Commands, and what they print."""
 
     has_content = True
+    program: ClassVar[Path]
+    """The folder of the command `weft`."""
     option_spec: ClassVar[Options] = {
         "status": directives.nonnegative_int,
         "first": directives.nonnegative_int,
@@ -102,7 +114,7 @@ class Shell(Live):
         """Run them, show them."""
         commands = "\n".join(self.content)
         environment = os.environ | {
-            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "PATH": f"{self.program}:{BIN}:{os.environ['PATH']}",
             "COLUMNS": str(WIDTH),
             "NO_COLOR": "1",
         }

@@ -14,6 +14,7 @@ mod determinism;
 mod elastic_tree;
 mod escape_rings;
 mod faults;
+mod fewest_links;
 mod layers;
 mod link_states;
 mod pal;

@@ -175,11 +175,15 @@ fn global_queues_are_those_of_the_first_global_channels() {
 #[test]
 fn every_pair_states_whole_paths_with_legal_classes() {
     for (turn, pair) in PAIRS.iter().enumerate() {
+        // some have 100,000 paths from one terminal to another
+        if in_turn(turn, &[true, false]).all(|&looked_at| !looked_at) {
+            continue;
+        }
         let spec = pair.spec();
         let implied = imply(&spec).unwrap();
         let last = spec.graph.terminals() - 1;
         let far = [(0, last), (last, 0), (last / 2, last)];
-        for &(from, to) in in_turn(turn, &far).chain(&[(1, 1)]) {
+        for &(from, to) in in_turn(turn / 2, &far).chain(&[(1, 1)]) {
             let e = explain(&spec, from, to).unwrap();
             assert!(!e.paths.is_empty(), "{pair}");
             for path in &e.paths {
@@ -233,7 +237,7 @@ fn legs_of_dimension_order_are_those_of_valiant_and_ugal() {
 #[test]
 fn lbr_draws_one_shortest_path_and_three_others() {
     const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
-    let spec = spec(FLEX, r#"{"lbr": {"minimal": {"flex_minimal": {}}}}"#);
+    let spec = spec(FLEX, r#"{"lbr": {"minimal": {"flex_minimal": {}}, "candidates": {"fixed": {}}}}"#);
     check_pairs(&spec, |e| {
         if e.from.router == e.to.router {
             return;
@@ -253,10 +257,12 @@ fn lbr_draws_one_shortest_path_and_three_others() {
         imply(&self::spec(FLEX, &routing)).unwrap().mean_hops.unwrap()
     };
     let shortest = imply(&self::spec(FLEX, r#"{"flex_minimal": {}}"#)).unwrap().mean_hops.unwrap();
-    assert!((hops(r#", "prefer_min_on_tie": true"#) - shortest).abs() < 1e-9);
-    assert!(hops("") > 1.4 * shortest, "{} {shortest}", hops(""));
-    // packets that draw their own paths go over all other routers equally often
-    let drawn = hops(r#", "candidates": {"per_packet": {}}"#);
+    let fixed = r#", "candidates": {"fixed": {}}"#;
+    assert!((hops(&format!(r#"{fixed}, "prefer_min_on_tie": true"#)) - shortest).abs() < 1e-9);
+    assert!(hops(fixed) > 1.4 * shortest, "{} {shortest}", hops(fixed));
+    // packets that draw their own paths go over all other routers equally often, and so do those of all snapshots
+    let [drawn, redrawn] =
+        ["per_packet", "per_snapshot"].map(|who| hops(&format!(r#", "candidates": {{"{who}": {{}}}}"#)));
     let distances: Vec<Vec<u32>> = (0..27).map(|router| spec.graph.distances_from(router)).collect();
     let mut expected = 0.0;
     for (from, to) in (0..27).flat_map(|from| (0..27).map(move |to| (from, to))).filter(|(from, to)| from != to) {
@@ -267,4 +273,5 @@ fn lbr_draws_one_shortest_path_and_three_others() {
     // with packets to oneself left out, as uniform traffic does
     expected /= 27.0 * 26.0;
     assert!((drawn - expected).abs() < 1e-9, "{drawn} {expected}");
+    assert_eq!(redrawn, drawn);
 }

@@ -235,7 +235,8 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     // the default
     let defaults: PolicyConfig = serde_json::from_str(STAGES).unwrap();
     let written: PolicyConfig = serde_json::from_str(
-        r#"{"slac": {"low": 0.25, "high": 0.75, "wake_per_link": "100cycles", "averaging": "100cycles"}}"#,
+        r#"{"slac":
+            {"low": 0.25, "high": 0.75, "wake_per_link": "100cycles", "averaging": "100cycles", "release": "never"}}"#,
     )
     .unwrap();
     assert_eq!(defaults, written);
@@ -259,7 +260,8 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
                 // the end of warming is no end of a window
                 policy(
                     &mut spec,
-                    r#"{"slac": {"low": 0.1, "high": 0.2, "wake_per_link": "3ns", "averaging": "17ns"}}"#,
+                    r#"{"slac":
+                        {"low": 0.1, "high": 0.2, "wake_per_link": "3ns", "averaging": "17ns", "release": "below_low"}}"#,
                 );
             }
             if j == 1 {
@@ -279,6 +281,44 @@ fn nothing_is_lost_while_the_load_goes_up_and_down() {
         }
     }
     assert!(woken > 60, "{woken}");
+}
+
+#[test]
+fn stages_that_are_never_released_outlast_their_load() {
+    let mut spec = spec(OVERSUBSCRIBED, SLAC);
+    packets(&mut spec, 4, VirtualCutThrough, 8);
+    policy(&mut spec, r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#);
+    record_link_states(&mut spec, 100_000);
+    load_steps(&mut spec, 3, 12_000);
+    let out = run(&spec);
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
+    check_account(&out);
+    assert!(check_history(&spec, &out) > 0);
+    // the load is gone
+    let stages = history(&spec, &out);
+    for spans in &stages[1..] {
+        let states: Vec<LinkState> = spans.iter().map(|span| span.state).collect();
+        assert!([LinkState::Off, LinkState::Waking, LinkState::On].starts_with(&states), "{states:?}");
+    }
+    assert!(stages[1..].iter().any(|spans| spans[spans.len() - 1].state == LinkState::On));
+}
+
+#[test]
+fn at_a_carried_load_stages_are_kept_or_go_on_and_off_for_ever_as_the_reading_says() {
+    // The first stage carries 1 / 24 of a flit per terminal across a row of 4 routers with 6 terminals each; all four
+    // carry much more, with nearly empty buffers.
+    let transitions = |release: &str| {
+        let mut spec = spec(OVERSUBSCRIBED, SLAC);
+        let stages = format!(r#"{{"slac": {{"wake_per_link": "2ns", "averaging": "50ns", "release": "{release}"}}}}"#);
+        policy(&mut spec, &stages);
+        spec.set_load(0.35);
+        phases(&mut spec, 20_000, 20_000);
+        let out = run(&spec);
+        (out.channels.iter().map(|c| c.transitions).sum::<u64>(), out.ending)
+    };
+    assert_eq!(transitions("never"), (0, Ending::Drained));
+    let (switched, _) = transitions("below_low");
+    assert!(switched > 100, "{switched}");
 }
 
 #[test]
@@ -310,7 +350,11 @@ fn tiny_buffers_never_stall_while_stages_change() {
         for (flits, flow) in [(1, VirtualCutThrough), (6, VirtualCutThrough), (6, Wormhole)] {
             let mut spec = spec(HIGH, &via(name));
             packets(&mut spec, flits, flow, 1);
-            policy(&mut spec, r#"{"slac": {"low": 0.3, "high": 0.4, "wake_per_link": "1ns", "averaging": "40ns"}}"#);
+            policy(
+                &mut spec,
+                r#"{"slac":
+                    {"low": 0.3, "high": 0.4, "wake_per_link": "1ns", "averaging": "40ns", "release": "below_low"}}"#,
+            );
             spec.links.iter_mut().for_each(|link| (link.vcs, link.latency, link.credit_latency) = (1, 1, 1));
             spec.set_load(1.0);
             phases(&mut spec, 1000, 9000);

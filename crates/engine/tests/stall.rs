@@ -197,25 +197,24 @@ fn worms_that_may_not_reach_their_escape_are_refused() {
     assert_eq!(imply(&spec).expect_err("they could deadlock").path, "router.flow_control");
 }
 
-/// Every pair, and tori on which half of a ring is a tie.
-fn check_none_stalls(flits: u32, flow_control: FlowControl, hold_switch: bool) {
-    let ties = [DOR, ENTRY, BUBBLE, UGAL, ADAPTIVE].map(|routing| spec(TORUS_4X4, routing));
-    for spec in PAIRS.iter().map(Pair::spec).chain(ties) {
-        check_never_stalls(spec, flits, flow_control, hold_switch);
+/// Flits of a packet, flow control, and whether a packet holds the switch.
+const PACKETS: [(u32, FlowControl, bool); 3] =
+    [(1, VirtualCutThrough, false), (6, VirtualCutThrough, true), (6, Wormhole, false)];
+
+#[test]
+fn tiny_buffers_never_stall_any_pair() {
+    for (turn, pair) in PAIRS.iter().enumerate() {
+        for &(flits, flow_control, hold_switch) in in_turn(turn, &PACKETS) {
+            check_never_stalls(pair.spec(), flits, flow_control, hold_switch);
+        }
     }
 }
 
 #[test]
-fn tiny_buffers_never_stall_packets_of_one_flit() {
-    check_none_stalls(1, VirtualCutThrough, false);
-}
-
-#[test]
-fn tiny_buffers_never_stall_packets_that_cut_through() {
-    check_none_stalls(6, VirtualCutThrough, true);
-}
-
-#[test]
-fn tiny_buffers_never_stall_worms() {
-    check_none_stalls(6, Wormhole, false);
+fn tiny_buffers_never_stall_tori_on_which_half_of_a_ring_is_a_tie() {
+    for routing in [DOR, ENTRY, BUBBLE, UGAL, ADAPTIVE] {
+        for (flits, flow_control, hold_switch) in PACKETS {
+            check_never_stalls(spec(TORUS_4X4, routing), flits, flow_control, hold_switch);
+        }
+    }
 }

@@ -178,6 +178,25 @@ fn a_router_that_sends_round_activates_its_direct_link() {
 }
 
 #[test]
+fn a_worm_asks_for_its_direct_link_in_every_epoch_in_which_it_is_under_way() {
+    let mut spec = row(3, &[], "");
+    packets(&mut spec, 2000, FlowControl::Wormhole, 32);
+    spec.set_load_of(4, 0.5);
+    // its head leaves so late in the first epoch that the link to the hub is not above the high-water mark (187 flits)
+    while !matches!(creations(&spec, 4)[..], [first, ref later @ ..] if (100..200).contains(&first) && later.first() > Some(&3000))
+    {
+        spec.seed += 1;
+    }
+    let out = run(&spec);
+    let (packets, _) = control_packets(&out);
+    let first = &packets[0];
+    assert_eq!((first.cycle, first.from, first.to, &*first.kind), (500, 1, 2, "activate"));
+    // one flit in each cycle of the second epoch
+    assert_eq!(first.value, Some(250));
+    assert_eq!(said_in(&said(&out), 501..900), ["750 2>1 ack", "892 1>0 state 2 active", "892 1>2 state 2 active"]);
+}
+
+#[test]
 fn two_routers_that_both_ask_agree_and_drain_and_a_packet_takes_the_shadow_link_back() {
     let idle = row(3, &[], r#", "initial": "all_on""#);
     let mut calm = idle.clone();

@@ -210,9 +210,8 @@ fn detours_are_counted_alike_at_both_ends() {
 
 #[test]
 fn the_same_on_any_number_of_blocks_and_threads() {
-    for (keys, load) in
-        [("", 0.6), (r#", "phase": "random", "initial": "all_on""#, 0.2), (r#", "tables": "delayed""#, 0.5)]
-    {
+    let cases = [("", 0.6), (r#", "phase": "random", "initial": "all_on""#, 0.2), (r#", "tables": "delayed""#, 0.5)];
+    for (turn, (keys, load)) in cases.into_iter().enumerate() {
         let mut spec = dragonfly(2, 1, "");
         tcep(&mut spec, &format!("{QUICK}{keys}"));
         pattern(&mut spec, NEXT);
@@ -221,7 +220,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         record_control_packets(&mut spec, 100_000);
         let alone = run(&spec);
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
-        for (threads, blocks) in [(1, 2), (2, 4), (2, 36)] {
+        for &(threads, blocks) in in_turn(turn, &[(1, 2), (2, 4), (2, 36)]) {
             let other = run_as(&spec, Execution { threads, blocks });
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
             assert_eq!(control_packets(&alone), control_packets(&other));

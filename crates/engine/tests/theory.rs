@@ -92,12 +92,11 @@ fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
 const ROUTERS: [(u64, u8, u8); 9] =
     [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1), (1, 1, 1), (1, 0, 2), (2, 1, 1), (2, 1, 2), (3, 0, 2)];
 
-/// Every pair in three of the routers, in other ones than its neighbours (in all routers in `make test-all`). `buffer`: for
-/// wormhole less than a packet, but more than the credit loop (10 + 3 + 11 cycles).
+/// Every pair in one of the routers, in another one than its neighbours and than with packets of another length (in four in
+/// `make test-all`). `buffer`: for wormhole less than a packet, but more than the credit loop (10 + 3 + 11 cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
     for (k, pair) in PAIRS.iter().enumerate() {
-        let routers = (rounds(3) as usize).min(ROUTERS.len());
-        for &variant in ROUTERS.iter().cycle().skip(k).take(routers) {
+        for &variant in in_turn(k + (flits + buffer) as usize, &ROUTERS) {
             let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);
             router(&mut spec, variant);

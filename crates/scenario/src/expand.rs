@@ -97,12 +97,12 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
         for row in 0..axis.length {
             let Some(first) = known.insert(&points[row * stride].hash, row) else { continue };
             if let Some(entry) = axis.columns.first() {
-                let [one, other] = [&values(entry)?[first], &values(entry)?[row]];
-                let written = |node: &Node| node.span.source.text[node.span.range.clone()].trim().to_owned();
+                let nodes = values(entry)?;
+                let other = &nodes[row];
                 let what = format!(
-                    "`{}` and `{}` are the same value: they would run as two curves",
-                    written(one),
-                    written(other)
+                    "{} and {} are the same value: they would run as two curves",
+                    written(nodes, first),
+                    written(nodes, row)
                 );
                 let help = "leave one of them out; several runs of one point differ in their `seed`";
                 return Err(Diagnostic::at(&other.span, &entry.key, &what, help, &[]));
@@ -110,6 +110,15 @@ fn refuse_twins(points: &[Point], axes: &[Axis]) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+/// A value of a sweep as it is written, or, where it has keys or values of its own, its number.
+fn written(nodes: &[Node], row: usize) -> String {
+    let Node { kind, span, .. } = &nodes[row];
+    match kind {
+        Kind::Mapping(_) | Kind::Sequence(_) => format!("value {}", row + 1),
+        Kind::Scalar(_) => format!("`{}`", span.source.text[span.range.clone()].trim()),
+    }
 }
 
 /// Takes the entries of a top-level key out of the tree.

@@ -572,6 +572,10 @@ fn values_of_a_sweep_that_are_the_same_once_they_are_read() {
         ("traffic.load: [0.1, 0.2, 0.10]", "`0.1` and `0.10` are the same value"),
         ("seed: [1, 2], links.dim0.bandwidth: [1flits/cycle, 1flit/cycle]", "`1flits/cycle` and `1flit/cycle` are"),
         ("measure.window: [10us, 10000ns]", "`10us` and `10000ns` are the same value"),
+        (
+            "routing: [dimension_order, minimal, {dimension_order: {}}]",
+            "`dimension_order` and value 3 are the same value",
+        ),
     ] {
         let told = refused(sweep).expect_err("the same twice");
         assert!(

@@ -65,6 +65,38 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
     return needed if needed <= links else None
 
 
+def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
+    """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
+
+    k inner routers keep their links to all, the others only those to them. Each of these carries R l / k, where all
+    terminals of a router offer R l, of which nearly all goes to other routers; so k = R l / U_hwm, rounded up.
+
+    Parameters
+    ----------
+    load : float
+        Offered load [flits/terminal/cycle].
+    routers, terminals_per_router : int
+        How many the network has, and each router.
+    high_water : float
+        U_hwm, above 0, a share of a link.
+
+    Returns
+    -------
+    list of (int, int)
+        Pairs of routers, the lower one first, as the policy ``static`` takes them.
+
+    Raises
+    ------
+    WeftError
+        If an argument is out of its range.
+    """
+    active_share(load, routers, routers * terminals_per_router)
+    if not 0 < high_water <= 1:
+        raise WeftError.saying(f"a high-water mark of {high_water:g}", "take a share of a link, such as 0.99")
+    inner = max(1, math.ceil(terminals_per_router * load / high_water - _ROUNDING))
+    return [(a, b) for a in range(min(inner, routers)) for b in range(a + 1, routers)]
+
+
 def over_load(loads: Sequence[float], routers: int, terminals: int) -> pl.DataFrame:
     """The bounds of uniform traffic and of traffic without minimal paths.
 

@@ -63,10 +63,10 @@ def _compare(options: argparse.Namespace) -> int:
 
         design_page.write(comparison, options.out, "Designs compared")
     frame = comparison.frame if options.table == "designs" else getattr(comparison, options.table)
-    if options.table == "designs" and options.format == "table":
+    if options.table == "designs" and options.form is None:
         print("\n".join(_side_by_side(frame)))
     else:
-        _show(frame, options.format)
+        _show(frame, options.form)
     _close(options, comparison.remarks())
     return DONE
 
@@ -110,7 +110,7 @@ def _search(options: argparse.Namespace) -> int:
         title = f"Designs for {options.terminals:,} terminals with {options.radix} ports per router"
         design_page.write(found.measured(options.shown), options.out, title, found)
     front = found.front.drop("within_limits", "on_front")
-    _show(front.drop("links", "racks", "cost_is") if options.format == "table" else front, options.format)
+    _show(front.drop("links", "racks", "cost_is") if options.form is None else front, options.form)
     _close(options, found.remarks())
     return DONE
 
@@ -178,8 +178,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", metavar="SHARE", type=_share, default=0.95, help=confidence)
     parser.add_argument("--seed", metavar="N", type=arguments.seed, default=1, help="of the failures (default: 1)")
     parser.add_argument("--out", metavar="FILE", type=arguments.page, help="page to write (HTML)")
-    form = "what is printed: table, csv or json (default: table)"
-    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help=form)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_const", const="json", dest="form", help="print a JSON list of rows")
+    form.add_argument("--csv", action="store_const", const="csv", dest="form", help="print comma-separated values")
 
 
 def _assumed(options: argparse.Namespace) -> Assumptions:
@@ -253,7 +254,7 @@ def _side_by_side(frame: pl.DataFrame) -> list[str]:
     return [*columns(head, rows), "", *told]
 
 
-def _show(frame: pl.DataFrame, form: str) -> None:
+def _show(frame: pl.DataFrame, form: str | None) -> None:
     from weft.design.quantities_of_designs import cell
     from weft.text.columns import columns
 
@@ -272,5 +273,5 @@ def _show(frame: pl.DataFrame, form: str) -> None:
 
 def _close(options: argparse.Namespace, notes: list[str]) -> None:
     """Print remarks below a table, and the page that was written."""
-    if options.format == "table":
+    if options.form is None:
         print("\n".join(["", *notes, *([f"page {Path(options.out)}"] if options.out is not None else [])]))

@@ -3,7 +3,7 @@
 
 use crate::api::control::{Arrival, ControlPacket, Frame, Wire};
 use crate::api::links_up::LinksUp;
-use crate::api::subnetworks::Views;
+use crate::api::subnetworks::{Subnets, Views};
 use crate::base::kept::{Kept, Value};
 use crate::state::{Flit, LinkState, Packet};
 use std::any::Any;
@@ -84,9 +84,8 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// A control packet, or a message on a side channel, has come.
     fn receive(&mut self, _arrival: Arrival, _channels: &mut dyn Channels) {}
 
-    /// A packet of `flits` flits has chosen channel `over` for a hop of a detour. `direct`: the direct link, which the
-    /// packet does not take, if this hop begins the detour; `None` if it is a later hop.
-    fn goes_around(&mut self, _now: u64, _over: usize, _flits: u16, _direct: Option<usize>) {}
+    /// A packet has chosen a hop of a detour.
+    fn goes_around(&mut self, _detour: Detour) {}
 
     /// A packet of one flit that had chosen a detour over this channel takes another path after all.
     fn not_around(&mut self, _channel: usize) {}
@@ -148,6 +147,19 @@ pub struct Departure {
     pub head: Option<u32>,
     /// The packet, if this is a tail flit that leaves for its terminal.
     pub delivered: Option<u32>,
+}
+
+/// A hop of a detour that a packet has chosen in cycle `now`, over channel `over`.
+#[derive(Debug, Clone, Copy)]
+pub struct Detour {
+    pub now: u64,
+    pub over: usize,
+    /// The direct link, which the packet does not take, if this hop begins the detour; `None` if it is a later hop.
+    pub direct: Option<usize>,
+    pub packet: u32,
+    /// The VC of the channel, if the head leaves in this step; its departure was told before. `None` if it still waits: its
+    /// departure will be told.
+    pub leaves_on: Option<u8>,
 }
 
 /// A link or a router fails or returns. The end of the link that hears of it is channel `channel`.
@@ -277,6 +289,10 @@ pub trait Network {
     fn blocks(&self) -> usize;
     /// The agents of a block.
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
+    /// Numbers that `read` takes from the agents of the channel's block; it gets the number of the channel in the block.
+    fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
+    /// The router of the channel knows from now on whether a link of its subnetwork `d` is active.
+    fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
     /// As [`Channels::enter`].
     fn enter(&mut self, channel: u32, state: LinkState, now: u64);
     /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the

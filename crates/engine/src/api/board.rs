@@ -45,6 +45,8 @@ pub struct Board {
 #[derive(Debug, Clone, Copy)]
 pub struct Post<'a> {
     numbers: usize,
+    /// How many posts there were up to this one; 0 before the first one.
+    pub count: u64,
     all: &'a [AtomicU32],
 }
 
@@ -126,7 +128,7 @@ impl Board {
         let post = now.checked_sub(self.delay).and_then(|then| (then / self.every).checked_sub(back));
         let first = post.map_or(0, |post| self.place(post, 0));
         let all = self.posted.get(first..first + self.numbers * self.routers).filter(|_| post.is_some());
-        Post { numbers: self.numbers, all: all.unwrap_or_default() }
+        Post { numbers: self.numbers, count: post.map_or(0, |post| post + 1), all: all.unwrap_or_default() }
     }
 
     /// The first number of a router in a post.
@@ -161,6 +163,7 @@ mod tests {
                         let known = (0..3).map(|r| [post.of(r, 0), post.of(r, 1)]);
                         let expected = (0..3).map(|r| last.map_or([0, 0], |last| [last as u32 + 1, 1000 * r]));
                         assert!(known.eq(expected), "every {every}, delay {delay}: cycle {reader}, {back} back");
+                        assert_eq!(post.count, last.map_or(0, |last| last / every + 1));
                     }
                 }
             }

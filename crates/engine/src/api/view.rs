@@ -73,6 +73,11 @@ pub trait View {
     fn table(&self) -> LinkTable<'_>;
     /// The head tells the power policy about its choice.
     fn told(&self, _what: Told) {}
+    /// Whether someone watches what a head compares.
+    #[inline(always)]
+    fn is_watched(&self) -> bool {
+        false
+    }
     /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
     #[inline(always)]
     fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {

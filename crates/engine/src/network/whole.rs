@@ -1,6 +1,7 @@
 //! The whole network, as the overseer of a policy sees and changes it between two cycles.
 
 use crate::api::agents::{Agents, Network, Published};
+use crate::api::subnetworks::Subnets;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
 use crate::state::{Gate, LinkState};
@@ -29,6 +30,17 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents> {
         self.blocks[block].agents.as_deref_mut()
+    }
+
+    fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2] {
+        let (block, o) = self.place(channel);
+        self.blocks[block].agents.as_deref().map_or([0; 2], |agents| read(agents, o))
+    }
+
+    fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool) {
+        let (block, o) = self.place(channel);
+        let Block { views, outs, .. } = &mut self.blocks[block];
+        views.set(nets, outs[o].router as usize, d, link, active);
     }
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {

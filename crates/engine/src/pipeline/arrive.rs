@@ -1,6 +1,6 @@
 //! Delivers the credits and flits that arrive in this cycle to their ports.
 
-use crate::api::agents::Arrivals;
+use crate::api::agents::{Arrivals, Detour};
 use crate::api::view::Told;
 use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
@@ -294,24 +294,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if self.power.probes.routed {
                 agents.routed(packet);
             }
-            let len = packet.len;
-            self.tell_of_hop(base as usize, net.port(key), len, told);
+            self.tell_of_hop(base as usize, net.port(key), (id, None), told);
         }
         key
     }
 
-    /// The agents hear what the routing tells of a hop: over `port` of the router whose ports begin at `base`, by a packet of
-    /// `flits`.
+    /// The agents hear what the routing tells of a hop: over `port` of the router whose ports begin at `base`, by a packet, and
+    /// on which VC if it leaves now.
     #[inline(always)]
-    pub(crate) fn tell_of_hop(&mut self, base: usize, port: usize, flits: u16, told: Told) {
+    pub(crate) fn tell_of_hop(&mut self, base: usize, port: usize, (packet, leaves_on): (u32, Option<u8>), told: Told) {
         let Some(agents) = &mut self.agents else { return };
         let over = base + port;
+        let detour = |direct| Detour { now: self.now, over, direct, packet, leaves_on };
         match told {
             Told::Nothing | Told::Stays => {}
-            Told::BeginsDetour { direct } => {
-                agents.goes_around(self.now, over, flits, Some(base + usize::from(direct)));
-            }
-            Told::ContinuesDetour => agents.goes_around(self.now, over, flits, None),
+            Told::BeginsDetour { direct } => agents.goes_around(detour(Some(base + usize::from(direct)))),
+            Told::ContinuesDetour => agents.goes_around(detour(None)),
             Told::TakesBack => self.power.wanted_back.push(over as u32),
         }
     }

@@ -174,9 +174,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let class = net.links.hot(out.class as usize).class_of(vc);
         let hop = Hop { port: port as u8, class };
         if net.subnets.is_some() {
-            let (base, packet) = (router.base as usize, self.packets.items.hot(packet as usize));
-            let (told, flits) = (net.routing.tells(at, packet, hop), packet.len);
-            self.tell_of_hop(base, port, flits, told);
+            let base = router.base as usize;
+            let told = net.routing.tells(at, self.packets.items.hot(packet as usize), hop);
+            self.tell_of_hop(base, port, (packet, Some(vc as u8)), told);
         }
         net.routing.taken(at, self.packets.items.hot_mut(packet as usize), hop);
     }

@@ -2,7 +2,7 @@
 //! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
 //! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
-use crate::api::agents::{Breakage, Cause, Parked};
+use crate::api::agents::{Breakage, Cause, Detour, Parked};
 use crate::api::subnetworks::{Leg, Subnets};
 use crate::base::kept::{Kept, Value};
 use crate::base::unchecked::Hot;
@@ -225,7 +225,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
-    /// of its leg. `is_new`: the detour of this head was not counted there yet.
+    /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they leave.
     fn tell_agents_of_route(
         &mut self,
         net: &Net,
@@ -239,7 +239,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let state = LinkState::of(self.outs[direct].state);
         if packet.flags & AROUND != 0 {
             if let Some(agents) = &mut self.agents {
-                agents.goes_around(self.now, base + net.port(key), packet.len, is_new.then_some(direct));
+                let counts = if net.single { is_new } else { begins };
+                agents.goes_around(Detour {
+                    now: self.now,
+                    over: base + net.port(key),
+                    direct: counts.then_some(direct),
+                    packet: id,
+                    leaves_on: None,
+                });
             }
         } else if begins && state == LinkState::Shadow {
             self.power.wanted_back.push(direct as u32);

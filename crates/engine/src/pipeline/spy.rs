@@ -97,6 +97,10 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.table()
     }
 
+    fn is_watched(&self) -> bool {
+        true
+    }
+
     fn weigh(&self, hop: Hop, cost: Cost, queue: i32) -> i32 {
         let value = self.queues.weigh(hop, cost, queue);
         self.notes.borrow_mut().push(Weighed::Cost { hop, cost, queue, value });

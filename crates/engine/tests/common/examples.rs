@@ -67,7 +67,8 @@ pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
 /// A cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
 /// Stages go on and off soon.
-pub const QUICK_STAGES: &str = r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}}"#;
+pub const QUICK_STAGES: &str =
+    r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}}"#;
 pub const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
 /// The star around router 0 of every subnetwork is on.
 pub const ROOT: &str = r#"{"static": {"on": {"root": {}}}}"#;

@@ -1,7 +1,7 @@
 //! The members of every family in networks to run them in, from the examples that the models give of themselves. Nothing
 //! is listed here: a new model is in all of this by its registration.
 
-use super::manage_what_can_be;
+use super::{manage_what_can_be, rounds};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -35,9 +35,10 @@ pub fn as_written(config: &impl serde::Serialize) -> String {
     serde_json::to_string(config).expect("a configuration")
 }
 
-/// Networks for the first example of a routing, and for each other one: more would not be run in time.
-const FIRST: usize = 8;
-const OTHERS: usize = 3;
+/// Networks for the first example of a routing, and for each other one: more would not be run in time. `make test-all` has
+/// time for twice as many.
+const FIRST: usize = 6;
+const OTHERS: usize = 2;
 
 /// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
@@ -46,12 +47,13 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     for (turn, example) in RoutingConfig::examples().into_iter().enumerate() {
         let routing = example.config;
         let fitting = || small.iter().filter(|(_, graph)| routing.fits(graph)).map(|(topology, _)| topology).collect();
-        let most = if pairs.last().is_some_and(|last| last.routing.name() == routing.name()) { OTHERS } else { FIRST };
+        let first = pairs.last().is_none_or(|last| last.routing.name() != routing.name());
+        let most = if first { FIRST } else { OTHERS } * rounds(1).min(2) as usize;
         let networks = example.networks.unwrap_or_else(|| {
             let mut networks = spread(fitting(), most, turn);
             // one of those of a first example has trunks
             let wide: Vec<_> = small.iter().filter(|(_, graph)| graph.has_trunks() && routing.fits(graph)).collect();
-            if most == FIRST && !wide.is_empty() && !wide.iter().any(|(wide, _)| networks.contains(wide)) {
+            if first && !wide.is_empty() && !wide.iter().any(|(wide, _)| networks.contains(wide)) {
                 let wide = wide[turn % wide.len()].0.clone();
                 // in the place of another one of its kind
                 match networks.iter_mut().rfind(|other| other.name() == wide.name()) {
@@ -103,11 +105,13 @@ impl fmt::Display for PolicyExample {
 /// policy tells routings of its links, with each routing that goes by this.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let mut examples = Vec::new();
+    // each network is built once, not once per policy
+    let specs: Vec<Spec> = PAIRS.iter().map(Pair::spec).collect();
     for policy in PolicyConfig::examples() {
         let tells = policy.knowledge_of_links();
         let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
-        for pair in PAIRS.iter() {
-            if let Some(managed) = managed_by(pair, &policy) {
+        for (pair, spec) in PAIRS.iter().zip(&specs) {
+            if let Some(managed) = managed_by(spec.clone(), &policy) {
                 let example = PolicyExample { pair: pair.clone(), policy: policy.clone(), managed };
                 let hears = tells != LinkKnowledge::Nothing && pair.routing.knowledge_of_links().contains(&tells);
                 let routing = if hears { pair.routing.name() } else { "" };
@@ -126,8 +130,7 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
 });
 
 /// The link classes that the policy manages there; `None` if it does not go with the routing or the network.
-fn managed_by(pair: &Pair, policy: &PolicyConfig) -> Option<Vec<bool>> {
-    let mut spec = pair.spec();
+fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {
     // the pair itself was checked before
     spec.allow_dependency_cycle = true;
     spec.policy = policy.clone();

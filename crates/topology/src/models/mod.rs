@@ -8,6 +8,7 @@ mod global_links;
 mod grid;
 
 use crate::Graph;
+use std::sync::LazyLock;
 use weft_units::Refusal;
 
 /// What every topology is: a configuration that builds a graph.
@@ -46,10 +47,15 @@ impl TopologyConfig {
 
     /// Names of the topologies that have such a graph among their examples, for messages.
     pub fn names_with(has: impl Fn(&Graph) -> bool) -> Vec<&'static str> {
+        // built once: who tries many settings is refused thousands of times
+        static EXAMPLES: LazyLock<Vec<(&'static str, Graph)>> = LazyLock::new(|| {
+            let all = TopologyConfig::examples().into_iter();
+            all.filter_map(|example| Some((example.name(), example.build("").ok()?))).collect()
+        });
         let mut names: Vec<&str> = Vec::new();
-        for example in Self::examples() {
-            if !names.contains(&example.name()) && example.build("").is_ok_and(|graph| has(&graph)) {
-                names.push(example.name());
+        for (name, graph) in EXAMPLES.iter() {
+            if !names.contains(name) && has(graph) {
+                names.push(name);
             }
         }
         names

@@ -129,7 +129,9 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
         case "min":
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "val":
-            return {"dragonfly_valiant": {"intermediate": "router"}}, {"local": 4, "global": 2}
+            # its `Valiant` delivers a packet wherever it meets its destination router
+            valiant = {"intermediate": "router", "early_exit": True}
+            return {"dragonfly_valiant": valiant}, {"local": 4, "global": 2}
         case "ugal":
             return _ugal("used_credits")
         case "ugalq":

@@ -2,7 +2,10 @@
 
 latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
-order     accepted load no higher than the bound, and not below the peer's by more than the band
+order     accepted load no higher than the load, and not below the peer's by more than the band; under an oblivious
+          routing the terminal that gets least into the network gets no more than the channel-load bound. The mean of
+          all may be above it: sources whose packets do not cross the fullest channel go on (under transpose those on
+          the diagonal, which send to themselves)
 info      nothing; printed only
 
 Where the pattern changes, latency by the time of sending is compared in place of these: its levels before and after the
@@ -39,6 +42,8 @@ class Ours:
     bound : float or None
         Channel-load bound of the route [flits/terminal/cycle], the upper end of its interval where it comes from a
         sample of the paths; ``None`` if no terminal sends.
+    least : sequence of float
+        Load of the terminal that got least into the network, one per seed [flits/terminal/cycle].
     stalled : int
         Runs that got stuck.
     response : Response or None
@@ -47,6 +52,7 @@ class Ours:
 
     runs: Sequence[Numbers]
     bound: float | None
+    least: Sequence[float] = ()
     stalled: int = 0
     response: Response | None = None
 
@@ -143,11 +149,13 @@ def _compare(peer: float | None, ours: Sequence[float | None], band: float) -> C
 def _order(case: Case, accepted: Comparison, ours: Ours, runs: int) -> list[str]:
     if accepted.peer is None or accepted.ours is None:
         return ["no accepted load to compare"]
-    bound = min(case.load, ours.bound) if case.oblivious and ours.bound is not None else case.load
-    error = 3 * accepted.sigma / sqrt(runs)
     reasons = []
-    if accepted.ours > bound + error:
-        reasons.append(f"accepted load {accepted.ours:.4f} is above the bound {bound:.4f}")
+    if accepted.ours > case.load + 3 * accepted.sigma / sqrt(runs):
+        reasons.append(f"accepted load {accepted.ours:.4f} is above the load {case.load:g}")
+    if case.oblivious and ours.bound is not None and ours.least:
+        least = _compare(None, ours.least, 0.0)
+        if least.ours is not None and least.ours > ours.bound + 3 * least.sigma / sqrt(runs):
+            reasons.append(f"every terminal sends {least.ours:.4f} or more, above the bound {ours.bound:.4f}")
     if accepted.ours < (1 - case.band) * accepted.peer:
         reasons.append(f"accepted load {accepted.ours:.4f} is more than {case.band:.0%} below {accepted.peer:.4f}")
     return reasons

@@ -107,8 +107,9 @@ def _ours(summaries: Sequence[dict[str, Any]], bound: float | None) -> Ours:
         Numbers(at(summary, q.LATENCY.column), at(summary, q.HOPS.column), at(summary, q.ACCEPTED.column))
         for summary in summaries
     ]
+    least = [found for summary in summaries if (found := summary["source_load_min"]) is not None]
     stalled = sum(at(summary, q.ENDING.column) == q.STALLED for summary in summaries)
-    return Ours(runs, bound, stalled)
+    return Ours(runs, bound, least, stalled)
 
 
 def _sent(finished: Finished) -> pl.DataFrame:

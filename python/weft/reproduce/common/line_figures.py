@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from weft.plot import numbers, sheet, style
 from weft.plot.draw import save, save_numbers
 from weft.plot.finish import finish
+from weft.results.quantities import LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,6 +62,17 @@ def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
         points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
     )
     return Series(label, means["load"].to_list(), means[column].to_list(), means["saturated"].to_list())
+
+
+def latency_over_load(points: pl.DataFrame, label: str) -> Series:
+    """Mean latency over load.
+
+    A saturated point has none, whether some of its packets were delivered or all still wait: it is drawn at the upper
+    edge.
+    """
+    column = pl.col(LATENCY.column)
+    known = pl.when(pl.col("saturated")).then(inf).when(column > 0).then(column)
+    return over_load(points.with_columns(known.alias(LATENCY.column)), label, LATENCY.column)
 
 
 def curves(

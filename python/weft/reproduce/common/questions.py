@@ -13,6 +13,8 @@ from weft.results import quantities as q
 
 # Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
 _SAME = 1e-9
+# Loads around a saturation that is compared lie no further apart than this ratio.
+_APART = 1.25
 # A load is too much where less than this share of it is accepted.
 _ACCEPTED = 0.95
 # If a load that the paper names was not run, the nearest one stands for it, if it differs by no more than this share.
@@ -73,39 +75,66 @@ class Throughput:
 
     Attributes
     ----------
-    knee : float
-        Accepted load at the lowest load of which less than `_ACCEPTED` is accepted. Claims are judged by it: the paper
-        does not define its throughput, but shows latency curves.
+    last : float
+        Highest load below the lowest one that is too much, as a reader takes it from a curve of latency over load.
+        Claims are judged by it: the papers do not define their throughput, but show such curves.
+    next : float
+        That lowest one; `last` itself where load 1 is not too much.
+    over : float
+        Accepted load at the lowest load that is too much.
     most : float
-        Highest accepted load. It may be far beyond the knee, since sources that use no busy channel send more there.
+        Highest accepted load. It may be far beyond the others, since sources that use no busy channel send more there.
     """
 
-    knee: float
+    last: float
+    next: float
+    over: float
     most: float
 
 
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
-    """Throughput over that of another mechanism; and in words the same ratio of the highest accepted loads."""
-    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
-    return ours.knee / theirs.knee, f"{ours.most / theirs.most:.3f} of its highest accepted load"
-
-
-def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
-    """The load accepted at the lowest load that is too much, and the highest accepted load.
+    """Throughput over that of another mechanism; and in words the loads, and the ratios of the other definitions.
 
     Raises
     ------
     LackingError
-        If no load was too much, so that the throughput is not known, or if nothing was accepted.
+        If the loads that were run tell too little of where one of them saturates.
+    """
+    ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
+    for name, found in ((mechanism, ours), (reference, theirs)):
+        if found.next > _APART * found.last + _SAME:
+            raise LackingError(
+                f"{name} saturates somewhere between {found.last:g} and {found.next:g}, the next load that was run"
+            )
+    told = (
+        f"last loads that are not saturated {ours.last:g} and {theirs.last:g}; {ours.over / theirs.over:.3f} of what "
+    )
+    told += f"is accepted at the next load, {ours.most / theirs.most:.3f} of the most at any load"
+    return ours.last / theirs.last, told
+
+
+def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
+    """The last load that is not too much, what is accepted at the next one, and the highest accepted load.
+
+    A load is too much if the point is saturated or accepts less than 0.95 of it. Up to load 1 none may be.
+
+    Raises
+    ------
+    LackingError
+        If no load was too much, so that the throughput is not known, if all were, or if nothing was accepted.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
-    over = points.filter((pl.col("accepted_load") < _ACCEPTED * pl.col("load")) | (pl.col("load") >= 1))
-    if over.is_empty():
-        raise LackingError(f"{mechanism} accepted all that was offered up to load {greatest(points, 'load'):g}")
-    knee = greatest(over.filter(pl.col("load") == over["load"][0]), "accepted_load")
+    over = points.filter(pl.col("saturated") | (pl.col("accepted_load") < _ACCEPTED * pl.col("load")))
+    end = over["load"][0] if over.height else greatest(points, "load")
+    if over.is_empty() and end < 1 - _SAME:
+        raise LackingError(f"{mechanism} accepted all that was offered up to load {end:g}")
+    knee = greatest(points.filter(pl.col("load") == end), "accepted_load")
     if knee <= 0:
         raise LackingError(f"{mechanism} accepted nothing")
-    return Throughput(knee, greatest(points, "accepted_load"))
+    below = points.filter(pl.col("load") < end) if over.height else points
+    if below.is_empty():
+        raise LackingError(f"{mechanism} is saturated at load {end:g}, the lowest that was run")
+    return Throughput(greatest(below, "load"), end, knee, greatest(points, "accepted_load"))
 
 
 def steady(frame: pl.DataFrame) -> pl.DataFrame:
@@ -154,6 +183,12 @@ def greatest(frame: pl.DataFrame, column: str) -> float:
     if not values:
         raise LackingError(f"no {column} is known: all points that were run are saturated")
     return float(max(values))
+
+
+def spread(values: pl.Series) -> str:
+    """The least and the most of some values, and their quartiles, in words."""
+    least_, *quartiles, most = (values.quantile(share, "linear") or 0.0 for share in (0, 0.25, 0.5, 0.75, 1))
+    return f"{least_:.2f} to {most:.2f}, quartiles {', '.join(f'{value:.2f}' for value in quartiles)}"
 
 
 def near(frame: pl.DataFrame, load: float) -> dict[str, Any]:

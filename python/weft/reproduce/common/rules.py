@@ -1,7 +1,8 @@
 """Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
-``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %; of a loss the share that
+            remains is compared, within 3 points
 ``trend``   an inequality over the measured curve holds, stated in words
 """
 
@@ -30,6 +31,8 @@ WORDS: dict[Answer, str] = {
 }
 UNKNOWN = "cause not isolated"
 WITHIN, WITHIN_LATENCY = 0.10, 0.05
+# A share that remains may be off by so much.
+POINTS = 0.03
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,19 @@ def approx(
         return _found(low <= found <= high, told, found, f"{told}, which is {off}", cause)
 
     return Rule(f"within {within:.0%} of {_number(printed, unit)}: {low:.4g} to {high:.4g}", needs, judge)
+
+
+def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
+    """A loss, judged by the share that remains: a tenth of a loss of 85 % would be more than half of what is left."""
+    asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
+
+    def judge(measured: Measured) -> Finding:
+        found, remark = of(measured)
+        told = f"{100 * _finite(found):.1f} %; {remark}"
+        because = f"{told}, where {asked} is allowed"
+        return _found(abs(found - printed) <= POINTS, told, found, because, cause)
+
+    return Rule(f"what remains is {asked}", needs, judge)
 
 
 def trend(

@@ -58,7 +58,7 @@ EXPERIMENTS = (
     # a period and more before and in the window
     _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200)),
     Experiment(
-        latency_figures.FRESH,
+        latency_figures.CANDIDATES,
         (_SHORTER | {"sweep.traffic.load": [0.1, 0.3, 0.6, 1.0], "sweep.traffic.pattern": _FEWER},),
         scaled="4 patterns",
     ),
@@ -173,10 +173,11 @@ FIGURES = (
     Figure(
         "paths",
         "What FleX accepts under each routing, by pattern",
-        performance_claims.fresh_figure,
-        (*performance_claims.FRESH_PATTERNS, latency_figures.FRESH),
-        "Not in the paper, which leaves open whether the paths of LBR are drawn once for each pair of routers (LBR) or "
-        "by each packet. Saturation is the most that is accepted up to the lowest load of which less than 95 % is.",
+        performance_claims.candidates_figure,
+        (*performance_claims.CANDIDATE_PATTERNS, latency_figures.CANDIDATES),
+        "Not in the paper. Its sources determine their paths in every interval T, as LBR does in all figures; beside "
+        "it stand paths that are drawn once for the whole run, and by each packet. Saturation is the most that is "
+        "accepted up to the lowest load of which less than 95 % is.",
         wide=True,
     ),
     Figure(

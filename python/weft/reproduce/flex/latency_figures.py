@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common import bar_figures, line_figures
-from weft.reproduce.common.line_figures import over_load
+from weft.reproduce.common.line_figures import latency_over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import least, near, of
 from weft.reproduce.flex.networks import FLEX, NETWORKS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from weft.reproduce.common.measured import Measured
 
 UNIFORM, COMPLEMENT = "uniform", "bit_complement"
-NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS, FRESH = "next_group", "larger", "periods", "layers", "fresh_paths"
+NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS, CANDIDATES = "next_group", "larger", "periods", "layers", "candidates"
 STRUCTURES = (*(of_layers(layers) for layers in range(3, 8)), HYPERX_2D, HYPERX_3D)
 ALL_PATHS = "FleX, all minimal paths"
 _LOAD = "Load [flits/terminal/cycle]"
@@ -50,17 +50,17 @@ def latency(title: str, *experiments: str) -> Callable[[Measured], Drawing]:
 
 
 def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawing:
-    rows = pl.concat([measured[name] for name in experiments]).filter(pl.col(q.LATENCY.column) > 0)
+    rows = pl.concat([measured[name] for name in experiments])
     shown: dict[str, list[Series]] = {}
     for routing in ROUTINGS:
         points = rows.filter(pl.col("routing") == routing)
         names = [name for name in (*NETWORKS, LARGER) if (points["network"] == name).any()]
         if names:
-            shown[routing] = [over_load(of(points, mechanism(name, routing)), name, q.LATENCY.column) for name in names]
+            shown[routing] = [latency_over_load(of(points, mechanism(name, routing)), name) for name in names]
     both = rows.filter(pl.col("routing") == BALANCED)
     if MINIMAL in shown and not both.is_empty():
         name = both["network"][0]
-        shown[MINIMAL].append(over_load(of(both, mechanism(name, BALANCED)), ALL_PATHS, q.LATENCY.column))
+        shown[MINIMAL].append(latency_over_load(of(both, mechanism(name, BALANCED)), ALL_PATHS))
     heights = [y for series in shown.values() for each in series for y in each.y]
     if not heights:
         raise LackingError("no latency is known")
@@ -72,9 +72,9 @@ def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawi
 
 def periods(measured: Measured) -> Drawing:
     """Fig. 14: LBR with rare and with frequent snapshots."""
-    rows = measured[PERIODS].filter(pl.col(q.LATENCY.column) > 0)
+    rows = measured[PERIODS]
     series = [
-        over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}", q.LATENCY.column)
+        latency_over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}")
         for period in sorted(rows.filter(pl.col("routing") == LBR)["period"].drop_nulls().unique())
     ]
     if not series:
@@ -82,7 +82,7 @@ def periods(measured: Measured) -> Drawing:
     if (rows["routing"] == LBR_ON_TIE).any():
         ties = of(rows, mechanism(FLEX, LBR_ON_TIE))
         label = f"T = {ties['period'][0]}, minimal on ties"
-        series.append(over_load(ties, label, q.LATENCY.column))
+        series.append(latency_over_load(ties, label))
     most = _MOST * min((y for each in series for y in each.y), default=1.0)
     title = "Fig. 14: LBR over the period T of its snapshots [cycles]"
     return line_figures.curves(title, _LOAD, q.LATENCY.axis, series, at_top=True, most=most)[0]
@@ -90,7 +90,7 @@ def periods(measured: Measured) -> Drawing:
 
 def layers(measured: Measured) -> Drawing:
     """Fig. 17: latency over load by the number of layers."""
-    series = [over_load(structure(measured, name), name, q.LATENCY.column) for name in STRUCTURES]
+    series = [latency_over_load(structure(measured, name), name) for name in STRUCTURES]
     title = "Fig. 17: latency of more layers"
     return line_figures.curves(title, _LOAD, q.LATENCY.axis, series, at_top=True, looks=STRUCTURES)[0]
 

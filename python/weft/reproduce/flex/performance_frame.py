@@ -19,8 +19,8 @@ MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 ROUTINGS = (MINIMAL, UGAL, LBR)
 # LBR that takes the minimal path where all queues are equal.
 LBR_ON_TIE = "LBR, minimal on ties"
-# LBR whose packets each draw the paths among which they choose.
-LBR_FRESH = "LBR, paths per packet"
+# LBR whose paths are drawn once for the whole run, or by each packet, where `LBR` draws them after each snapshot.
+LBR_FIXED, LBR_OWN = "LBR, fixed paths", "LBR, paths per packet"
 # FleX over all of its shortest paths, where `MINIMAL` takes those of the paper's algorithm 1.
 BALANCED = "minimal, all paths"
 # Figs. 13, 16 and 17.
@@ -28,6 +28,7 @@ LARGER = "FleX 8x8x3"
 HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
 _NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
 _OVER = {"ugal_over": UGAL, "lbr": LBR}
+_CANDIDATES = {"fixed": LBR_FIXED, "per_packet": LBR_OWN}
 # Columns beside those of every paper.
 COLUMNS: dict[str, Any] = {
     "network": pl.String,
@@ -96,8 +97,8 @@ def _who(scenario: Mapping[str, Any]) -> tuple[str, str]:
     routing = _OVER.get(name, MINIMAL)
     if name == "lbr" and parameters["prefer_min_on_tie"]:
         routing = LBR_ON_TIE
-    if name == "lbr" and "per_packet" in _named(parameters["candidates"]):
-        routing = LBR_FRESH
+    if name == "lbr":
+        routing = _CANDIDATES.get(_named(parameters["candidates"])[0], routing)
     if name == "flex_minimal" and parameters["paths"] == "balanced":
         routing = BALANCED
     return _network(*_named(scenario["topology"])), routing

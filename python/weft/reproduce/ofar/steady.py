@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.reproduce.common import line_figures
-from weft.reproduce.common.line_figures import Series, over_load
+from weft.reproduce.common.line_figures import Series, latency_over_load, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import beside, greatest, of, ratio, steady, throughput, unstalled
 from weft.reproduce.common.rules import Part, approx, exact, trend
@@ -61,13 +61,16 @@ def accepted(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 
 
 def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measured) -> Drawing:
-    frame = measured[experiment].filter(pl.col(column) > 0)
+    is_latency = column == q.LATENCY.column
+    frame = measured[experiment] if is_latency else measured[experiment].filter(pl.col(column) > 0)
     shown = [each for each in LOOKS if (frame["mechanism"] == each).any()]
     if not shown:
         raise LackingError("no routing was run")
-    series = [over_load(of(frame, each), each, column) for each in shown]
-    is_latency = column == q.LATENCY.column
-    lowest = min(y for each in series for y in each.y)
+    points = {each: of(frame, each) for each in shown}
+    series = [
+        latency_over_load(rows, each) if is_latency else over_load(rows, each, column) for each, rows in points.items()
+    ]
+    lowest = min((y for each in series for y in each.y), default=inf)
     title = f"{title}, {_patterns(frame)} (h = {frame['h'][0]})"
     most = _MOST * lowest if is_latency else inf
     return line_figures.curves(title, OFFERED, axis, series, at_top=is_latency, most=most, looks=LOOKS)[0]

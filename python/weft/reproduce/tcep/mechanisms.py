@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
+# SLaC with the low threshold as the paper words it: a stage goes off as soon as the buffers are below it.
+LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
+# Our own policy, not in the paper.
+OWN = "fewest links"
 # Mechanisms whose points are repeated with links at the lowest rates, and the names of these rows.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
-_MECHANISMS = {"always_on": BASELINE, "tcep": TCEP, "slac": SLAC, "static": "root network"}
+_MECHANISMS = {
+    "always_on": BASELINE,
+    "fewest_links": OWN,
+    "slac": SLAC,
+    "static": "root network",
+    "tcep": TCEP,
+}
 
 
 def frame(results: ResultSet) -> pl.DataFrame:
@@ -36,7 +46,10 @@ def frame(results: ResultSet) -> pl.DataFrame:
 
 
 def _mechanism(scenario: Mapping[str, Any]) -> str:
-    policy: str = next(iter(scenario["power"]["policy"]))
+    policies: dict[str, dict[str, Any]] = scenario["power"]["policy"]
+    policy, parameters = next(iter(policies.items()))
+    if policy == "slac" and parameters["release"] == "below_low":
+        return LITERAL
     return _MECHANISMS.get(policy, policy)
 
 

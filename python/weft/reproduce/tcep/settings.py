@@ -112,20 +112,24 @@ def _classes() -> float:
 
 
 RULES: dict[str, Rule] = {
-    "T-001": exact("8x8 routers x 8 nodes (512)", _words(_network)),
-    "T-002": exact("6 / 32 / 10 cycles", _words(_buffers)),
-    "T-004": exact(0.75, lambda _: float(_at("power.policy.tcep.high_water"))),
-    "T-005": exact("1 us; 1 us", _words(_times)),
-    "T-006": exact(
-        10.0,
-        lambda _: _cycles("power.policy.tcep.deactivation_epoch") / _cycles("power.policy.tcep.activation_epoch"),
-    ),
-    "T-007": exact("31.25 pJ/bit, 23.44 pJ/bit", _words(_prices)),
-    "T-008": approx(100.0, lambda _: _peak_w(), unit="W"),
-    "T-009": exact("25% / 75%", _words(_thresholds)),
-    "T-010": constructed(exact("100 cycles x links in stage; 84,76,68,60,52,44,36,28", _words(_stage))),
-    "T-011": exact("1x, 2x, 4x", lambda _: ", ".join(f"{1 / rate:g}x" for rate in reversed(Rates().rates))),
+    "T-001": constructed(exact("8x8 routers x 8 nodes (512)", _words(_network))),
+    "T-002": constructed(exact("6 / 32 / 10 cycles", _words(_buffers))),
     "T-003": given("1: control packets have a VC of their own in the power policy tcep"),
-    "T-023": exact(2.0, lambda _: _classes(), unit="VC classes"),
+    "T-004": constructed(exact(0.75, lambda _: float(_at("power.policy.tcep.high_water")))),
+    "T-005": constructed(exact("1 us; 1 us", _words(_times))),
+    "T-006": constructed(
+        exact(
+            10.0,
+            lambda _: _cycles("power.policy.tcep.deactivation_epoch") / _cycles("power.policy.tcep.activation_epoch"),
+        )
+    ),
+    "T-007": constructed(exact("31.25 pJ/bit, 23.44 pJ/bit", _words(_prices))),
+    "T-008": constructed(approx(100.0, lambda _: _peak_w(), unit="W")),
+    "T-009": constructed(exact("25% / 75%", _words(_thresholds))),
+    "T-010": constructed(exact("100 cycles x links in stage; 84,76,68,60,52,44,36,28", _words(_stage))),
+    "T-011": constructed(
+        exact("1x, 2x, 4x", lambda _: ", ".join(f"{1 / rate:g}x" for rate in reversed(Rates().rates)))
+    ),
+    "T-023": constructed(exact(2.0, lambda _: _classes(), unit="VC classes")),
     "T-024": given("as printed, row by row: a unit test of PAL holds each (`table_1_row_by_row`)"),
 }

@@ -9,6 +9,7 @@ weft_units::registry! {
     pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
     "always_on" => always_on::AlwaysOn,
     "elastic_tree" => elastic_tree::ElasticTree,
+    "fewest_links" => fewest_links::FewestLinks,
     "idle_timeout" => idle_timeout::IdleTimeout,
     "rate_ladder" => rate_ladder::RateLadder,
     "slac" => slac::Slac,
@@ -16,6 +17,9 @@ weft_units::registry! {
     "tcep" => tcep::Tcep,
     "timetable" => timetable::Timetable,
 }
+
+mod detours;
+mod stars;
 
 use crate::api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use crate::api::policy::{OffTime, Schedule};
@@ -108,8 +112,7 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
         Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
     })?;
     nets.check(policy, path)?;
-    let managed = |d: usize| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
-    if !(0..nets.count).any(managed) {
+    if managed_of(site, &nets).next().is_none() {
         let what =
             format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
         return Err(Refusal::new("power.manages", what, format!("name such a class, or {}", leave_links_on())));
@@ -123,14 +126,37 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     Ok(nets)
 }
 
+/// The subnetworks of a router whose links the policy switches.
+fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
+    (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1)
+}
+
 /// Refuses a hub if some managed subnetwork has no member of that number.
 fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
-    let managed = (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])]);
-    match managed.map(|d| nets.widths[d]).filter(|&width| width > 1).min() {
+    match managed_of(site, nets).map(|d| nets.widths[d]).min() {
         Some(width) if hub >= width => {
             let what = format!("{hub}, but there is a subnetwork of {width} routers");
             Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a high-water mark that is no share of a link.
+fn check_high_water(share: f64, path: &str) -> Result<(), Refusal> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    let what = format!("{share} is not between 0 and 1");
+    Err(Refusal::new(format!("{path}.high_water"), what, "write a share of a link, such as 0.75"))
+}
+
+/// Refuses a deactivation epoch that is no whole number of activation epochs (both in cycles).
+fn check_deactivation_epoch(long: u64, epoch: u64, path: &str) -> Result<(), Refusal> {
+    if long >= epoch && long.is_multiple_of(epoch) {
+        return Ok(());
+    }
+    let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
+    let help = format!("write a multiple, such as {}cycles", epoch.saturating_mul(10));
+    Err(Refusal::new(format!("{path}.deactivation_epoch"), what, help))
 }

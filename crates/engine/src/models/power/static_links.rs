@@ -18,6 +18,7 @@
 use crate::api::examples::written;
 use crate::api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
+use crate::models::power::stars::is_root;
 use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,10 +123,9 @@ impl Policy for Runtime {
 impl Runtime {
     /// Whether the link between two routers is on.
     fn is_on(&self, a: u32, b: u32) -> bool {
-        match (&self.on, self.nets.link(&self.coords, a, b)) {
-            (None, Some((_, own, c))) => own == self.hub || c == self.hub,
-            (Some(pairs), Some(_)) => pairs.contains(&(a.min(b), a.max(b))),
-            (_, None) => true,
+        match &self.on {
+            None => is_root(&self.nets, &self.coords, self.hub, (a, b)),
+            Some(pairs) => self.nets.link(&self.coords, a, b).is_none() || pairs.contains(&(a.min(b), a.max(b))),
         }
     }
 

@@ -59,6 +59,7 @@ use crate::api::agents::{Agents, BlockSite};
 use crate::api::examples::written;
 use crate::api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use crate::api::subnetworks::Subnets;
+use crate::models::power::stars::Initial;
 use crate::state::LinkState;
 use agent::Team;
 use message::Kind;
@@ -127,16 +128,6 @@ pub enum Shadow {
     ActivationEpoch,
     #[default]
     DeactivationEpoch,
-}
-
-/// Links that are on in cycle 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Initial {
-    /// The stars.
-    #[default]
-    Root,
-    AllOn,
 }
 
 /// Which links a router offers to switch off, and lets go if it is asked.
@@ -281,10 +272,9 @@ impl PolicyModel for Tcep {
         let long = cycles(self.deactivation_epoch, "deactivation_epoch")?;
         let wake = cycles(self.wake, "wake")?;
         self.check_epochs(site, &nets, [epoch, long, wake])?;
-        let is_managed = |&d: &usize| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1;
         Ok(Arc::new(Runtime(Arc::new(Rules {
             config: self.clone(),
-            managed: (0..nets.count).filter(is_managed).collect(),
+            managed: super::managed_of(site, &nets).collect(),
             coords: site.coords(),
             epoch,
             ratio: long / epoch,
@@ -310,10 +300,7 @@ impl Tcep {
     };
 
     fn check_shares(&self) -> Result<(), Refusal> {
-        if !(self.high_water > 0.0 && self.high_water < 1.0) {
-            let what = format!("{} is not between 0 and 1", self.high_water);
-            return Err(Refusal::new(format!("{PATH}.high_water"), what, "write a share of a link, such as 0.75"));
-        }
+        super::check_high_water(self.high_water, PATH)?;
         if let Spares::Even { from, target } = self.spares {
             for (key, share) in [("from", from), ("target", target)] {
                 if !(share > 0.0 && share < 1.0) {
@@ -346,11 +333,7 @@ impl Tcep {
                 format!("{epoch} cycles, but a request and its answer over the hub take up to {way} cycles each way");
             return refuse("activation_epoch", what, format!("write at least {}cycles", 4 * way));
         }
-        if long < epoch || !long.is_multiple_of(epoch) {
-            let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
-            return refuse("deactivation_epoch", what, format!("write a multiple, such as {}cycles", 10 * epoch));
-        }
-        Ok(())
+        super::check_deactivation_epoch(long, epoch, PATH)
     }
 }
 
@@ -361,8 +344,7 @@ struct Runtime(Arc<Rules>);
 impl Policy for Runtime {
     fn first_state(&self, a: u32, b: u32) -> LinkState {
         let Rules { config, nets, coords, .. } = &*self.0;
-        let is_root = nets.link(coords, a, b).is_none_or(|(_, own, c)| own == config.hub || c == config.hub);
-        if config.initial == Initial::AllOn || is_root { LinkState::On } else { LinkState::Off }
+        config.initial.state(nets, coords, config.hub, (a, b))
     }
 
     fn hub(&self) -> u8 {

@@ -15,9 +15,14 @@ pub struct Distances {
     pub wiring: Wiring,
     /// Distance [links]; its place is row of the destination * routers + router.
     links: Arc<[u8]>,
+    /// Ports that begin a shortest path, a bit each, at the same places; empty if they are looked up in the distances.
+    first_ports: Arc<[u64]>,
     /// Links on the longest of the shortest paths between routers with terminals.
     pub longest: u8,
 }
+
+/// Most bytes of a table of first ports: it is read at random places.
+const MAX_FIRST_PORTS: u64 = 1 << 24;
 
 /// Neighbours by port, and a row for every router with terminals.
 #[derive(Debug, Clone)]
@@ -58,6 +63,12 @@ impl Wiring {
     #[inline(always)]
     pub fn peers(&self, router: u32) -> &[Option<u32>] {
         &self.peers[self.bases[router as usize] as usize..self.bases[router as usize + 1] as usize]
+    }
+
+    /// The router behind a port; `None` for terminals and unused ports.
+    #[inline(always)]
+    pub fn peer(&self, router: u32, port: u8) -> Option<u32> {
+        self.peers[self.bases[router as usize] as usize + usize::from(port)]
     }
 
     /// Ports of a router that lead to other routers.
@@ -101,6 +112,19 @@ pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
     hosts * u64::from(graph.routers()) * bytes
 }
 
+/// Bytes of the table of first ports; 0 if there is none.
+fn first_ports_bytes(hosts: u64, routers: u64, radix: u32) -> u64 {
+    let bytes = hosts * routers * 8;
+    if radix <= u64::BITS && bytes <= MAX_FIRST_PORTS { bytes } else { 0 }
+}
+
+/// Bytes of the tables of [`Distances::with_first_ports`].
+pub(super) fn table_bytes_with_first_ports(graph: &Graph) -> u64 {
+    let distances = table_bytes(graph, 1);
+    let routers = u64::from(graph.routers());
+    distances + first_ports_bytes(distances / routers, routers, graph.radix())
+}
+
 impl Distances {
     pub fn of(graph: &Graph, name: &str) -> Result<Self, Refusal> {
         let wiring = Wiring::of(graph);
@@ -113,7 +137,18 @@ impl Distances {
             })?;
         }
         let longest = links.chunks(wiring.rows.len()).flat_map(|row| hosts.iter().map(|&h| row[h as usize])).max();
-        Ok(Self { wiring, links: links.into(), longest: longest.unwrap_or(0) })
+        Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
+    }
+
+    /// The same with a table of first ports, if it is small: to look at the distances of all neighbours takes longer.
+    pub fn with_first_ports(self, graph: &Graph) -> Self {
+        let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());
+        if first_ports_bytes(hosts, routers.into(), graph.radix()) == 0 {
+            return self;
+        }
+        let ports = |at: u32, dest: u32| self.ports(at, dest).fold(0, |ports, port| ports | 1 << port);
+        let first_ports = self.wiring.hosts().flat_map(|dest| (0..routers).map(move |at| (at, dest)));
+        Self { first_ports: first_ports.map(|(at, dest)| ports(at, dest)).collect(), ..self }
     }
 
     /// Links on a shortest path from `router` to `dest`.
@@ -134,9 +169,13 @@ impl Distances {
     /// `draw(count)`; `None` if no path leads there any more.
     #[inline(always)]
     pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u8> {
-        let ports = self.ports(at, dest);
-        let count = ports.clone().count() as u32;
-        ports.clone().nth(draw(count) as usize)
+        let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {
+            let ports = self.ports(at, dest);
+            let count = ports.clone().count() as u32;
+            return ports.clone().nth(draw(count) as usize);
+        };
+        let rest = (0..draw(first.count_ones())).fold(first, |rest, _| rest & (rest - 1));
+        (rest != 0).then(|| rest.trailing_zeros() as u8)
     }
 
     /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: router, its port, ports of
@@ -147,7 +186,7 @@ impl Distances {
         (0..routers).for_each(|r| at_distance[self.links(r, dest) as usize].push(r));
         let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
         let mut onward: Vec<Ports> = vec![[0; 4]; routers as usize];
-        let peer = |r: u32, port: u8| self.wiring.peers(r)[port as usize];
+        let peer = |r: u32, port: u8| self.wiring.peer(r, port);
         // from far to near, so that a router comes after all routers that send to it
         for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
             if passed[r as usize] {
@@ -195,4 +234,50 @@ fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> 
         front = next;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_topology::TopologyConfig;
+
+    #[test]
+    fn first_ports_are_those_behind_which_routers_are_nearer() {
+        for topology in [
+            r#"{"fat_tree": {"k": 4}}"#,
+            r#"{"slim_fly": {"q": 5, "terminals_per_router": 2}}"#,
+            r#"{"torus": {"widths": [3, 4], "terminals_per_router": 1}}"#,
+        ] {
+            let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
+            let looked_up = Distances::of(&graph, "shortest_path").unwrap();
+            let in_table = looked_up.clone().with_first_ports(&graph);
+            let bytes = table_bytes_with_first_ports(&graph);
+            assert_eq!(bytes, (in_table.links.len() + 8 * in_table.first_ports.len()) as u64, "{topology}");
+            assert_eq!(in_table.first_ports.len(), in_table.links.len());
+            for dest in looked_up.wiring.hosts() {
+                for at in (0..graph.routers()).filter(|&at| at != dest) {
+                    let mut counts = [0; 2];
+                    let all = looked_up.ports(at, dest).count() as u32;
+                    for number in 0..all {
+                        let [one, other] = [&looked_up, &in_table].map(|distances| {
+                            distances.pick(at, dest, |count| {
+                                counts[0] += count;
+                                number
+                            })
+                        });
+                        counts[1] += 2 * all;
+                        assert!(one.is_some() && one == other, "{topology}: from {at} to {dest}");
+                    }
+                    assert_eq!(counts[0], counts[1]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_tables_and_wide_routers_have_no_table_of_first_ports() {
+        assert_eq!(first_ports_bytes(1 << 10, 1 << 11, 64), 1 << 24);
+        assert_eq!(first_ports_bytes((1 << 10) + 1, 1 << 11, 64), 0);
+        assert_eq!(first_ports_bytes(2, 2, 65), 0);
+    }
 }

@@ -17,6 +17,8 @@ pub struct TwoLegs {
     pub classes: Classes,
     /// By port number: the first class of the second leg.
     second: Arc<[u8]>,
+    /// Most classes that the first leg has on any link of the whole network.
+    most_of_first: u8,
     /// The routers that may be intermediates: those with terminals.
     pub mids: Arc<[u32]>,
 }
@@ -25,21 +27,20 @@ impl TwoLegs {
     /// With legs of `leg`, which stands in the scenario under `key` of the routing `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
-        let of_leg = leg.needs().classes;
-        let (classes, second) = classes_of_both(graph, &of_leg);
-        if let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) {
-            let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");
-            let help =
-                format!("write a routing with fewer VC classes into {key}, such as the one made for this topology");
-            return Err(Refusal::new(format!("routing.{name}.{key}"), what, help));
-        }
+        let (classes, second) = classes_of_both(graph, &leg.needs().classes);
+        refuse_too_many(&classes).map_err(|(what, help)| Refusal::new(format!("routing.{name}.{key}"), what, help))?;
         let mids = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).collect();
-        Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), mids })
+        let most_of_first = second.iter().copied().max().unwrap_or(0);
+        Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// The same paths through what is left of the network.
+    /// The same paths through what is left of the network. The second leg keeps its first class, since there are packets on
+    /// the way; behind a first leg that has become longer it begins with a higher one ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
-        Ok(Self { leg: self.leg.rebuild(left)?.into(), ..self.clone() })
+        let leg = self.leg.rebuild(left)?;
+        let (classes, _) = classes_of_both(left, &leg.needs().classes);
+        refuse_too_many(&classes).map_err(|(what, help)| Refusal::new("routing", what, help))?;
+        Ok(Self { leg: leg.into(), classes, ..self.clone() })
     }
 
     pub fn leg(&self) -> &dyn AnyRouting {
@@ -65,11 +66,13 @@ impl TwoLegs {
         detours.then_some(packet.target)
     }
 
-    /// A packet on its first leg that is at its intermediate begins the second one.
+    /// A packet on its first leg that is at its intermediate begins the second one: in its first class, or behind the classes
+    /// of a first leg that has, round what has failed, taken more of them (`lane`) than there were before.
     #[inline(always)]
-    fn turn(at: u64, packet: &mut Packet) {
+    fn turn(&self, at: u64, packet: &mut Packet) {
         if packet.phase == 0 && at == packet.target {
-            (packet.phase, packet.dim, packet.lane, packet.target) = (1, 0, 0, packet.dest);
+            let more = packet.lane.saturating_sub(self.most_of_first);
+            (packet.phase, packet.dim, packet.lane, packet.target) = (1, 0, more, packet.dest);
         }
     }
 
@@ -88,7 +91,7 @@ impl TwoLegs {
     /// The hop on the path of the packet; `None` if its leg knows no way on.
     #[inline(always)]
     pub fn hop(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
-        Self::turn(at, packet);
+        self.turn(at, packet);
         if packet.phase == 1 && at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
@@ -96,6 +99,27 @@ impl TwoLegs {
         let hop = self.leg.next(self.coords[at as usize], &mut on_leg, seed)?;
         (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
         Some(self.classed(hop, packet))
+    }
+
+    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router, and the port that the
+    /// packet takes there, and says which router is behind; `None` if a link leads nowhere. `packet` is written over.
+    #[inline(always)]
+    pub fn follow(
+        &self,
+        (from, to): (u64, u64),
+        packet: &mut Packet,
+        seed: u64,
+        mut cross: impl FnMut(u64, u8) -> Option<u64>,
+    ) -> Option<()> {
+        let (leg, coords) = (&*self.leg, &*self.coords);
+        packet.dest = coords[to as usize];
+        packet.target = packet.dest;
+        let mut at = from;
+        while at != to {
+            let hop = leg.next(coords[at as usize], packet, seed)?;
+            at = cross(at, hop.port)?;
+        }
+        Some(())
     }
 
     /// Every hop that the packet may take at `at`, and what it remembers then.
@@ -110,7 +134,7 @@ impl TwoLegs {
 
     fn by_leg(&self, at: u64, packet: &Packet, steps: impl Fn(u64, &Packet) -> Vec<Step>) -> Vec<Step> {
         let mut packet = *packet;
-        Self::turn(at, &mut packet);
+        self.turn(at, &mut packet);
         if packet.phase == 1 && at == packet.dest {
             return vec![Step::deliver(&packet)];
         }
@@ -180,6 +204,13 @@ fn nested(refusal: Refusal, path: &str) -> Refusal {
 fn legs_for(graph: &Graph) -> Vec<&'static str> {
     let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
     RoutingConfig::ABOUT.iter().filter(|(_, about)| fits(about)).map(|&(name, _)| name).collect()
+}
+
+/// More VC classes than a link can have: what is wrong, and how to mend it.
+fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
+    let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
+    let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");
+    Err((what, "write a routing with fewer VC classes for the legs, such as the one made for this topology".to_owned()))
 }
 
 /// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. Where

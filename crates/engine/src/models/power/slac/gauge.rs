@@ -11,7 +11,8 @@ use weft_topology::Peer;
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
-    /// Cycles in which flits left minus cycles in which flits came (modulo 2^64): with `flits * now` the integral.
+    /// First cycles in which flits were gone minus cycles in which flits came (modulo 2^64): with `flits * now` the
+    /// integral.
     moment: u64,
     /// The integral at the last reading.
     read: u64,
@@ -100,11 +101,13 @@ impl Gauge {
         buffer.moment = buffer.moment.wrapping_sub(now);
     }
 
+    /// A flit leaves in cycle `now`, of which it still occupies its place: one that crosses the router in the cycle in
+    /// which it came was there for one cycle.
     #[inline(always)]
     pub fn leave(&mut self, input: usize, now: u64) {
         let buffer = &mut self.buffers[input];
         buffer.flits -= 1;
-        buffer.moment = buffer.moment.wrapping_add(now);
+        buffer.moment = buffer.moment.wrapping_add(now + 1);
     }
 
     #[inline(always)]
@@ -137,15 +140,25 @@ mod tests {
     #[test]
     fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
         let mut gauge = Gauge::of(2, 1);
-        // one flit from 3 to 12, another from 5 to 25; read at 10, 20 and 30
+        // one flit in cycles 3 to 12, another in 5 to 25; read before cycles 10, 20 and 30
         gauge.enter(1, 3);
         gauge.enter(1, 5);
         assert_eq!((gauge.flit_cycles(1, 10), gauge.flit_cycles(0, 10)), (7 + 5, 0));
         gauge.leave(1, 12);
-        assert_eq!(gauge.flit_cycles(1, 20), 2 + 10);
+        assert_eq!(gauge.flit_cycles(1, 20), 3 + 10);
         gauge.leave(1, 25);
-        assert_eq!(gauge.flit_cycles(1, 30), 5);
+        assert_eq!(gauge.flit_cycles(1, 30), 6);
         assert_eq!(gauge.flit_cycles(1, 40), 0);
+    }
+
+    #[test]
+    fn a_flit_that_leaves_in_the_cycle_in_which_it_came_was_there_for_one() {
+        let mut gauge = Gauge::of(1, 1);
+        (20..40).for_each(|now| {
+            gauge.enter(0, now);
+            gauge.leave(0, now);
+        });
+        assert_eq!(gauge.flit_cycles(0, 120), 20);
     }
 
     #[test]

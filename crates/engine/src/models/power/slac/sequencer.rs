@@ -1,7 +1,7 @@
 //! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
 //! at a time.
 
-use super::{Gauge, Initial, Runtime, stage_of};
+use super::{Gauge, Initial, Release, Runtime, stage_of};
 use crate::api::agents::{Network, Overseer, Published};
 use crate::api::policy::Site;
 use crate::base::kept::{Kept, Value};
@@ -119,7 +119,8 @@ impl Sequencer {
                 });
                 self.enter(network, stage, LinkState::Waking, now);
             }
-        } else if let Some(&router) = self.asked.last()
+        } else if self.policy.release == Release::BelowLow
+            && let Some(&router) = self.asked.last()
             && self.used[router.map_or(fullest, |router| router as usize)] < self.policy.low
         {
             self.enter(network, self.asked.len(), LinkState::Draining, now);

@@ -8,6 +8,7 @@ use super::meters::{Counts, Meters};
 use crate::api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
 use crate::api::subnetworks::Views;
 use crate::base::kept::{Kept, Value};
+use crate::models::power::detours::Detours;
 use crate::state::LinkState;
 use std::sync::Arc;
 
@@ -34,8 +35,8 @@ pub(super) struct LinkAgent {
     pub returns: bool,
     /// First cycle in which its side channel can deliver another packet.
     pub side_free: u64,
-    /// In this epoch: flits whose direct path is this link, but which took a detour, because the link was not active
-    /// (its virtual utilisation).
+    /// In this epoch: flits whose direct path is this link, but which left on a detour, because the link was not active
+    /// (its virtual utilisation). A long packet counts in each epoch with the flits that it sent in it.
     pub virtually: u32,
     /// The same, whatever the reason for the detour.
     pub around: u32,
@@ -114,6 +115,7 @@ pub(super) struct Team {
     #[kept(each)]
     pub routers: Vec<RouterAgent>,
     pub meters: Meters,
+    pub detours: Detours,
     /// For each router and pair of members, when the newest message about their link was sent.
     #[kept(each)]
     pub stamps: Vec<u32>,
@@ -156,6 +158,7 @@ impl Team {
             links: site.channels.iter().map(link).collect(),
             routers: site.routers.iter().map(router).collect(),
             meters: Meters::new(ports),
+            detours: Detours::new(site),
             stamps: vec![0; routers * nets.pairs()],
             faults: site.faults,
             healthy: if site.faults { Views::new(nets, routers, 0) } else { Views::none() },

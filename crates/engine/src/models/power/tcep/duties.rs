@@ -3,9 +3,10 @@
 use super::Phase;
 use super::agent::Team;
 use super::meters::Counts;
-use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Probes};
+use crate::api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
 use crate::api::control::Arrival;
 use crate::base::unchecked::Hot;
+use crate::models::power::detours::head_of;
 use crate::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
@@ -52,18 +53,18 @@ impl Agents for Team {
         self.hear_from(channels, arrival);
     }
 
-    fn goes_around(&mut self, now: u64, over: usize, flits: u16, direct: Option<usize>) {
+    /// A packet of one flit is counted here, a longer one flit by flit as it leaves.
+    fn goes_around(&mut self, detour: Detour) {
         if self.single {
-            self.meters.sent_one_around(over);
+            self.meters.sent_one_around(detour.over);
         }
-        let Some(direct) = direct else { return };
-        let link = self.links.hot_mut(direct);
-        link.around = link.around.saturating_add(u32::from(flits));
-        if link.end.state != LinkState::On {
-            link.virtually = link.virtually.saturating_add(u32::from(flits));
+        if let Some(direct) = self.detours.chooses(&detour) {
+            self.leaves_out(direct);
         }
-        if self.links.hot(over).was_crowded {
-            self.note_crowd(now, direct);
+        if let Some(direct) = detour.direct
+            && self.links.hot(detour.over).was_crowded
+        {
+            self.note_crowd(detour.now, direct);
         }
     }
 
@@ -91,14 +92,20 @@ impl Agents for Team {
         }
         for flit in batch.flits {
             let around = (flit.packet != NONE).then(|| goes_around(flit.packet));
+            if around.is_some() {
+                self.detours.comes(flit.packet);
+            }
             self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
         }
     }
 
     fn depart(&mut self, batch: &Departures) {
         for flit in batch.flits {
-            let around = flit.head.map(|packet| batch.packets[packet as usize].flags & AROUND != 0);
-            self.meters.sent(flit.channel as usize, usize::from(flit.vc), around);
+            let (channel, vc, head) = (flit.channel as usize, usize::from(flit.vc), head_of(flit, batch.packets));
+            self.meters.sent(channel, vc, head.map(|(_, around)| around));
+            if let Some(direct) = self.detours.sends(channel, vc, head) {
+                self.leaves_out(direct);
+            }
         }
     }
 
@@ -109,5 +116,17 @@ impl Agents for Team {
     fn went_around(&self, port: usize) -> (u32, u32) {
         let Counts { sent_around, came_around, .. } = self.meters.counts(port, 0);
         (sent_around, came_around)
+    }
+}
+
+impl Team {
+    /// A flit takes a detour in place of the direct link of output `direct`.
+    #[inline(always)]
+    fn leaves_out(&mut self, direct: usize) {
+        let link = self.links.hot_mut(direct);
+        link.around = link.around.saturating_add(1);
+        if link.end.state != LinkState::On {
+            link.virtually = link.virtually.saturating_add(1);
+        }
     }
 }

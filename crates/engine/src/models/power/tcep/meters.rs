@@ -9,6 +9,7 @@
 use super::Direction;
 use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
+use crate::models::power::detours::VcsAround;
 
 /// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
 #[derive(Debug, Clone, Copy, Default, Kept)]
@@ -49,9 +50,8 @@ struct Meter {
     sent_around: u32,
     came: u32,
     came_around: u32,
-    /// VCs on which the present packet is on a detour.
-    out_around: u16,
-    in_around: u16,
+    out_around: VcsAround,
+    in_around: VcsAround,
 }
 
 #[derive(Debug, Clone, Kept)]
@@ -71,7 +71,7 @@ impl Meters {
     /// A flit of a long packet leaves on VC `vc`; a head says whether its packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
-        meter.sent_around += u32::from(goes_around(&mut meter.out_around, vc, around));
+        meter.sent_around += u32::from(meter.out_around.flit(vc, around));
     }
 
     /// A packet of one flit chooses a detour over this port, or a control flit leaves.
@@ -99,14 +99,6 @@ impl Meters {
     pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.came += 1;
-        meter.came_around += u32::from(goes_around(&mut meter.in_around, vc, around));
+        meter.came_around += u32::from(meter.in_around.flit(vc, around));
     }
-}
-
-/// Whether the packet of this flit is on a detour: its head says so, and `vcs` remembers it for the flits that follow.
-fn goes_around(vcs: &mut u16, vc: usize, around: Option<bool>) -> bool {
-    if let Some(around) = around {
-        *vcs = *vcs & !(1 << vc) | u16::from(around) << vc;
-    }
-    *vcs >> vc & 1 != 0
 }

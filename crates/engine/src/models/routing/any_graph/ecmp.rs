@@ -7,7 +7,8 @@
 //! # Guarantees
 //! Minimal; all packets of a flow take one path, which the seed decides. `hop_index`: as many VC classes as links on the
 //! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
-//! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB.
+//! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB, and eight more where these
+//! take 16 MiB at most.
 //! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
 //! at a broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
 //! become longer than there are classes.
@@ -68,11 +69,11 @@ impl RoutingModel for Ecmp {
     }
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
-        on_graph::table_bytes(graph, 1)
+        on_graph::table_bytes_with_first_ports(graph)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
-        let distances = Distances::of(graph, "ecmp")?;
+        let distances = Distances::of(graph, "ecmp")?.with_first_ports(graph);
         let classes = match self.classes {
             ClassRule::HopIndex => hop_classes(graph, &distances, "ecmp")?,
             ClassRule::One => same_classes(graph, 1),

@@ -10,9 +10,9 @@
 //! queues to the next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least);
 //! prefer_min_on_tie: take the minimal path where all queues are equal, as in an empty network (the equations give all
 //! paths equal shares); sensor: what the queue of an output is; candidates: which paths a packet chooses among,
-//! `fixed`, the same for all packets between two routers in the whole run (`draw`: number of the random draw), or
-//! `per_packet`, each packet draws its own (the paper says no more than that paths are predefined, and that Valiant's
-//! random routing determines those that are not minimal).
+//! `fixed`, the same for all packets between two routers in the whole run (`draw`: number of the random draw),
+//! `per_snapshot`, each source router draws other intermediates after every snapshot (so the paper: its sources determine
+//! the paths in every interval T), or `per_packet`, each packet draws its own.
 //! # Guarantees
 //! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T,
 //! where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the flits that the
@@ -24,12 +24,14 @@
 //! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at
 //! a broken link are discarded.
 //! # Not modelled
-//! The load of the packets that would carry the snapshots. Paths that are drawn anew for every T.
+//! The load of the packets that would carry the snapshots. Legs that are drawn once for a snapshot: where the routing of
+//! the legs draws its paths, each packet draws its own.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
-//! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; the tests of this file: paths and shares in a
-//! network; `engine/tests/bounds.rs`: half or more of the bound of detours. No rows of a peer.
+//! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; `lbr/drawn.rs`: who draws when;
+//! `engine/tests/paths.rs`: paths, and mean hops by sums; `engine/tests/bounds.rs`: half or more of the bound of detours.
+//! No rows of a peer.
 
 use super::valiant_over::shortest_paths;
 use crate::api::board::{Post, Posts};
@@ -41,7 +43,7 @@ use crate::models::routing::{
     View, draw, same_classes,
 };
 use crate::state::{DETOUR, Packet};
-use drawn::Drawn;
+use drawn::{Anew, Drawn};
 use fixed::{Fixed, Search};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,13 +93,15 @@ pub enum Candidates {
         #[serde(default)]
         draw: u64,
     },
+    /// The same for all packets from one router to another until the next snapshot.
+    PerSnapshot {},
     /// Each packet draws its own.
     PerPacket {},
 }
 
 impl Default for Candidates {
     fn default() -> Self {
-        Self::Fixed { draw: 0 }
+        Self::PerSnapshot {}
     }
 }
 
@@ -142,7 +146,7 @@ impl RoutingModel for Lbr {
         let paths = match self.candidates {
             // most paths have up to 4 links
             Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
-            Candidates::PerPacket {} => 0,
+            Candidates::PerSnapshot {} | Candidates::PerPacket {} => 0,
         };
         self.minimal.table_bytes(graph) + paths
     }
@@ -152,17 +156,19 @@ impl RoutingModel for Lbr {
             let what = format!("{} paths over an intermediate", self.detours);
             return Err(Refusal::new("routing.lbr.detours", what, format!("write at most {}", MOST - 1)));
         }
+        let drawn = |anew| {
+            let legs = TwoLegs::of(graph, &self.minimal, "lbr", "minimal")?;
+            let classes = legs.classes.clone();
+            Ok((Paths::Drawn(Drawn::new(graph, legs, self.detours as usize, anew)), classes))
+        };
         let (paths, classes) = match self.candidates {
+            Candidates::PerSnapshot {} => drawn(Anew::BySnapshot)?,
+            Candidates::PerPacket {} => drawn(Anew::ByPacket)?,
             Candidates::Fixed { draw } => {
                 let leg = build_leg(graph, &self.minimal, "lbr", "minimal")?;
                 let fixed = Search::new(graph, &*leg, self.detours, draw).paths()?;
                 let classes = same_classes(graph, fixed.longest as u8);
                 (Paths::Fixed(fixed), classes)
-            }
-            Candidates::PerPacket {} => {
-                let legs = TwoLegs::of(graph, &self.minimal, "lbr", "minimal")?;
-                let classes = legs.classes.clone();
-                (Paths::Drawn(Drawn::new(graph, legs, self.detours as usize)), classes)
             }
         };
         // one for each port, and what the terminals have sent
@@ -173,13 +179,18 @@ impl RoutingModel for Lbr {
 
     fn examples() -> Vec<Example<Self>> {
         vec![
-            Example::of("{}").only_on(&SHORT_PATHS).bound_with_detours_around_one_neighbor(),
-            Example::of(r#"{"minimal": {"flex_minimal": {}}, "prefer_min_on_tie": true, "every": "5cycles"}"#)
-                .only_on(&[FLEX]),
+            Example::of("{}").only_on(&SHORT_PATHS),
+            Example::of(r#"{"candidates": {"fixed": {}}}"#)
+                .only_on(&SHORT_PATHS)
+                .bound_with_detours_around_one_neighbor(),
+            Example::of(
+                r#"{"minimal": {"flex_minimal": {}}, "every": "5cycles", "candidates": {"fixed": {"draw": 1}}}"#,
+            )
+            .only_on(&[FLEX]),
             Example::of(r#"{"minimal": {"dragonfly_minimal": {}}, "detours": 6, "delay": "20cycles"}"#)
                 .only_on(&[DRAGONFLY]),
             Example::of(r#"{"minimal": {"flex_minimal": {}}, "candidates": {"per_packet": {}}}"#).only_on(&[FLEX]),
-            Example::of(r#"{"candidates": {"per_packet": {}}, "prefer_min_on_tie": true}"#)
+            Example::of(r#"{"prefer_min_on_tie": true}"#)
                 .only_on(&SHORT_PATHS)
                 .bound_with_detours_around_one_neighbor(),
         ]
@@ -254,13 +265,14 @@ impl Routing for Runtime {
                 fixed.hop(at, packet)
             }
             Paths::Drawn(drawn) => {
-                let (sent, queues) = (drawn.sent(at, packet, seed), &mut queues[..drawn.of_packet()]);
-                for (sent, queue) in sent.iter().zip(queues.iter_mut()) {
-                    let (hop, sum) = drawn.queue(at, *sent, seed, post);
-                    *queue = sum;
-                    show(here, at, hop.unwrap_or(Hop::to_terminal(packet)), sum);
+                let (mids, queues) = (drawn.mids(at, packet, seed, post), &mut queues[..drawn.of_packet()]);
+                drawn.queues(at, packet, seed, post, &mids, queues);
+                for (path, &mut queue) in queues.iter_mut().enumerate().filter(|_| here.is_watched()) {
+                    let mut sent = drawn.sent(packet, path, &mids);
+                    let hop = drawn.legs.hop(at, &mut sent, seed).unwrap_or(Hop::to_terminal(packet));
+                    show(here, at, hop, queue);
                 }
-                *packet = sent[self.pick(queues, injected, packet, seed)];
+                *packet = drawn.sent(packet, self.pick(queues, injected, packet, seed), &mids);
                 drawn.legs.hop(at, packet, seed).unwrap_or(Hop::to_terminal(packet))
             }
         }

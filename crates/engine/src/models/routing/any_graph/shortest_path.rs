@@ -8,7 +8,7 @@
 //! # Guarantees
 //! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
-//! terminals, at most 1 GiB.
+//! terminals, at most 1 GiB, and eight more where these take 16 MiB at most.
 //! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
 //! at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
 //! there are classes.
@@ -76,11 +76,11 @@ impl RoutingModel for ShortestPath {
     }
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
-        on_graph::table_bytes(graph, 1)
+        on_graph::table_bytes_with_first_ports(graph)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
-        let distances = Distances::of(graph, "shortest_path")?;
+        let distances = Distances::of(graph, "shortest_path")?.with_first_ports(graph);
         Ok(Runtime { classes: hop_classes(graph, &distances, "shortest_path")?, distances, choice: self.choice })
     }
 

@@ -7,7 +7,8 @@
 //! # Guarantees
 //! The intermediate is drawn over all routers with terminals, source and destination among them. The second leg has VC
 //! classes of its own, as many as the first: acyclic if the routing of the legs is.
-//! Under faults: as the routing of the legs; a packet whose intermediate is cut off is discarded.
+//! Under faults: as the routing of the legs; a packet whose intermediate is cut off is discarded. Behind a first leg that a
+//! fault has made longer the second one begins with a higher class.
 //! # Not modelled
 //! Nothing.
 //! # Validation

@@ -178,13 +178,15 @@ impl FirstHops {
     /// The port number `number` (below `count`) of a router at `at` to `dest`.
     #[inline(always)]
     fn port(&self, at: u64, dest: u64, mut number: u32) -> u8 {
-        let mut kinds = self.kinds.iter();
-        let kind = kinds.find(|kind| {
-            let is_it = number < kind.count;
-            number -= if is_it { 0 } else { kind.count };
-            is_it
-        });
-        let kind = kind.expect("a number below the count");
+        let mut kind = &self.kinds[0];
+        // most have one or two kinds
+        for next in &self.kinds[1..] {
+            if number < kind.count {
+                break;
+            }
+            number -= kind.count;
+            kind = next;
+        }
         let (own, to) = ((at >> kind.shift) as u8, (dest >> kind.shift) as u8);
         let skipped = to - u8::from(to > own);
         let place = match kind.arrives {
@@ -234,13 +236,19 @@ impl Runtime {
     #[inline(always)]
     fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u8 {
         let hops = self.first_hops(at, packet.dest);
-        if packet.phase == MET_BROKEN
-            && let Some(back) = self.port_to_avoid(at, packet)
-        {
-            let port = hops.port(at, packet.dest, drawn(hops.count - 1));
-            return if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port };
+        if packet.phase == MET_BROKEN {
+            return self.port_onward(hops, at, packet, &drawn);
         }
         hops.port(at, packet.dest, drawn(hops.count))
+    }
+
+    /// The same for a packet that has met a broken link.
+    #[cold]
+    #[inline(never)]
+    fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u8 {
+        let Some(back) = self.port_to_avoid(at, packet) else { return hops.port(at, packet.dest, drawn(hops.count)) };
+        let port = hops.port(at, packet.dest, drawn(hops.count - 1));
+        if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
     }
 
     /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there

@@ -17,8 +17,10 @@ fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let routing = serde_json::from_str(r#"{"slac": {}}"#).unwrap();
     let mut spec = Spec::new(&topology, routing).unwrap();
-    spec.policy =
-        serde_json::from_value(serde_json::json!({"slac": {"wake_per_link": "10cycles", "initial": initial}})).unwrap();
+    spec.policy = serde_json::from_value(serde_json::json!({
+        "slac": {"wake_per_link": "10cycles", "release": "below_low", "initial": initial}
+    }))
+    .unwrap();
     spec.set_load(0.5);
     spec.set_packet(4);
     Simulation::new(&spec, Execution { threads: 1, blocks }).unwrap()
@@ -146,33 +148,48 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 20, 12]);
 }
 
+/// Flits in the queues of all inputs.
+fn queued(sim: &Simulation<1, 8>) -> u64 {
+    let block = &sim.blocks[0];
+    let mut flits = 0;
+    for mut segment in block.ins.iter().flat_map(|port| port.head) {
+        while segment != NONE {
+            let found = &block.segments.items[segment as usize];
+            flits += u64::from(found.arrived - found.sent);
+            segment = found.next;
+        }
+    }
+    flits
+}
+
 #[test]
 fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
-    let mut sim = network(1);
-    let mut s = sequencer(&mut sim);
-    let mut held = vec![0u64; sim.blocks[0].ins.len()];
+    // the buffers of the twin are read one by one
+    let (mut sim, mut twin) = (network(1), network(1));
+    let (mut s, _) = (sequencer(&mut sim), sequencer(&mut twin));
+    let (mut stayed, mut left) = (0, 0);
     for cycle in 1..=400 {
         sim.advance(cycle);
-        let block = &sim.blocks[0];
-        for (port, held) in block.ins.iter().zip(&mut held) {
-            for mut segment in port.head {
-                while segment != NONE {
-                    let queued = &block.segments.items[segment as usize];
-                    *held += u64::from(queued.arrived - queued.sent);
-                    segment = queued.next;
+        twin.advance(cycle);
+        stayed += queued(&twin);
+        if cycle.is_multiple_of(100) {
+            s.read(&mut sim.whole(), cycle);
+            let ports: Vec<(u32, u8)> = twin.blocks[0].ins.iter().map(|port| (port.router, port.class)).collect();
+            let (mut expected, mut in_all) = ([0.0f64; 12], 0);
+            for (i, &(router, class)) in ports.iter().enumerate() {
+                let held = gauge(&mut twin).flit_cycles(i, cycle);
+                in_all += held;
+                if class > 0 {
+                    // 6 VCs of 32 flits
+                    let used = &mut expected[router as usize];
+                    *used = used.max(held as f64 / (100 * 6 * 32) as f64);
                 }
             }
-        }
-        if cycle % 100 == 0 {
-            s.read(&mut sim.whole(), cycle);
-            let mut expected = [0.0f64; 12];
-            for (port, held) in sim.blocks[0].ins.iter().zip(&held).filter(|(port, _)| port.class > 0) {
-                // 6 VCs of 32 flits
-                let router = &mut expected[port.router as usize];
-                *router = router.max(*held as f64 / (100 * 6 * 32) as f64);
-            }
             assert_eq!(s.used, expected);
-            held.fill(0);
+            // in each cycle: the flits that are there at its end, and those that left in it
+            let hops = twin.blocks[0].tally.flit_hops;
+            assert_eq!(in_all, stayed + hops - left);
+            (stayed, left) = (0, hops);
         }
     }
     assert!(s.used.iter().any(|&used| used > 0.0) && s.used.iter().all(|&used| used <= 1.0), "{:?}", s.used);

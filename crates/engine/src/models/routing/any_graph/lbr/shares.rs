@@ -10,44 +10,57 @@
 pub const MOST: usize = 16;
 
 /// The shares of the candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shares {
-    weights: [u64; MOST],
+#[derive(Debug, Clone, Copy)]
+pub struct Shares<'a> {
+    queues: &'a [u32],
+    /// A bit for each path that gets flits, and how many these are.
+    in_use: u32,
+    count: u64,
+    /// The level up to which these are filled, times their count [flits].
+    level: u64,
+    /// Of all weights.
     sum: u64,
 }
 
-impl Shares {
+impl<'a> Shares<'a> {
     /// `injected`: flits of the source in an interval, at least 1. `queues`: flits on each path.
     #[inline]
-    pub fn of(injected: u32, queues: &[u32]) -> Self {
+    pub fn of(injected: u32, queues: &'a [u32]) -> Self {
         let injected = u64::from(injected.max(1));
         let mut in_use = (1u32 << queues.len()) - 1;
         loop {
             let count = u64::from(in_use.count_ones());
-            let is_used = |p: usize| in_use >> p & 1 != 0;
-            let used = queues.iter().enumerate().filter(|&(p, _)| is_used(p));
-            let level = injected + used.map(|(_, &queue)| u64::from(queue)).sum::<u64>();
-            // queue >= level / count: the path is full; the shortest queue never is
-            let full = |p: usize| is_used(p) && u64::from(queues[p]) * count >= level;
-            let above = (0..queues.len()).fold(0u32, |bits, p| bits | u32::from(full(p)) << p);
-            if above == 0 {
-                let mut weights = [0; MOST];
-                for (p, (weight, &queue)) in weights.iter_mut().zip(queues).enumerate() {
-                    *weight = if is_used(p) { level - u64::from(queue) * count } else { 0 };
+            let (mut level, mut longest) = (injected, 0);
+            for (p, &queue) in queues.iter().enumerate() {
+                if in_use >> p & 1 != 0 {
+                    level += u64::from(queue);
+                    longest = longest.max(queue);
                 }
-                return Self { weights, sum: injected * count };
             }
-            in_use &= !above;
+            // queue >= level / count: the path is full; the shortest queue never is
+            let full = |queue: u32| u64::from(queue) * count >= level;
+            if !full(longest) {
+                return Self { queues, in_use, count, level, sum: injected * count };
+            }
+            in_use &= !(0..queues.len()).fold(0u32, |bits, p| bits | u32::from(full(queues[p])) << p);
         }
+    }
+
+    /// The share of a candidate, times the sum of all weights.
+    #[inline]
+    fn weight(&self, path: usize) -> u64 {
+        let is_used = self.in_use >> path & 1 != 0;
+        if is_used { self.level - u64::from(self.queues[path]) * self.count } else { 0 }
     }
 
     /// The candidate that a random number picks: each with the probability of its share.
     #[inline]
     pub fn pick(&self, random: u64) -> usize {
         let mut rest = ((u128::from(random) * u128::from(self.sum)) >> 64) as u64;
-        for (p, &weight) in self.weights.iter().enumerate() {
+        for path in 0..self.queues.len() {
+            let weight = self.weight(path);
             if rest < weight {
-                return p;
+                return path;
             }
             rest -= weight;
         }
@@ -68,11 +81,16 @@ mod tests {
         (draw(40, [2, 50, 100_000][draw(41, 2) as usize]), queues)
     }
 
+    fn weights(shares: &Shares<'_>) -> Vec<u64> {
+        (0..shares.queues.len()).map(|path| shares.weight(path)).collect()
+    }
+
     #[test]
     fn shares_sum_to_one_and_fill_the_paths_in_use_to_one_level() {
         for case in 0..100_000 {
             let (injected, queues) = random_queues(case);
-            let Shares { weights, sum } = Shares::of(injected, &queues);
+            let shares = Shares::of(injected, &queues);
+            let (sum, weights) = (shares.sum, weights(&shares));
             assert_eq!(weights.iter().sum::<u64>(), sum, "{injected} over {queues:?}");
             // weight / sum * injected + queue = level / count for all paths in use, and no unused one is below that
             let count = sum / u64::from(injected.max(1));
@@ -90,11 +108,11 @@ mod tests {
     fn the_example_in_which_one_pass_gives_a_negative_share() {
         // 4 flits over 0, 9, 10, 100: all have the level (4 + 119) / 4 = 30.75; without 100 it is 23 / 3 < 9
         let shares = Shares::of(4, &[0, 9, 10, 100]);
-        assert_eq!((shares.weights[..4].to_vec(), shares.sum), (vec![4, 0, 0, 0], 4));
+        assert_eq!((weights(&shares), shares.sum), (vec![4, 0, 0, 0], 4));
         // equal queues: equal shares
-        assert_eq!(Shares::of(8, &[5; 4]).weights[..4], [8; 4]);
+        assert_eq!(weights(&Shares::of(8, &[5; 4])), [8; 4]);
         // 6 flits fill 1 and 3 up to 5
-        assert_eq!(Shares::of(6, &[3, 1, 5, 9]).weights[..4], [4, 8, 0, 0]);
+        assert_eq!(weights(&Shares::of(6, &[3, 1, 5, 9])), [4, 8, 0, 0]);
     }
 
     #[test]
