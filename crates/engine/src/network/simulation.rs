@@ -367,6 +367,8 @@ mod lone_flits;
 #[cfg(test)]
 mod steady_flows;
 #[cfg(test)]
+mod streams;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod trials;

@@ -2,44 +2,40 @@
 
 use crate::api::agents::{Arrivals, Detour};
 use crate::api::view::Told;
-use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{HeadPath, Net};
 use crate::pipeline::streams;
-use crate::state::{BODY, ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
+use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
-        if net.each_credit_wakes {
-            self.count_credits::<SINGLE, true>(net);
+        if !SINGLE && self.streams.are_on() {
+            self.count_credits::<false, false, true>(net);
+            self.count_credit_runs(net);
+        } else if net.each_credit_wakes {
+            self.count_credits::<SINGLE, true, false>(net);
         } else {
-            self.count_credits::<SINGLE, false>(net);
+            self.count_credits::<SINGLE, false, false>(net);
         }
     }
 
-    /// `EACH`: any credit may be the one that some head waits for.
+    /// `EACH`: any credit may be the one that some head waits for. `STREAMS`: credits may come in runs.
     #[inline(always)]
-    fn count_credits<const SINGLE: bool, const EACH: bool>(&mut self, net: &Net) {
+    fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.credits.due(self.now) {
             if net.brings {
                 self.bring_for_credits((first, len));
             }
             for k in 0..len {
                 let word = self.credits.item(first, k);
-                if !SINGLE && word >= streams::ENDS {
+                if STREAMS && streams::is_of_run(word) {
                     self.receive_credit_run(net, word);
                     continue;
                 }
                 self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
             }
             self.credits.release(self.now);
-        }
-        if !SINGLE {
-            for k in 0..self.streams.returning() {
-                let (o, vc) = self.streams.returning_at(k);
-                self.credit::<SINGLE, EACH>(o, vc, net);
-            }
         }
         if let Some(history) = &mut self.history {
             history.expire(self.now);
@@ -48,7 +44,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A credit has come back: the buffer behind output `o` has room for one more flit.
     #[inline(always)]
-    fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
+    pub(crate) fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
         let out = self.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
@@ -103,12 +99,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if net.brings {
                 self.bring_for_flits(net, (first, len));
             }
-            for k in 0..len {
-                self.receive::<SINGLE>(net, self.flits.item(first, k));
+            if !SINGLE && self.streams.are_on() {
+                self.receive_among_streams(net, (first, len));
+            } else {
+                for k in 0..len {
+                    self.receive::<SINGLE>(net, self.flits.item(first, k));
+                }
             }
             self.flits.release(self.now);
         }
-        if !SINGLE && self.streams.has_runs() {
+        if !SINGLE && self.streams.are_on() {
             self.receive_runs(net);
         }
         if net.fast_links {
@@ -148,15 +148,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn receive<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
             self.receive_head::<SINGLE>(net, flit);
-        } else if flit.key == BODY {
-            self.receive_body(net, flit.to);
         } else {
-            self.receive_run(net, flit);
+            self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub(crate) fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
             let segment = self.segments.items.hot_mut(flit.packet as usize);
@@ -173,17 +171,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
             })
         };
         let before = self.ins.hot_mut(i).join(v, id);
-        if before == NONE && self.lone_heads_cross {
-            self.fresh_head::<SINGLE>(net, flit);
-        } else if before == NONE {
+        if before == NONE {
             self.new_head::<SINGLE>(net, i, v, flit.packet, flit.key);
         } else {
             self.segments.items.hot_mut(before as usize).next = id;
         }
     }
 
+    /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
-    pub(crate) fn receive_body(&mut self, net: &Net, to: u32) {
+    pub(crate) fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         let port = self.ins.hot(i);
         let tail = port.last(v);
@@ -193,16 +190,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
             let held = *port.output_vc.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
-            let o = port.base(i) + p;
-            self.interrupt(net, i, o);
-            let (port, out) = (self.ins.hot(i), self.outs.hot_mut(o));
+            let (o, r) = (port.base(i) + p, port.router as usize);
+            if STREAMS {
+                self.interrupt(net, o);
+            }
+            let out = self.outs.hot_mut(o);
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.lone_flits_cross {
                 self.fresh_flits.push(to);
             } else {
-                let r = port.router as usize;
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
             }
@@ -218,6 +216,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             HeadPath::Candidates if key == UNDECIDED => return self.let_compare(net, i, v, packet),
             HeadPath::Key | HeadPath::Candidates => {}
+            HeadPath::AmongStreams => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,
@@ -232,51 +231,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A head has come to an empty queue: it asks for an output VC. Whether it crosses without the allocator is seen when all flits of
-    /// the cycle have come (`lone.rs`).
-    #[inline(always)]
-    fn fresh_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
-        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        debug_assert_ne!(flit.key, UNDECIDED, "the routing decides ahead");
-        *self.ins.hot_mut(i).requests.hot_mut(v) = flit.key;
-        let (p, class) = split(flit.key, net.class_bits);
-        if self.ask_for_vc::<SINGLE>(net, i, p, class) {
-            if net.brings {
-                prefetch(&self.packets.items, flit.packet as usize);
-            }
-            self.fresh_flits.push(flit.to);
-        }
-    }
-
-    /// A head of input `i` asks for a VC of this class at output `p`, and its router allocates if one is open.
+    /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
-        if self.ask_for_vc::<SINGLE>(net, i, p, class) {
-            let r = self.ins.hot(i).router as usize;
-            self.routers.hot_mut(r).vc_requests.set(p);
-            self.active.set(r);
-        }
-    }
-
-    /// A head of input `i` asks for a VC of this class at output `p`. Returns whether one is open.
-    #[inline(always)]
-    fn ask_for_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
         let port = self.ins.hot(i);
-        let o = port.base(i) + p;
-        if !SINGLE {
-            self.interrupt(net, i, o);
-        }
-        let port = self.ins.hot(i);
+        let (o, r) = (port.base(i) + p, port.router as usize);
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
         let open = out.available_vcs::<SINGLE>();
-        let is_open = open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0);
-        if !is_open && out.is_closed() {
+        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
+            self.routers.hot_mut(r).vc_requests.set(p);
+            self.active.set(r);
+        } else if out.is_closed() {
             self.wait_for_link(net, o);
         }
-        is_open
     }
 }
 

@@ -103,16 +103,13 @@ pub struct Block<const W: usize, const V: usize> {
     /// Mail per destination block.
     #[kept(each)]
     pub outbox: Vec<Mail>,
-    /// Flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
+    /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
     /// leave.
     #[kept(fixed)]
     pub lone_flits_cross: bool,
-    /// So do heads and tails.
-    #[kept(fixed)]
-    pub lone_heads_cross: bool,
-    /// Body flits that follow each other and are alone.
+    /// Body flits that follow each other and are alone; off unless packets are long.
     pub(crate) streams: Streams,
-    /// Scratch: flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
+    /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
     #[kept(scratch)]
     pub fresh_flits: Vec<u32>,
     /// Scratch of the switch allocator: outputs that granted each input.
@@ -226,7 +223,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.active.is_empty() && self.busy.is_empty() && self.streams.is_quiet()
+        self.active.is_empty() && self.busy.is_empty() && self.streams.are_quiet()
     }
 
     fn nothing_due(&self, net: &Net) -> bool {

@@ -10,7 +10,6 @@ use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::pipeline::streams;
 use crate::state::{Flit, NONE, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -45,7 +44,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// For the credits of a chunk: their output units.
     #[inline(never)]
     pub(crate) fn bring_for_credits(&self, (first, len): (u32, usize)) {
-        self.credits.items(first, len).iter().for_each(|&word| prefetch(&self.outs, streams::output(word)));
+        self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));
     }
 
     /// For the alarms of a chunk: their terminals, then their injection channels and clocks.

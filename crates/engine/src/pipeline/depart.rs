@@ -5,7 +5,7 @@ use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{BODY, ChannelEnd, Flit, Move, NONE, Segment};
+use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -26,19 +26,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
         self.tally.flit_hops += count as u64;
-    }
-
-    /// Sends one flit of router `r`, which input and output let cross without the allocator: they take turns as if it had matched them.
-    #[inline(never)]
-    pub(crate) fn send_one<const SINGLE: bool>(&mut self, net: &Net, r: usize, flit: Move) {
-        let base = self.routers.hot(r).base as usize;
-        let port = self.ins.hot_mut(base + usize::from(flit.i));
-        port.rr_out = flit.p + 1;
-        port.rr_vc = (flit.v + 1) & 15;
-        self.outs.hot_mut(base + usize::from(flit.p)).rr_in = flit.i + 1;
-        *self.moves.hot_mut(0) = flit;
-        self.send::<SINGLE>(net, r, base, 0, self.now + net.after_grant);
-        self.tally.flit_hops += 1;
     }
 
     /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
@@ -109,7 +96,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
         } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
+            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
             let flit = |to| Flit { to, packet, key, len };
             if kind == ChannelEnd::Local {
                 self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
@@ -204,17 +191,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.return_marked(net, (i, v), self.now, 0);
     }
 
-    /// The sender of VC `v` of input `i` gets a credit back that has become free in cycle `at`, or hears of a run of them, as `mark`
-    /// says (`streams.rs`).
+    /// The sender of VC `v` of input `i` gets a credit back that is free in cycle `free`, or hears of a run of them, as `mark` says
+    /// (`streams.rs`).
     #[inline(always)]
-    pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), at: u64, mark: u32) {
+    pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         let port = self.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream, at + net.links.hot(usize::from(port.class)).credit_latency);
-        let word = mark | v as u32;
+        let (upstream, credit_at) = (port.upstream, free + net.links.hot(usize::from(port.class)).credit_latency);
         if port.remote {
-            self.mail_credit(upstream, word, credit_at);
+            self.mail_credit(upstream, v as u32 | mark, credit_at);
         } else {
-            self.credits.push(self.now, credit_at, upstream << 4 | word);
+            self.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);
         }
     }
 
@@ -242,9 +228,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(never)]
-    fn mail_credit(&mut self, cut: u32, word: u32, at: u64) {
+    fn mail_credit(&mut self, cut: u32, vc_and_mark: u32, at: u64) {
         let cut = self.cuts[cut as usize];
-        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | word));
+        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
     }
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.

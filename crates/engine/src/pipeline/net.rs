@@ -62,7 +62,7 @@ pub struct Net {
     /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
     /// routing in every step.
     pub compares_credits_of: Option<u8>,
-    /// Flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
+    /// Body flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
     /// matters to nobody.
     pub lone_flits_cross: bool,
     /// Subnetworks whose links the routing looks at, if it does.
@@ -132,6 +132,8 @@ pub struct Net {
 pub enum HeadPath {
     /// It asks for the hop of its route key, or for the one that its routing names now.
     Key,
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`streams.rs`).
+    AmongStreams,
     /// If its key names no hop, the loop will compare its candidates.
     Candidates,
     /// More: another choice in every step, its age, someone watches it, it waits first, or links or routers fail.

@@ -202,7 +202,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.told.reserve(site.channels.len());
         self.power.woken.reserve(self.terminals.len());
         (self.power.has_agents, self.power.is_managed) = (true, true);
-        (self.lone_flits_cross, self.lone_heads_cross, self.streams) = (false, false, Streams::default());
+        (self.lone_flits_cross, self.streams) = (false, Streams::default());
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }

@@ -70,8 +70,8 @@ impl Flow {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
-    pub(crate) fn streams(&self) -> Option<(usize, u16)> {
-        let mut flits = self.streams.flits();
+    pub(crate) fn flows(&self) -> Option<(usize, u16)> {
+        let mut flits = self.streams.flits_under_way();
         let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
         let more = !self.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
             || !self.deliveries.is_empty()

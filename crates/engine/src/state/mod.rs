@@ -357,9 +357,6 @@ pub struct Router<const W: usize> {
     pub switch_requests: Bits<W>,
     /// Inputs with a head that chooses its output again in every allocation step.
     pub choosing: Bits<W>,
-    /// Outputs with a stream (`pipeline/streams.rs`), and the inputs from which these come.
-    pub streams: Bits<W>,
-    pub fed: Bits<W>,
     #[kept(fixed)]
     pub base: u32,
     #[kept(fixed)]
@@ -435,16 +432,22 @@ pub struct Flit {
     pub len: u16,
 }
 
-/// `Flit::key` of a body flit that is alone, of one that is the first of a run (`pipeline/streams.rs`), and of the event after the
-/// last flit of a run.
+/// `Flit::key` of a body flit that goes for itself, of one that is the first of a run (`pipeline/streams.rs`), and of what comes in
+/// the cycle after the last flit of a run.
 pub const BODY: u16 = UNDECIDED;
 pub const RUN_BEGINS: u16 = 1;
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {
-    /// A body flit, or the begin or end of a run of them, as `key` says.
+    /// A body flit that goes for itself.
     #[inline(always)]
-    pub fn of_body(to: u32, key: u16) -> Self {
+    pub fn of_body(to: u32) -> Self {
+        Self::of_run(to, BODY)
+    }
+
+    /// A body flit, or what follows the last one of a run, as `key` says.
+    #[inline(always)]
+    pub fn of_run(to: u32, key: u16) -> Self {
         Self { to, packet: NONE, key, len: 0 }
     }
 }
