@@ -7,7 +7,6 @@ was made is delivered inside of it and every flit can be counted.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 import weft
+from turns import in_turn
 from weft import _engine
 from weft.cli import main
 
@@ -118,11 +118,6 @@ def taken(tried: dict[str, Any]) -> _engine.Point | None:
     except weft.ScenarioError:
         return None
     return point
-
-
-def in_turn(turn: int, loads: tuple[float, ...]) -> tuple[float, ...]:
-    """One of the loads; all of them in `make test-all`."""
-    return loads if "WEFT_TEST_ROUNDS" in os.environ else (loads[turn % len(loads)],)
 
 
 def scenario(

@@ -1,0 +1,16 @@
+"""Which cases a test takes: some of them by turns in `make test`, all in `make test-all`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+T = TypeVar("T")
+
+
+def in_turn(turn: int, cases: Sequence[T]) -> Sequence[T]:
+    """One of the cases; all of them in `make test-all`."""
+    return cases if "WEFT_TEST_ROUNDS" in os.environ or not cases else (cases[turn % len(cases)],)
