@@ -215,8 +215,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => return self.let_compare(net, i, v, packet),
-            HeadPath::Key | HeadPath::Candidates => {}
-            HeadPath::AmongStreams => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
+            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
+            HeadPath::Key | HeadPath::Candidates | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,
