@@ -25,7 +25,7 @@ struct Map<'a, const W: usize, const V: usize> {
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
-    /// to.
+    /// to. Behind those of a run, of which there is no event for each, comes its end, unless the run still flows.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }

@@ -3,6 +3,7 @@
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE};
 use crate::api::spec::FlowControl;
+use crate::base::hash::hash;
 use crate::base::kept::{Kept, Reader, Writer};
 use crate::models::allocation::AllocatorConfig;
 use crate::models::recording::RecordingConfig;
@@ -10,12 +11,21 @@ use crate::network::faults::{Fault, Part};
 use crate::network::spec::{Execution, Spec};
 use crate::pipeline::streams::{LONG_PACKET, Streams};
 
+/// Networks that are drawn at random.
+const CASES: u64 = 24;
+
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
 }
 
 fn simulation(spec: &Spec, blocks: usize) -> Simulation<1, 8> {
     Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation")
+}
+
+/// Terminals answer packets with packets of so many flits, and wait for the answers to two of their own.
+fn answer(spec: &mut Spec, flits: u32) {
+    let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
+    spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
 }
 
 /// How many flits streams have on their way now, about.
@@ -35,17 +45,22 @@ fn told(spec: &Spec, blocks: usize, streams: bool) -> String {
     })
 }
 
+/// Fails where results differ, or where no stream was seen in the first cycles.
 fn assert_same(spec: &Spec, what: &str) {
+    assert!(is_same_with_streams(spec, what), "{what}: there was no stream");
+}
+
+/// Fails where results differ. Returns whether a stream was seen in the first cycles.
+fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
     for blocks in [1, 3] {
         let without = told(spec, blocks, false);
         trials::assert_same(&told(spec, blocks, true), &without, &format!("{what}, {blocks} blocks"));
     }
     let mut simulation = simulation(spec, 1);
-    let flow = (1..=300).any(|cycle| {
+    (1..=300).any(|cycle| {
         simulation.advance(cycle);
         under_way(&simulation) > 0
-    });
-    assert!(flow, "{what}: there was no stream");
+    })
 }
 
 #[test]
@@ -96,11 +111,47 @@ fn streams_change_nothing_in_any_router() {
 fn streams_change_nothing_beside_short_packets() {
     for (request, reply) in [(2, 40), (40, 1), (64, 64)] {
         let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, request, 0.1);
-        let workload = format!(r#"{{"request_reply": {{"packet": "{reply}flits", "outstanding": 2}}}}"#);
-        spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
+        answer(&mut spec, reply);
         spec.links.iter_mut().for_each(|link| link.buffer = 128);
         assert_same(&spec, &format!("requests of {request} flits, replies of {reply}"));
     }
+}
+
+/// Networks with lengths, loads, buffers, delays and switches at random: streams open, are broken and run out of credits in all ways.
+#[test]
+fn streams_change_nothing_in_networks_at_random() {
+    let networks = [
+        (TORUS, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"dimension_order": {}}"#),
+        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+        (TREE, r#"{"up_down": {}}"#),
+    ];
+    let mut with_streams = 0;
+    for case in 0..CASES {
+        let draw = |what: u64, below: u64| hash(case, what as u32, 0, 17) % below;
+        let (topology, routing) = networks[draw(0, 4) as usize];
+        let flits = LONG_PACKET + draw(1, 90) as u32;
+        let mut spec = spec(topology, routing, flits, 0.05 + draw(2, 19) as f64 / 20.0);
+        let is_worm = draw(3, 3) == 0;
+        if is_worm {
+            spec.router.flow_control = FlowControl::Wormhole;
+        }
+        for (k, link) in (0..).zip(&mut spec.links) {
+            link.latency = 1 + draw(10 + k, 12);
+            link.credit_latency = 1 + draw(20 + k, 12);
+            link.vcs = 4 + draw(30 + k, 4) as u8;
+            link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
+        }
+        spec.router.speedup = 1 + draw(4, 3) as u8;
+        spec.router.delay += draw(5, 3);
+        spec.router.hold_switch = !is_worm && draw(6, 4) == 0;
+        if draw(7, 3) == 0 {
+            answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
+        }
+        spec.seed = case;
+        with_streams += u64::from(is_same_with_streams(&spec, &format!("case {case}: {topology}, {flits} flits")));
+    }
+    assert!(2 * with_streams > CASES, "{with_streams} of {CASES} networks had a stream");
 }
 
 /// Samples and the window begin and end while streams flow.
