@@ -42,8 +42,8 @@ test-all: export WEFT_TEST_ROUNDS := 4
 test-all: test-rust test-installed
 
 # A worker takes the next file in the order of tests/conftest.py, not the one with the most tests. There is one more of them than
-# cores, as some tests wait: for the disk, a browser, a process that they have killed.
-WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
+# cores that it may use, as some tests wait: for the disk, a browser, a process that they have killed.
+WORKERS = $(shell $(PYTHON) -c "import os; print((len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()) + 1)")
 PYTEST = $(BIN)/python -m pytest --quiet --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # All targets at once, the bindings among them, so that nothing is compiled a second time with other features.

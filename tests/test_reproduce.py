@@ -178,6 +178,7 @@ def test_a_number_that_is_off_misses_its_claim(
     finding = PAPER.rules[claim].judge(changed(experiment, change))
     assert finding.answer == "missed", finding.measured
     known = {
+        "T-032": "near the knee",
         "T-035": "so 6.0 times",
         "T-038": "fewest links",
         "T-043": "SLaC's stages",
@@ -241,7 +242,10 @@ def test_a_claim_about_traces_shows_its_analogue_and_still_waits() -> None:
 def test_what_was_not_run_is_said() -> None:
     rows = judged(Measured({"uniform": ideal()["uniform"]}))
     assert rows["T-028"].finding.answer == "met"
-    assert rows["T-035"].verdict == "not run because it needs tornado and bit_reverse, which a run without --only has"
+    assert (
+        rows["T-035"].verdict
+        == "not run because it needs the points of tornado.yaml and bit_reverse.yaml: run it without --only"
+    )
     assert rows["T-049"].finding.answer == "by construction", "theory needs no run"
     alone = ideal()["uniform"].filter(pl.col("mechanism") != SLAC)
     assert judged(Measured({"uniform": alone}))["T-029"].verdict == "not run because SLaC was not run"

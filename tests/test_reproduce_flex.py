@@ -181,7 +181,7 @@ def test_the_other_reading_of_the_paths_of_lbr_is_told() -> None:
 
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
-    assert rows["F-105"].verdict == "not run because it needs bit_complement, which a run without --only has"
+    assert rows["F-105"].verdict == "not run because it needs the points of bit_complement.yaml: run it without --only"
     assert rows["F-096"].finding.answer == "met", "a cost needs no run"
     alone = ideal()["bit_complement"].filter(pl.col("routing") == MINIMAL)
     finding = judged(Measured({"bit_complement": alone}))["F-104"]

@@ -205,7 +205,7 @@ def test_bursts_of_both_readings_are_told() -> None:
 
 def test_what_was_not_run_is_said() -> None:
     rows = judged(NOTHING)
-    assert rows["O-015"].verdict == "not run because it needs saturation, which a run without --only has"
+    assert rows["O-015"].verdict == "not run because it needs the points of saturation.yaml: run it without --only"
     assert rows["O-032"].finding.answer == "met", "formulas need no run"
     alone = ideal()["saturation"].filter(pl.col("mechanism") != PB)
     assert judged(Measured({"saturation": alone}))["O-016"].verdict == "not run because PB was not run"

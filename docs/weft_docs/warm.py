@@ -11,12 +11,15 @@ import importlib
 import json
 import os
 import pkgutil
+import select
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -28,8 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READY = "ready\n"
+# The name of the interpreter may be longer than a first line can be, or have spaces.
+START = """\
+#!/bin/sh
+exec {python} -IS {program} "$@"
+"""
 PROGRAM = """\
-#!{python} -IS
 import json, os, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
@@ -46,14 +53,18 @@ def warm() -> Iterator[Path]:
     """The folder of the program, for the search path."""
     with tempfile.TemporaryDirectory(prefix="weft-warm-") as name:
         folder = Path(name)
-        program, address = folder / "weft", str(folder / "socket")
-        program.write_text(PROGRAM.format(python=sys.executable, address=address), encoding="utf-8")
-        program.chmod(0o755)
+        program, start, address = folder / "weft.py", folder / "weft", str(folder / "socket")
+        program.write_text(PROGRAM.format(address=address), encoding="utf-8")
+        names = {"python": shlex.quote(sys.executable), "program": shlex.quote(str(program))}
+        start.write_text(START.format(**names), encoding="utf-8")
+        start.chmod(0o755)
         # a copy lacks the threads that a library has started
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "weft_docs.warm", address]
+        serving = "import sys; from weft_docs.warm import serve; serve(sys.argv[1])"
+        command = [sys.executable, "-c", serving, address]
         docs = Path(__file__).parent.parent
-        with subprocess.Popen(command, cwd=docs, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, cwd=docs, env=environment, stdin=pipe, stdout=pipe, text=True) as server:
             try:
                 assert server.stdout
                 assert server.stdout.readline() == READY, "the process of the command has ended; its reason is above"
@@ -72,12 +83,14 @@ def serve(address: str) -> NoReturn:
     server.bind(address)
     server.listen()
     print(READY, end="", flush=True)
-    while True:
+    # its input ends with the process that has started it
+    while server in select.select([server, sys.stdin], [], [])[0]:
         program, _ = server.accept()
         if os.fork() == 0:
             server.close()
             _run(program)
         program.close()
+    sys.exit()
 
 
 def _run(program: socket.socket) -> NoReturn:
@@ -94,23 +107,27 @@ def _run(program: socket.socket) -> NoReturn:
     os.environ.update(environment)
     sys.argv = ["weft", *arguments]
     threading.Thread(target=_end_with, args=(program,), daemon=True).start()
-    status = 1
+    status = _status(arguments)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    program.sendall(bytes([status]))
+    os._exit(status)
+
+
+def _status(arguments: list[str]) -> int:
+    """The exit status of the command; prints what the interpreter would print of an exception."""
     try:
-        status = cli.main(arguments)
-    except SystemExit as exit_:
-        status = exit_.code if isinstance(exit_.code, int) else int(bool(exit_.code))
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        program.sendall(bytes([status]))
-        os._exit(status)
+        return cli.main(arguments) & 255
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 255
+        print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    return 1
 
 
 def _end_with(program: socket.socket) -> None:
     """Die when the program does."""
     if program.recv(1) == b"":
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

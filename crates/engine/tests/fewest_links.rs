@@ -148,15 +148,36 @@ fn in_a_surge_links_wake_at_the_end_of_its_activation_epoch_and_are_on_when_they
 }
 
 #[test]
+fn wherever_in_a_deactivation_epoch_the_load_rises_the_links_that_it_needs_are_on_soon_and_stay() {
+    for tenth in 0..10 {
+        let jump = 8 * LONG + tenth * EPOCH + EPOCH / 2;
+        let mut sim = changing("root", &[(0, 0.1), (jump, 0.6)]);
+        // the first epoch that is full of it ends after one and a half, and then links wake
+        for k in 0..40 {
+            sim.advance(jump + 3 * EPOCH + k * EPOCH);
+            let on = links(&sim, LinkState::On);
+            assert!(on >= needed(0.6), "jump in epoch {tenth}, epoch {k} after it: {on} links");
+        }
+    }
+}
+
+#[test]
 fn traffic_that_stays_the_same_is_no_surge() {
     // links come on only at ends of deactivation epochs
-    let mut sim = changing("root", &[(0, 0.4)]);
-    sim.advance(6 * LONG + 2);
-    for k in 1..40 {
-        sim.advance(6 * LONG + k * EPOCH + 2);
-        let may_wake = k % 10 == 0;
-        assert!(may_wake || links(&sim, LinkState::Waking) == 0, "epoch {k}: {} wake", links(&sim, LinkState::Waking));
+    for load in [0.1, 0.4] {
+        let mut sim = changing("root", &[(0, load)]);
+        sim.advance(LONG + 2);
+        for k in 1..90 {
+            sim.advance(LONG + k * EPOCH + 2);
+            let (wake, may_wake) = (links(&sim, LinkState::Waking), k % 10 == 0);
+            assert!(may_wake || wake == 0, "load {load}, epoch {k}: {wake} wake");
+        }
     }
+}
+
+/// Links of the 28 that are needed for a load that is carried evenly.
+fn needed(load: f64) -> usize {
+    (28.0 * 2.0 * load / (1.0 + load)) as usize
 }
 
 /// Links that are on at the end of each of the deactivation epochs that follow on cycle `from`.
@@ -170,8 +191,6 @@ fn over_time(sim: &mut Simulation<1, 8>, from: u64, epochs: u64) -> Vec<usize> {
 
 #[test]
 fn six_deactivation_epochs_after_a_start_or_a_rise_it_has_the_links_that_it_keeps() {
-    // for load l carried evenly a share of 2 l / (1 + l) of the 28 links is needed
-    let needed = |load: f64| (28.0 * 2.0 * load / (1.0 + load)) as usize;
     for (initial, loads) in [
         ("root", &[(0, 0.45)][..]),
         ("all_on", &[(0, 0.45)]),

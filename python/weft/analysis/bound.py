@@ -68,8 +68,9 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
 def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
     """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
 
-    k inner routers keep their links to all, the others only those to them. Each of these carries R l / k, where all
-    terminals of a router offer R l, of which nearly all goes to other routers; so k = R l / U_hwm, rounded up.
+    k inner routers keep their links to all, the others only those to them. Each of these carries T l / k, where the
+    T terminals of a router offer T l, of which nearly all goes to other routers; so k = T l / U_hwm, rounded up, and
+    all links are on where that is more than there are routers.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ def consolidated(load: float, routers: int, terminals_per_router: int, high_wate
     active_share(load, routers, routers * terminals_per_router)
     if not 0 < high_water <= 1:
         raise WeftError.saying(f"a high-water mark of {high_water:g}", "take a share of a link, such as 0.99")
-    inner = max(1, math.ceil(terminals_per_router * load / high_water - _ROUNDING))
-    return [(a, b) for a in range(min(inner, routers)) for b in range(a + 1, routers)]
+    inner = max(1, math.ceil(min(routers, terminals_per_router * load / high_water) - _ROUNDING))
+    return [(a, b) for a in range(inner) for b in range(a + 1, routers)]
 
 
 def over_load(loads: Sequence[float], routers: int, terminals: int) -> pl.DataFrame:

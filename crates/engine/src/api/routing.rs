@@ -384,8 +384,10 @@ pub trait RoutingModel {
     /// `aim` names the leg of each packet.
     const TAKES_REPLACEMENTS: bool = false;
     /// Whether it can be one leg of a longer path, if its rings keep no bubble: it names every hop ahead, it reads of a
-    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, which are 0 where a leg begins,
-    /// and wants to hear of nothing else. (What it writes into other fields at a broken link is lost.)
+    /// packet only `dest`, `dim`, `lane` and hashes, and writes only `dim` and `lane`, and wants to hear of nothing
+    /// else. (What it writes into other fields at a broken link is lost.) Where a leg begins `dim` is 0, and so is `lane`, but
+    /// in a second leg behind a first one that became longer as links failed: there it is the number of classes taken so far.
+    /// So a routing that rebuilds its paths counts classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
     /// All these facts, for the registry.
     const ABOUT: About = About {

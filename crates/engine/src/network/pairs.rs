@@ -88,7 +88,11 @@ pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
     if spec.managed[0] && spec.policy.states() != [LinkState::On] && !spec.policy.offers().packets_wait_for_links {
         let name = spec.policy.name();
         let what = format!("under {name} packets go round links that are off, and none leads round that of a terminal");
-        return Err(Refusal::new("power.manages", what, "leave terminal out of manages"));
+        return Err(Refusal::new(
+            "power.manages",
+            what,
+            "leave terminal out of manages: all stands for those between routers",
+        ));
     }
     Ok(())
 }

@@ -97,7 +97,10 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
 def _finding(rule: Rule, measured: Measured) -> Finding:
     lacking = [name for name in rule.needs if name not in measured.frames]
     if lacking:
-        return Finding("not run", because=f"it needs {' and '.join(lacking)}, which a run without --only has")
+        return Finding(
+            "not run",
+            because=f"it needs the points of {' and '.join(f'{name}.yaml' for name in lacking)}: run it without --only",
+        )
     try:
         found = rule.judge(measured)
     except LackingError as problem:

@@ -6,20 +6,22 @@
 //! little. Here the whole matrix of traffic decides.
 //! # Parameters
 //! high_water: how full links may be, between 0 and 1, where packets of one flit come at random: they wait as long, on
-//! average, as on channels of this utilisation, and no channel is above the middle between it and 1. Where flits come
+//! average, as on channels of this utilisation, and no channel is planned above the middle between it and 1. Where flits come
 //! together (long packets, bursts) links are less full, so that packets wait as long, set against the time that they take
 //! without waiting; activation_epoch \[time\]: how often a planner looks for surges; deactivation_epoch \[time\]: over
 //! which it measures the matrix, and how often it plans anew; wake \[time\]: from off to on; initial: links that are on in
 //! cycle 0; hub: the member whose links to all others stay on.
 //! # Guarantees
-//! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation
-//! epoch the planner takes, of several nested families of sets of links, the smallest set that it finds to carry the
-//! traffic of the last epochs (`plan.rs`), if that is smaller than what is on by a hundredth of all links, or if what is on
-//! would not do. Where an epoch brings so much more that this is no chance (the more flits come together, the more), it
-//! alone counts: links for some of the traffic would be too few. In a surge (an activation epoch with more traffic than is
-//! usual, by four standard deviations and a twentieth) it adds links at once. New links are on before others drain, `wake`
-//! after the plan; one change at a time: while a link drains, no other change begins. A link that drains takes no new
-//! packet, and goes dark, at the end of an activation epoch, when its buffers are empty and all credits home.
+//! The star around the hub is on, so any two members have a link or a way over one other. At the end of a deactivation epoch
+//! the planner takes, of several nested families of sets of links, the smallest set that it finds to carry the traffic of the
+//! last epochs (`plan.rs`), if that is smaller than what is on by a hundredth of all links, or if what is on would not do.
+//! Where an epoch brings so much more that this is no chance, it alone counts: links for some of the traffic would be too
+//! few. That takes four standard deviations, and a twentieth more than before; where f flits come together, f / 2 times
+//! these: packets of 40 flits must double the load. In a surge (an activation epoch with more traffic than is usual, by four
+//! standard deviations and a twentieth), and in every activation epoch before the first plan, it adds links at once; no link
+//! goes at the end of a deactivation epoch in which traffic surged. New links are on before others drain, `wake` after the
+//! plan, and until then no other change begins. A link that drains takes no new packet, and goes dark, at the end of an
+//! activation epoch, when its buffers are empty and all credits home; if it is wanted before, it is on at once.
 //! # Not modelled
 //! The time and the flits that reports take to the planner, and its orders back: R (R - 1) counters of 32 bits per epoch in a
 //! subnetwork of R routers. Links that fail: refused with routings that go by links that are on. What a plan costs the

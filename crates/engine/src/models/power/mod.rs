@@ -115,15 +115,23 @@ fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal>
     if managed_of(site, &nets).next().is_none() {
         let what =
             format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
-        return Err(Refusal::new("power.manages", what, format!("name such a class, or {}", leave_links_on())));
+        return Err(Refusal::new("power.manages", what, manageable(site, &nets)));
     }
     let mut others = (1..site.managed.len()).filter(|&class| site.managed[class]);
     if let Some(class) = others.find(|&class| !nets.classes[..nets.count].contains(&(class as u8))) {
-        let name = site.class_name(class);
-        let what = format!("{policy} can't switch {name} links: their routers are not all neighbours");
-        return Err(Refusal::new("power.manages", what, format!("leave {name} out of manages")));
+        let what =
+            format!("{policy} can't switch {} links: their routers are not all neighbours", site.class_name(class));
+        return Err(Refusal::new("power.manages", what, manageable(site, &nets)));
     }
     Ok(nets)
+}
+
+/// For messages: the classes of links that policies of subnetworks can manage, or how else to go on.
+fn manageable(site: &Site, nets: &Subnets) -> String {
+    let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
+    let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();
+    names.dedup();
+    if names.is_empty() { leave_links_on() } else { format!("write manages: [{}]", names.join(", ")) }
 }
 
 /// The subnetworks of a router whose links the policy switches.

@@ -1,5 +1,5 @@
-//! The star around the hub of every subnetwork: the links that join all routers, and stay on under every policy that
-//! switches the others.
+//! The star around the hub of every subnetwork: the links of one of its routers, which join all of them. They stay on under
+//! `fewest_links`, under `static` without a list of its own, and under `tcep` as long as the hub does not move.
 
 use crate::api::subnetworks::Subnets;
 use crate::state::LinkState;

@@ -14,7 +14,8 @@ pub(super) struct Around {
     vcs: VcsAround,
 }
 
-/// Counters of one block, one record for each channel. No link fails under this policy, so a packet goes where it has chosen to.
+/// Counters of one block, one record for each channel. No link fails under this policy, so no packet leaves the
+/// detour that it was counted for.
 #[derive(Debug, Kept)]
 pub(super) struct Ledger {
     #[kept(each)]

@@ -75,6 +75,8 @@ struct Line {
     total: f64,
     usual: f64,
     variance: f64,
+    /// Traffic surged in this deactivation epoch.
+    surged: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, Kept)]
@@ -109,15 +111,16 @@ impl Overseer for Planner {
             if long {
                 line.end_matrix(policy);
             }
-            if !line.is_at_rest() {
+            if line.until.is_some() {
                 continue;
             }
-            if long {
+            // what was sent before a surge says nothing of what will be: then no link goes
+            if surges || long && line.surged {
+                line.grow(policy, network, now);
+            } else if long {
                 line.plan_anew(policy, network, now);
             }
-            if surges && line.is_at_rest() {
-                line.grow(policy, network, now);
-            }
+            line.surged &= !long;
         }
     }
 }
@@ -161,16 +164,13 @@ fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
             total: 0.0,
             usual: 0.0,
             variance: 0.0,
+            surged: false,
         }
     };
     firsts.map(line).collect()
 }
 
 impl Line {
-    fn is_at_rest(&self) -> bool {
-        self.until.is_none() && self.draining.iter().all(|&row| row == 0)
-    }
-
     /// All ordered pairs of members.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let members = self.members;
@@ -181,7 +181,8 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Sees what was sent in the activation epoch that ends. Returns whether that is a surge.
+    /// Sees what was sent in the activation epoch that ends. Returns whether links are to be added for it: in a surge, and as
+    /// long as no deactivation epoch has ended.
     fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
         for pair in self.pairs() {
             let place = pair.0 * self.members + pair.1;
@@ -196,13 +197,18 @@ impl Line {
         }
         let total = self.latest.iter().sum::<f64>().max(0.0);
         let before = std::mem::replace(&mut self.total, total);
+        let begins = self.mean.is_empty();
+        if begins {
+            self.usual = total;
+        }
         let more = total - self.usual;
         let surges = self.is_surge(more, self.usual);
+        self.surged |= surges;
         // of packets of one flit that come at random, the mean is the variance, both in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
-        surges
+        surges || begins
     }
 
     /// Whether so much `more` than is usual is no chance.
@@ -264,17 +270,20 @@ impl Line {
                 return;
             }
         }
-        self.begin(network, plan, now);
+        self.begin(policy, network, plan, now);
     }
 
-    /// Adds what the traffic of the last activation epoch needs, and more, to the links that are on.
+    /// If the links that are on are too few for the traffic of the last activation epoch, and more, adds those that it needs
+    /// and those that still drain.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
         if !traffic.fits(&self.on, &mut Vec::new()) {
             let mut plan = traffic.fewest();
-            plan.iter_mut().zip(&self.on).for_each(|(row, on)| *row |= on);
-            self.begin(network, plan, now);
+            for (row, (on, draining)) in plan.iter_mut().zip(self.on.iter().zip(&self.draining)) {
+                *row |= on | draining;
+            }
+            self.begin(policy, network, plan, now);
         }
     }
 
@@ -282,12 +291,18 @@ impl Line {
         Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
     }
 
-    /// Begins to change the links to those of the plan.
-    fn begin(&mut self, network: &mut dyn Network, plan: Links, now: u64) {
+    /// Begins to change the links to those of the plan. Those of them that drain are on at once; others that drain go on.
+    fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
         if plan == self.on {
             return;
         }
         self.plan = plan;
+        for link in common(&self.draining, &self.plan) {
+            self.enter(network, link, LinkState::On, now);
+            self.tell(policy, network, link, true);
+            flip(&mut self.draining, link, false);
+            flip(&mut self.on, link, true);
+        }
         for link in missing(&self.on, &self.plan) {
             self.enter(network, link, LinkState::Waking, now);
         }
@@ -341,6 +356,12 @@ impl Line {
             network.know(own, &policy.nets, self.d, (a as u8, b as u8), active);
         }
     }
+}
+
+/// Links that both sets have, with the higher member first.
+fn common(one: &Links, other: &Links) -> Vec<(usize, usize)> {
+    let others: Links = other.iter().map(|row| !row).collect();
+    missing(&others, one)
 }
 
 /// Links of the second set that the first has not, with the higher member first.
