@@ -109,6 +109,19 @@ fn no_allocation_on_a_torus() {
     check_all_loads("torus", spec(TORUS, DOR));
 }
 
+/// Packets whose body flits move in streams, which begin and end all the time.
+#[test]
+fn no_allocation_where_body_flits_stream() {
+    for (what, topology) in [("hyperx", HYPERX), ("torus", TORUS)] {
+        for load in [0.1, 0.5, 1.0] {
+            let mut spec = spec(topology, DOR);
+            packets(&mut spec, 40, VirtualCutThrough, 80);
+            spec.set_load(load);
+            check_no_allocation(&format!("{what}, 40 flits at {load}"), &spec);
+        }
+    }
+}
+
 #[test]
 fn no_allocation_with_links_that_sleep() {
     let mut spec = spec(HYPERX, UGAL_P);

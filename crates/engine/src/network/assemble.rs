@@ -14,6 +14,7 @@ use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
 use crate::pipeline::net::{HeadPath, Net, NetJob, Repair};
+use crate::pipeline::streams;
 use crate::state::link_class::Link;
 use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
@@ -94,7 +95,7 @@ pub(crate) fn net_with(
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
         links,
-        heads,
+        heads: if body_flits_stream(spec, &common, lone_flits_cross, rings) { HeadPath::AmongStreams } else { heads },
         compares_credits_of,
         lone_flits_cross,
         subnets: pairs::subnetworks(spec),
@@ -151,6 +152,12 @@ fn head_path(slow: bool, chooses: bool) -> HeadPath {
 fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: bool) -> bool {
     let decides_ahead = needs.decides == Decides::Ahead && needs.sensor.is_none();
     !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0
+}
+
+/// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
+/// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
+fn body_flits_stream(spec: &Spec, common: &Common, lone_flits_cross: bool, rings: bool) -> bool {
+    lone_flits_cross && !rings && common.board.is_none() && spec.traffic.longest() >= streams::LONG_PACKET
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

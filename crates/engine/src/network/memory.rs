@@ -12,6 +12,7 @@ use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
 use crate::network::transit::Transit;
 use crate::pipeline::block::Cut;
+use crate::pipeline::streams;
 use crate::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
 use weft_topology::Port;
 
@@ -72,7 +73,8 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
     let classes = u64::from(spec.links.iter().map(|link| link.vcs).max().unwrap_or(1)).next_power_of_two();
     let words = (u64::from(graph.radix()) * classes).div_ceil(64);
     let of_port = size::<InputUnit<V>>() + size::<Bits<W>>() * classes + size::<u32>();
-    let of_channel = size::<OutputUnit<V>>() + size::<Account>() + 2 * size::<u16>();
+    let of_streams = streams::bytes_per_channel(spec.traffic.longest());
+    let of_channel = size::<OutputUnit<V>>() + size::<Account>() + 2 * size::<u16>() + of_streams;
     let sources: u64 =
         spec.traffic.jobs.iter().map(|job| (job.terminals.len() * (64 + 8 * job.phases.len())) as u64).sum();
     let blocks = Blocks::of(spec, how);

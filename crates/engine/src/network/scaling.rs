@@ -47,6 +47,7 @@ where
                 take_of_thread(&self.net, &mut self.blocks, k, 0);
                 spent.1 = clock() - begun;
             }
+            self.blocks.iter_mut().for_each(|block| block.settle_streams(&self.net));
             observed.windows.push(spent);
             (self.now, self.windows_done) = (next, self.windows_done + 1);
         }

@@ -220,6 +220,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             advance_all(net, &*self.allocator, &mut self.blocks, (&self.post, &self.cores), windows);
             self.windows_done += (until - now).div_ceil(self.window);
         }
+        self.blocks.iter_mut().for_each(|block| block.settle_streams(&self.net));
         self.now = until;
     }
 
@@ -365,6 +366,8 @@ mod boards;
 mod lone_flits;
 #[cfg(test)]
 mod steady_flows;
+#[cfg(test)]
+mod streams;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

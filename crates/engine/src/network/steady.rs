@@ -98,10 +98,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Whether only body flits and credits are under way, and so many flits are to come that a search may pay.
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
-        let streams = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.streams()?)));
+        let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
         let ports: usize = self.blocks.iter().map(|block| block.ins.len()).sum();
         let pays = |(flits, left): (usize, u16)| flits as u64 * u64::from(left) >= MOVES_PER_PORT * ports as u64;
-        streams.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
+        flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
 
     /// Advances step by step, at most to `until`, to a cycle in which the state is what it is now, but for counts.

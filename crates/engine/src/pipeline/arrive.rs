@@ -5,26 +5,34 @@ use crate::api::view::Told;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{HeadPath, Net};
+use crate::pipeline::streams;
 use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
-        if net.each_credit_wakes {
-            self.count_credits::<SINGLE, true>(net);
+        if !SINGLE && self.streams.are_on() {
+            self.count_credits::<false, false, true>(net);
+            self.count_credit_runs(net);
+        } else if net.each_credit_wakes {
+            self.count_credits::<SINGLE, true, false>(net);
         } else {
-            self.count_credits::<SINGLE, false>(net);
+            self.count_credits::<SINGLE, false, false>(net);
         }
     }
 
-    /// `EACH`: any credit may be the one that some head waits for.
+    /// `EACH`: any credit may be the one that some head waits for. `STREAMS`: credits may come in runs.
     #[inline(always)]
-    fn count_credits<const SINGLE: bool, const EACH: bool>(&mut self, net: &Net) {
+    fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.credits.due(self.now) {
             if net.brings {
                 self.bring_for_credits((first, len));
             }
             for k in 0..len {
                 let word = self.credits.item(first, k);
+                if STREAMS && streams::is_of_run(word) {
+                    self.receive_credit_run(net, word);
+                    continue;
+                }
                 self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
             }
             self.credits.release(self.now);
@@ -36,7 +44,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A credit has come back: the buffer behind output `o` has room for one more flit.
     #[inline(always)]
-    fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
+    pub(crate) fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
         let out = self.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
@@ -91,10 +99,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if net.brings {
                 self.bring_for_flits(net, (first, len));
             }
-            for k in 0..len {
-                self.receive::<SINGLE>(net, self.flits.item(first, k));
+            if !SINGLE && self.streams.are_on() {
+                self.receive_among_streams(net, (first, len));
+            } else {
+                for k in 0..len {
+                    self.receive::<SINGLE>(net, self.flits.item(first, k));
+                }
             }
             self.flits.release(self.now);
+        }
+        if !SINGLE && self.streams.are_on() {
+            self.receive_runs(net);
         }
         if net.fast_links {
             while let Some(flit) = self.paces.arriving.pop() {
@@ -134,12 +149,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if SINGLE || flit.packet != NONE {
             self.receive_head::<SINGLE>(net, flit);
         } else {
-            self.receive_body(flit.to);
+            self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub(crate) fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
             let segment = self.segments.items.hot_mut(flit.packet as usize);
@@ -163,8 +178,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
+    /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
-    fn receive_body(&mut self, to: u32) {
+    pub(crate) fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
         let port = self.ins.hot(i);
         let tail = port.last(v);
@@ -174,14 +190,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
             let held = *port.output_vc.hot(v);
             let (p, vc) = ((held >> 4) as usize, held & 15);
-            let out = self.outs.hot_mut(port.base(i) + p);
+            let (o, r) = (port.base(i) + p, port.router as usize);
+            if STREAMS {
+                self.interrupt(net, o);
+            }
+            let out = self.outs.hot_mut(o);
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.lone_flits_cross {
                 self.fresh_flits.push(to);
             } else {
-                let r = port.router as usize;
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
             }
@@ -196,7 +215,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => return self.let_compare(net, i, v, packet),
-            HeadPath::Key | HeadPath::Candidates => {}
+            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
+            HeadPath::Key | HeadPath::Candidates | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return,

@@ -17,6 +17,7 @@ use crate::pipeline::net::Net;
 use crate::pipeline::pace::{Paces, Slowed};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
+use crate::pipeline::streams::Streams;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
@@ -106,6 +107,8 @@ pub struct Block<const W: usize, const V: usize> {
     /// leave.
     #[kept(fixed)]
     pub lone_flits_cross: bool,
+    /// Body flits that follow each other and are alone; off unless packets are long.
+    pub(crate) streams: Streams,
     /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
     #[kept(scratch)]
     pub fresh_flits: Vec<u32>,
@@ -220,7 +223,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.active.is_empty() && self.busy.is_empty()
+        self.active.is_empty() && self.busy.is_empty() && self.streams.are_quiet()
     }
 
     fn nothing_due(&self, net: &Net) -> bool {

@@ -41,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// For the credits of a chunk: their output units.
+    /// For the credits of a chunk: their output units. A mark (`streams.rs`) makes it ask for what is not there, which does nothing.
     #[inline(never)]
     pub(crate) fn bring_for_credits(&self, (first, len): (u32, usize)) {
         self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));

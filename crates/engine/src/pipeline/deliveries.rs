@@ -68,6 +68,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether terminal `t` has nothing to inject before its source is due.
     pub(crate) fn is_idle(&self, t: usize) -> bool {
-        !self.busy.contains(t) && !self.terminals.hot(t).waiting
+        // one that sends a stream is neither busy nor does it wait
+        let terminal = self.terminals.hot(t);
+        !self.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
     }
 }

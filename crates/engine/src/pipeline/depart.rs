@@ -188,12 +188,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The sender of VC `v` of input `i` gets its credit back.
     #[inline(always)]
     pub(crate) fn return_credit(&mut self, net: &Net, i: usize, v: usize) {
+        self.return_marked(net, (i, v), self.now, 0);
+    }
+
+    /// The sender of VC `v` of input `i` gets a credit back that is free in cycle `free`, or hears of a run of them, as `mark` says
+    /// (`streams.rs`).
+    #[inline(always)]
+    pub(crate) fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         let port = self.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream, self.now + net.links.hot(usize::from(port.class)).credit_latency);
+        let (upstream, credit_at) = (port.upstream, free + net.links.hot(usize::from(port.class)).credit_latency);
         if port.remote {
-            self.mail_credit(upstream, v, credit_at);
+            self.mail_credit(upstream, v as u32 | mark, credit_at);
         } else {
-            self.credits.push(self.now, credit_at, upstream << 4 | v as u32);
+            self.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);
         }
     }
 
@@ -221,9 +228,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     #[inline(never)]
-    fn mail_credit(&mut self, cut: u32, vc: usize, at: u64) {
+    fn mail_credit(&mut self, cut: u32, vc_and_mark: u32, at: u64) {
         let cut = self.cuts[cut as usize];
-        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc as u32));
+        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
     }
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.

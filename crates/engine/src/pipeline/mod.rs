@@ -23,6 +23,7 @@ pub mod power;
 pub mod recorders;
 pub mod spy;
 pub mod steady;
+pub mod streams;
 pub mod switch_allocation;
 pub mod tally;
 pub mod timers;

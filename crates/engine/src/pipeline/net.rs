@@ -132,6 +132,8 @@ pub struct Net {
 pub enum HeadPath {
     /// It asks for the hop of its route key, or for the one that its routing names now.
     Key,
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`streams.rs`).
+    AmongStreams,
     /// If its key names no hop, the loop will compare its candidates.
     Candidates,
     /// More: another choice in every step, its age, someone watches it, it waits first, or links or routers fail.

@@ -27,15 +27,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.tells {
             self.deliver(net);
         }
-        for word in 0..self.busy.0.len() {
-            let mut bits = *self.busy.0.hot(word);
-            while bits != 0 {
-                let t = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                if SINGLE || !self.sends_body(net, t, measured) {
-                    self.send_from::<SINGLE>(net, t, measured);
-                }
-            }
+        if !SINGLE && self.streams.are_on() {
+            self.send_from_busy::<false, true>(net, measured);
+        } else {
+            self.send_from_busy::<SINGLE, false>(net, measured);
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
             if net.brings {
@@ -57,6 +52,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
             }
             self.alarms.release(self.now);
+        }
+    }
+
+    /// Sends one flit of each terminal that has a packet. `STREAMS`: its body flits may leave in streams.
+    #[inline(always)]
+    fn send_from_busy<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net, measured: u64) {
+        for word in 0..self.busy.0.len() {
+            let mut bits = *self.busy.0.hot(word);
+            while bits != 0 {
+                let t = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if SINGLE || !self.sends_body::<STREAMS>(net, t, measured) {
+                    self.send_from::<SINGLE>(net, t, measured);
+                }
+            }
         }
     }
 
@@ -149,10 +159,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.sleep(net, t, self.now + 1);
     }
 
-    /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it. Else it does nothing, and returns
-    /// false.
+    /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it; `STREAMS`: and those behind it, if it
+    /// opens a stream. Else it does nothing, and returns false.
     #[inline(always)]
-    fn sends_body(&mut self, net: &Net, t: usize, measured: u64) -> bool {
+    fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
         let terminal = self.terminals.hot_mut(t);
         let (out, vc) = (self.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
         // without a packet no flits are left, and before the head all are
@@ -160,6 +170,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         {
             return false;
         }
+        if STREAMS && self.opens_source(net, t, vc) {
+            return true;
+        }
+        let terminal = self.terminals.hot_mut(t);
+        let out = self.outs.hot_mut(terminal.out as usize);
         out.spend::<false>(vc, net.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);

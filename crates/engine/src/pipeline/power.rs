@@ -8,6 +8,7 @@ use crate::pipeline::block::Block;
 use crate::pipeline::bundles::Bundles;
 use crate::pipeline::facade::Facade;
 use crate::pipeline::net::Net;
+use crate::pipeline::streams::Streams;
 use crate::pipeline::timers::Timers;
 use crate::state::rate::Pace;
 use crate::state::{Account, ChannelEnd, Gate, LinkState, OutputUnit};
@@ -201,7 +202,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.told.reserve(site.channels.len());
         self.power.woken.reserve(self.terminals.len());
         (self.power.has_agents, self.power.is_managed) = (true, true);
-        self.lone_flits_cross = false;
+        (self.lone_flits_cross, self.streams) = (false, Streams::default());
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }

@@ -8,7 +8,8 @@
 use crate::base::bits::Bits;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
+use crate::pipeline::streams::Streams;
+use crate::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
 
 /// A source must have so many flits left of its packet that the search for a period may pay.
 const WORTH: u16 = 64;
@@ -23,6 +24,7 @@ pub(crate) struct Snapshot<const W: usize, const V: usize> {
     requesters: Vec<Bits<W>>,
     terminals: Vec<Terminal>,
     segments: Vec<Segment>,
+    streams: Streams,
     packets: usize,
     /// Routers and terminals that have work to do.
     active: Vec<u64>,
@@ -68,9 +70,9 @@ impl Flow {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
-    pub(crate) fn streams(&self) -> Option<(usize, u16)> {
-        let mut flits = 0;
-        let is_body = |flit: &Flit| flit.packet == NONE;
+    pub(crate) fn flows(&self) -> Option<(usize, u16)> {
+        let mut flits = self.streams.flits_under_way();
+        let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
         let more = !self.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
             || !self.deliveries.is_empty()
             || !self.turning.is_empty()
@@ -89,6 +91,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             requesters: self.requesters.clone(),
             terminals: self.terminals.clone(),
             segments: self.segments.items.clone(),
+            streams: self.streams.by_distance(self.now),
             packets: self.packets.in_use(),
             active: self.active.0.clone(),
             busy: self.busy.0.clone(),
@@ -113,6 +116,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.routers == then.routers
             && self.ins == then.ins
             && self.requesters == then.requesters
+            && self.streams.by_distance(self.now) == then.streams
             && self.packets.in_use() == then.packets
             && (&self.active.0, &self.busy.0) == (&then.active, &then.busy)
             && (&self.vc_turns, &self.vc_accepts, &self.vc_grants)
@@ -203,6 +207,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += flow.counts.flit_hops * periods;
         self.tally.injected_flits += flow.counts.injected * periods;
         self.tally.accepted_flits += flow.counts.accepted * periods;
+        self.streams.delay(cycles);
         self.flits.delay(cycles);
         self.credits.delay(cycles);
         let asleep = if net.tells { Vec::new() } else { self.alarms.take_all() };

@@ -81,6 +81,11 @@ impl Tally {
         at.wrapping_sub(self.window.0) < self.window.1 - self.window.0
     }
 
+    /// How many of the cycles from `from` to before `end` are in the window.
+    pub fn cycles_inside(&self, from: u64, end: u64) -> u64 {
+        end.min(self.window.1).saturating_sub(from.max(self.window.0))
+    }
+
     #[inline(always)]
     pub fn accepted(&mut self, at: u64) {
         self.accepted_flits += u64::from(self.inside(at));

@@ -10,6 +10,7 @@ use crate::api::routing::Hop;
 use crate::network::simulation::Simulation;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
+use crate::pipeline::streams;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
 use crate::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
 use std::collections::HashSet;
@@ -24,7 +25,7 @@ struct Map<'a, const W: usize, const V: usize> {
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
-    /// to.
+    /// to. Behind those of a run, of which there is no event for each, comes its end, unless the run still flows.
     credits: HashSet<(usize, usize, usize)>,
     flits: HashSet<Queue>,
 }
@@ -64,7 +65,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn new(net: &'a Net, blocks: &'a [Block<W, V>], policy_rests: bool) -> Self {
         let (mut credits, mut flits) = (HashSet::new(), HashSet::new());
         for (b, block) in blocks.iter().enumerate() {
-            block.credits.for_each(|w| _ = credits.insert((b, (w >> 4) as usize, (w & 15) as usize)));
+            block.credits.for_each(|w| _ = credits.insert((b, streams::output(w), (w & 15) as usize)));
             block.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
         }
         Self { net, blocks, policy_rests, credits, flits }

@@ -171,10 +171,16 @@ impl<const V: usize> OutputUnit<V> {
     /// A flit that could be on the link in cycle `earliest` leaves after those that already wait for it. Returns the cycle.
     #[inline(always)]
     pub fn depart(&mut self, earliest: u64) -> u64 {
-        let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
-        let depart = earliest + wait as u64;
+        let depart = self.departure(earliest);
         self.next_free = depart as u32 + 1;
         depart
+    }
+
+    /// When such a flit would leave.
+    #[inline(always)]
+    pub fn departure(&self, earliest: u64) -> u64 {
+        let wait = (self.next_free.wrapping_sub(earliest as u32) as i32).max(0);
+        earliest + wait as u64
     }
 
     /// A flit is sent into VC `vc` of the buffer at the far end, and uses one credit. `need`: credits that a head
@@ -182,6 +188,12 @@ impl<const V: usize> OutputUnit<V> {
     #[inline(always)]
     pub fn spend<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         self.flits += 1;
+        self.use_credit::<SINGLE>(vc, need);
+    }
+
+    /// Uses one credit of VC `vc`. `need`: credits that a head needs.
+    #[inline(always)]
+    pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
         let credits = self.credits.hot_mut(vc);
         *credits -= 1;
         let left = *credits;
@@ -190,6 +202,17 @@ impl<const V: usize> OutputUnit<V> {
         }
         if !SINGLE && left + 1 == need {
             self.vcs_with_room &= !(1 << vc);
+        }
+    }
+
+    /// A credit of VC `vc`, for which nobody waits, has come back. `need`: credits that a head needs.
+    pub fn regain_credit(&mut self, vc: usize, need: u16) {
+        let credits = self.credits.hot_mut(vc);
+        *credits += 1;
+        let left = *credits;
+        self.vcs_with_credit |= 1 << vc;
+        if left == need {
+            self.vcs_with_room |= 1 << vc;
         }
     }
 }
@@ -403,16 +426,29 @@ pub struct Flit {
     pub to: u32,
     /// The packet, for a head flit; `NONE` for a body flit.
     pub packet: u32,
+    /// Route key of a head flit; for a body flit [`BODY`], [`RUN_BEGINS`] or [`RUN_ENDS`].
     pub key: u16,
     /// Flits of the packet, for a head flit.
     pub len: u16,
 }
 
+/// `Flit::key` of a body flit that goes for itself, of one that is the first of a run (`pipeline/streams.rs`), and of what comes in
+/// the cycle after the last flit of a run.
+pub const BODY: u16 = UNDECIDED;
+pub const RUN_BEGINS: u16 = 1;
+pub const RUN_ENDS: u16 = 2;
+
 impl Flit {
-    /// A body flit.
+    /// A body flit that goes for itself.
     #[inline(always)]
     pub fn of_body(to: u32) -> Self {
-        Self { to, packet: NONE, key: UNDECIDED, len: 0 }
+        Self::of_run(to, BODY)
+    }
+
+    /// A body flit, or what follows the last one of a run, as `key` says.
+    #[inline(always)]
+    pub fn of_run(to: u32, key: u16) -> Self {
+        Self { to, packet: NONE, key, len: 0 }
     }
 }
 

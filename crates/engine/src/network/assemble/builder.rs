@@ -15,10 +15,11 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
-use crate::pipeline::net::{Net, NetJob};
+use crate::pipeline::net::{HeadPath, Net, NetJob};
 use crate::pipeline::pace::{Paces, Rates};
 use crate::pipeline::power::Power;
 use crate::pipeline::recorders::Recorders;
+use crate::pipeline::streams::Streams;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
 use crate::state::link_class::Link;
@@ -192,6 +193,7 @@ impl Builder<'_> {
             grants: vec![Bits::default(); radix],
             offers: vec![0; radix],
             lone_flits_cross: net.lone_flits_cross,
+            streams: if self.has_streams() { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
@@ -226,6 +228,10 @@ impl Builder<'_> {
         block
     }
 
+    fn has_streams(&self) -> bool {
+        self.net.heads == HeadPath::AmongStreams
+    }
+
     /// The trunk of each output of a router.
     fn trunks(&self) -> Vec<Trunk> {
         let graph = &*self.spec.graph;
@@ -253,10 +259,12 @@ impl Builder<'_> {
             // allocation step.
             let steps = self.longest(|l| (l.latency + net.after_grant) * u64::from(net.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
+            // of short runs, every second flit is followed by the end of its run
+            let events = if self.has_streams() { most + most / 2 } else { most };
             *mail = Mail {
-                flits: Vec::with_capacity(most),
+                flits: Vec::with_capacity(events),
                 packets: Vec::with_capacity(most),
-                credits: Vec::with_capacity(most),
+                credits: Vec::with_capacity(events),
                 slowed: Vec::with_capacity(if net.rates.is_some() { 4 * channels } else { 0 }),
                 messages: Vec::with_capacity(if self.policy.control().is_some() { 4 * channels } else { 0 }),
             };

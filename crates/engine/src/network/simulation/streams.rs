@@ -1,0 +1,215 @@
+//! Tests that nothing changes if body flits that follow each other move in streams (`pipeline/streams.rs`).
+
+use super::Simulation;
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE};
+use crate::api::spec::FlowControl;
+use crate::base::hash::hash;
+use crate::base::kept::{Kept, Reader, Writer};
+use crate::models::allocation::AllocatorConfig;
+use crate::models::recording::RecordingConfig;
+use crate::network::faults::{Fault, Part};
+use crate::network::spec::{Execution, Spec};
+use crate::pipeline::streams::{LONG_PACKET, Streams};
+
+/// Networks that are drawn at random.
+const CASES: u64 = 24;
+
+fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
+    trials::spec(topology, routing, flits, load, (300, 600))
+}
+
+fn simulation(spec: &Spec, blocks: usize) -> Simulation<1, 8> {
+    Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation")
+}
+
+/// Terminals answer packets with packets of so many flits, and wait for the answers to two of their own.
+fn answer(spec: &mut Spec, flits: u32) {
+    let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
+    spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
+}
+
+/// How many flits streams have on their way now, about.
+fn under_way(simulation: &Simulation<1, 8>) -> usize {
+    simulation.blocks.iter().map(|block| block.streams.flits_under_way()).sum()
+}
+
+/// All that a run tells, in streams or with every flit for itself.
+fn told(spec: &Spec, blocks: usize, streams: bool) -> String {
+    trials::told(spec, blocks, |simulation| {
+        for block in &mut simulation.blocks {
+            assert!(block.streams.are_on(), "the test would compare two runs that are the same anyway");
+            if !streams {
+                block.streams = Streams::default();
+            }
+        }
+    })
+}
+
+/// Fails where results differ, or where no stream was seen in the first cycles.
+fn assert_same(spec: &Spec, what: &str) {
+    assert!(is_same_with_streams(spec, what), "{what}: there was no stream");
+}
+
+/// Fails where results differ. Returns whether a stream was seen in the first cycles.
+fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
+    for blocks in [1, 3] {
+        let without = told(spec, blocks, false);
+        trials::assert_same(&told(spec, blocks, true), &without, &format!("{what}, {blocks} blocks"));
+    }
+    let mut simulation = simulation(spec, 1);
+    (1..=300).any(|cycle| {
+        simulation.advance(cycle);
+        under_way(&simulation) > 0
+    })
+}
+
+#[test]
+fn streams_change_nothing_on_any_network() {
+    let networks = [
+        (TORUS, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"valiant": {}}"#),
+        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+        (TREE, r#"{"up_down": {}}"#),
+        (TORUS, r#"{"ecmp": {}}"#),
+    ];
+    for (topology, routing) in networks {
+        for (flits, load) in [(LONG_PACKET, 0.4), (40, 0.1), (40, 1.0), (90, 0.3), (300, 0.2)] {
+            let spec = spec(topology, routing, flits, load);
+            assert_same(&spec, &format!("{topology}, {routing}, {flits} flits, load {load}"));
+        }
+    }
+}
+
+#[test]
+fn streams_change_nothing_in_any_router() {
+    let with = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 40, 0.5);
+        change(&mut spec);
+        spec
+    };
+    for allocator in AllocatorConfig::examples() {
+        assert_same(&with(&|spec| spec.router.allocator = allocator.clone()), &format!("{allocator:?}"));
+    }
+    assert_same(&with(&|spec| spec.router.speedup = 1), "no speedup");
+    assert_same(&with(&|spec| spec.router.speedup = 3), "speedup of 3");
+    assert_same(&with(&|spec| spec.router.hold_switch = true), "packets are kept apart");
+    assert_same(&with(&|spec| spec.router.ejection_delay += 5), "slow ejection");
+    assert_same(&with(&|spec| spec.links.iter_mut().for_each(|link| link.vcs = 2)), "two VCs");
+    for buffer in [3, 12] {
+        // flits wait for credits, and streams end for want of them
+        let worms = |spec: &mut Spec| {
+            spec.router.flow_control = FlowControl::Wormhole;
+            spec.links.iter_mut().for_each(|link| link.buffer = buffer);
+        };
+        assert_same(&with(&worms), &format!("worms, buffers of {buffer} flits"));
+    }
+}
+
+/// Short packets between long ones: requests of 2 flits, replies of 40, which terminals send when a request has come.
+#[test]
+fn streams_change_nothing_beside_short_packets() {
+    for (request, reply) in [(2, 40), (40, 1), (64, 64)] {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, request, 0.1);
+        answer(&mut spec, reply);
+        spec.links.iter_mut().for_each(|link| link.buffer = 128);
+        assert_same(&spec, &format!("requests of {request} flits, replies of {reply}"));
+    }
+}
+
+/// Networks with lengths, loads, buffers, delays and switches at random: streams open, are broken and run out of credits in all ways.
+#[test]
+fn streams_change_nothing_in_networks_at_random() {
+    let networks = [
+        (TORUS, r#"{"dimension_order": {}}"#),
+        (HYPERX, r#"{"dimension_order": {}}"#),
+        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+        (TREE, r#"{"up_down": {}}"#),
+    ];
+    let mut with_streams = 0;
+    for case in 0..CASES {
+        let draw = |what: u64, below: u64| hash(case, what as u32, 0, 17) % below;
+        let (topology, routing) = networks[draw(0, 4) as usize];
+        let flits = LONG_PACKET + draw(1, 90) as u32;
+        let mut spec = spec(topology, routing, flits, 0.05 + draw(2, 19) as f64 / 20.0);
+        let is_worm = draw(3, 3) == 0;
+        if is_worm {
+            spec.router.flow_control = FlowControl::Wormhole;
+        }
+        for (k, link) in (0..).zip(&mut spec.links) {
+            link.latency = 1 + draw(10 + k, 12);
+            link.credit_latency = 1 + draw(20 + k, 12);
+            link.vcs = 4 + draw(30 + k, 4) as u8;
+            link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
+        }
+        spec.router.speedup = 1 + draw(4, 3) as u8;
+        spec.router.delay += draw(5, 3);
+        spec.router.hold_switch = !is_worm && draw(6, 4) == 0;
+        if draw(7, 3) == 0 {
+            answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
+        }
+        spec.seed = case;
+        with_streams += u64::from(is_same_with_streams(&spec, &format!("case {case}: {topology}, {flits} flits")));
+    }
+    assert!(2 * with_streams > CASES, "{with_streams} of {CASES} networks had a stream");
+}
+
+/// Samples and the window begin and end while streams flow.
+#[test]
+fn what_is_recorded_while_streams_flow_is_the_same() {
+    let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.4);
+    (spec.phases.warmup, spec.phases.window) = (311, 457);
+    let series = r#"{"series": {"every": "7cycles", "of": "channel"}}"#;
+    spec.recordings.push(serde_json::from_str::<RecordingConfig>(series).expect("a recording").asked());
+    assert_same(&spec, "a sample of each channel every 7 cycles");
+}
+
+/// A network that is kept in the middle of its streams and restored goes on as the first one.
+#[test]
+fn streams_go_on_from_a_checkpoint() {
+    let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);
+    let state = |simulation: &Simulation<1, 8>| {
+        let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| &block.outs).collect();
+        format!("{:?} {outs:?}", simulation.tally())
+    };
+    for blocks in [1, 3] {
+        let (mut first, mut kept) = (simulation(&spec, blocks), 0);
+        for cycle in (100..=400).step_by(25) {
+            first.advance(cycle);
+            kept += usize::from(under_way(&first) > 0);
+            let mut bytes = Writer::new();
+            first.keep(&mut bytes);
+            let mut second = simulation(&spec, blocks);
+            second.restore(&mut Reader::new(&bytes)).expect("a checkpoint");
+            let mut third = simulation(&spec, blocks);
+            third.advance(cycle + 150);
+            second.advance(cycle + 150);
+            trials::assert_same(&state(&second), &state(&third), &format!("kept before cycle {cycle}"));
+        }
+        assert!(kept > 5, "{blocks} blocks: {kept} checkpoints with a stream");
+    }
+}
+
+/// With agents, a board, links that fail, rings that keep a bubble, arbiters by age and short packets every flit goes for itself.
+#[test]
+fn streams_are_off_where_somebody_may_look_at_their_flits() {
+    let off = |topology: &str, routing: &str, flits: u32, change: &dyn Fn(&mut Spec)| {
+        let mut spec = spec(topology, routing, flits, 0.2);
+        change(&mut spec);
+        let simulation = simulation(&spec, 1);
+        assert!(!simulation.blocks[0].streams.are_on(), "{topology}, {routing}, {flits} flits");
+    };
+    let order = r#"{"dimension_order": {}}"#;
+    off(HYPERX, order, LONG_PACKET - 1, &|_| ());
+    off(HYPERX, r#"{"lbr": {}}"#, 40, &|_| ());
+    off(HYPERX, r#"{"ugal": {}}"#, 40, &|_| ());
+    off(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 40, &|_| ());
+    off(HYPERX, order, 40, &|spec| {
+        spec.policy = serde_json::from_str(r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "off"}}"#)
+            .expect("a policy")
+    });
+    off(TORUS, r#"{"ecmp": {}}"#, 40, &|spec| {
+        spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 100, until: None }];
+    });
+    off(HYPERX, order, 40, &|spec| spec.router.priority = crate::api::age::Priority::Age);
+}
