@@ -16,7 +16,7 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.reproduce.common.reproduced import Reproduction
+    from weft.reproduce.common.reproduced import Reproduction, Shown
 
 
 def html(done: Reproduction) -> str:
@@ -29,7 +29,7 @@ def html(done: Reproduction) -> str:
         counts=scoreboard.count(done.rows),
         rows=done.rows,
         words=WORDS,
-        figures=[(each, _picture(each.files)) for each in done.shown],
+        figures=[(each, _picture(each.files), _smaller(done, each)) for each in done.shown],
         cell=_cell,
         runs=[_ran(results.root.name, each.scaled, run_facts.facts(results)) for each, results in done.ran],
         style=Markup(_asset("weft.report", "page.css") + _asset("weft.reproduce", "reproduce.css")),
@@ -42,6 +42,12 @@ def _picture(paths: list[Path]) -> str:
         if path.suffix == ".svg":
             return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"
     return ""
+
+
+def _smaller(done: Reproduction, shown: Shown) -> str:
+    """What was run smaller than in the paper, of what a figure shows."""
+    scaled = [each.scaled for each, _ in done.ran if done.quick and each.name in shown.figure.needs]
+    return "; ".join(dict.fromkeys(text for text in scaled if text))
 
 
 def _cell(value: Any) -> str:
