@@ -19,9 +19,9 @@
 //! few. That takes four standard deviations, and a twentieth more than before; where f flits come together, f / 2 times
 //! these: packets of 40 flits must double the load. In a surge (an activation epoch with more traffic than is usual, by four
 //! standard deviations and a twentieth), and in every activation epoch before the first plan, it adds links at once; no link
-//! goes at the end of a deactivation epoch in which traffic surged. New links are on before others drain, `wake` after the
-//! plan, and until then no other change begins. A link that drains takes no new packet, and goes dark, at the end of an
-//! activation epoch, when its buffers are empty and all credits home; if it is wanted before, it is on at once.
+//! goes at the end of a deactivation epoch in which it surged by f / 2 times as much. New links are on before others drain,
+//! `wake` after the plan, and until then no other change begins. A link that drains takes no new packet, and goes dark, at
+//! the end of an activation epoch, when its buffers are empty and all credits home; if it is wanted before, it is on at once.
 //! # Not modelled
 //! The time and the flits that reports take to the planner, and its orders back: R (R - 1) counters of 32 bits per epoch in a
 //! subnetwork of R routers. Links that fail: refused with routings that go by links that are on. What a plan costs the

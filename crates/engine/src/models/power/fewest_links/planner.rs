@@ -75,7 +75,7 @@ struct Line {
     total: f64,
     usual: f64,
     variance: f64,
-    /// Traffic surged in this deactivation epoch.
+    /// Traffic surged in this deactivation epoch, by more than bursts explain.
     surged: bool,
 }
 
@@ -203,7 +203,7 @@ impl Line {
         }
         let more = total - self.usual;
         let surges = self.is_surge(more, self.usual);
-        self.surged |= surges;
+        self.surged |= self.is_surge(more / self.burst(epoch), self.usual);
         // of packets of one flit that come at random, the mean is the variance, both in flits
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
