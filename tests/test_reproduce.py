@@ -319,7 +319,12 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
     assert "uniform: 12 of 51 points not settled" in uniform["T-028"].finding.measured
     line = judged(changed("bound_uniform", lambda rows: rows.with_columns(late)))
     assert {line[key].finding.answer for key in ("T-046", "T-047")} == {"not run"}
-    assert line["T-046"].verdict.endswith("1 of 6 points had not settled")
+    assert line["T-046"].verdict.endswith("the links of 1 of 6 points had not settled")
+    # the claim is about links
+    slow = pl.when(pl.col("load") < 0.15).then(pl.lit(value=False)).alias("warmup_settled")
+    line = judged(changed("bound_uniform", lambda rows: rows.with_columns(slow)))
+    assert line["T-046"].finding.answer == "met"
+    assert line["T-046"].finding.measured.endswith("(bound_uniform: 1 of 6 points not settled)")
 
 
 def test_saturated_points_say_nothing_of_energy() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from weft.reproduce.common.frames import BASELINE, ENERGY
-from weft.reproduce.common.measured import LackingError, unsettled
+from weft.reproduce.common.measured import LackingError
 from weft.results import quantities as q
 
 # Loads of different mechanisms that differ by no more are the same [flits/terminal/cycle].
@@ -142,16 +142,16 @@ def steady(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.any_horizontal("^saturated.*$"))
 
 
-def settled(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same points, if all of them had settled.
+def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same points, if the power states of all of them had settled; latencies need not have.
 
     Raises
     ------
     LackingError
-        If the window of a point began before its latencies or its power states had settled.
+        If the window of a point that is not saturated began before its power states had settled.
     """
-    if late := frame.filter(unsettled()).height:
-        raise LackingError(f"{late} of {frame.height} points had not settled")
+    if late := frame.filter(~pl.col("saturated") & ~pl.col("power_settled").fill_null(value=True)).height:
+        raise LackingError(f"the links of {late} of {frame.height} points had not settled")
     return frame
 
 

@@ -22,9 +22,9 @@ from weft.reproduce.common.questions import (
     of,
     ratio,
     relative_latency,
-    settled,
     steady,
     throughput,
+    with_settled_links,
 )
 from weft.reproduce.common.rules import WITHIN_LATENCY, Part, approx, exact, remains, trend, untestable
 from weft.reproduce.tcep.links import ADVERSARIAL, ROUTERS, adversarial_share, gaps, network
@@ -242,7 +242,7 @@ def _bursty_energy(measured: Measured) -> tuple[bool, str]:
 
 def _widest(measured: Measured) -> dict[str, float]:
     """The widest gap on the network of Fig. 12; steps of whole links are wider on smaller ones."""
-    frame = settled(measured[LINE])
+    frame = with_settled_links(measured[LINE])
     routers, _ = network(frame)
     if routers != ROUTERS:
         raise LackingError(f"Fig. 12 has {ROUTERS} routers, and {routers} were run: a full run has all")
@@ -256,7 +256,7 @@ def _gap(measured: Measured) -> tuple[float, str]:
 
 def _gap_load(measured: Measured) -> tuple[float, str]:
     """Judge the load of the widest gap, if loads on both sides of the printed one were run."""
-    loads = sorted(gaps(settled(measured[LINE]))["load"].unique())
+    loads = sorted(gaps(with_settled_links(measured[LINE]))["load"].unique())
     if not loads[0] < _WIDEST_GAP < loads[-1]:
         raise LackingError(f"no loads that are not saturated on both sides of {_WIDEST_GAP:g}: a full run has them")
     return _widest(measured)["load"], f"of {len(loads)} loads from {loads[0]:g} to {loads[-1]:g}"
