@@ -17,7 +17,8 @@ from weft.results.store import Store
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
 # The files that take longest, longest first: each worker takes a file at a time, and the last ones should be short.
-LONGEST = ("test_docs_site", "test_docs")
+# Tests of Slurm jobs wait most: they come early, so that others use the cores meanwhile.
+LONGEST = ("test_docs_site", "test_docs", "test_slurm", "test_every_policy", "test_reproduce_flex", "test_reproduce")
 
 # Every result is forced to the disk, thousands of them, and a fifth of the time of the tests is waiting for it. So they
 # write into memory, where the system has a folder for that with enough room, in which programs may run: 0.1 GiB of it.

@@ -211,7 +211,7 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             what = f"{policy}, {routing}, {network}, {name}, load {load}"
             check_account(finished.summary, channels := pl.read_parquet(folder / "channels.parquet"), traffic, what)
             transitions += finished.summary["link_transitions"]
-            seen = channels.select(pl.col("cycles_waking", "cycles_half", "cycles_quarter").sum())
+            seen = channels.select(pl.col("cycles_draining", "cycles_waking", "cycles_half", "cycles_quarter").sum())
             elsewhere += sum(seen.row(0))
     assert (transitions > 0) == (elsewhere > 0), "links that were switched are seen on their way, or at a lower rate"
 
