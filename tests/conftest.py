@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parent / "data" / "golden"
 LONGEST = ("test_docs_site", "test_docs", "test_slurm", "test_every_policy", "test_reproduce_flex", "test_reproduce")
 
 # Every result is forced to the disk, thousands of them, and a fifth of the time of the tests is waiting for it. So they
-# write into memory, where the system has a folder for that with enough room, in which programs may run: 0.1 GiB of it.
+# write into memory, where the system has a folder for that with enough room, in which programs may run: 0.14 GiB of it.
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30
 
 

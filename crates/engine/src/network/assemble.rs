@@ -157,7 +157,9 @@ fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: boo
 /// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
 /// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
 fn body_flits_stream(spec: &Spec, common: &Common, lone_flits_cross: bool, rings: bool) -> bool {
-    lone_flits_cross && !rings && common.board.is_none() && spec.traffic.longest() >= streams::LONG_PACKET
+    let outputs = u64::from(spec.graph.port_base(spec.graph.routers())) + u64::from(spec.graph.terminals());
+    let is_long = spec.traffic.longest() >= streams::LONG_PACKET && outputs <= streams::MAX_OUTPUTS;
+    lone_flits_cross && !rings && common.board.is_none() && is_long
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

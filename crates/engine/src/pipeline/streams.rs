@@ -41,6 +41,9 @@ pub(crate) const LONG_PACKET: u32 = 12;
 /// A stream opens only if more flits than these are still to come. So short packets beside long ones move flit by flit.
 const WORTH: u16 = 8;
 
+/// So many outputs can be told apart in a word beside the marks of credits.
+pub(crate) const MAX_OUTPUTS: u64 = (ENDS >> 4) as u64;
+
 /// Marks of a credit that is the first of a run, and of the event after the last one.
 pub(crate) const BEGINS: u32 = 1 << 31;
 const ENDS: u32 = 1 << 30;
@@ -207,9 +210,8 @@ impl Streams {
 
     fn stop_spending(&mut self, o: usize) {
         let place = std::mem::replace(&mut self.outs.hot_mut(o).place, NONE) as usize;
-        self.spending.swap_remove(place);
-        if let Some(&moved) = self.spending.get(place) {
-            self.outs.hot_mut(moved as usize).place = place as u32;
+        if let Some(moved) = remove(&mut self.spending, place) {
+            self.outs.hot_mut(moved).place = place as u32;
         }
     }
 
@@ -221,9 +223,8 @@ impl Streams {
 
     fn stop_returning(&mut self, o: usize, credits: u32) {
         let place = std::mem::replace(&mut self.outs.hot_mut(o).credits, credits) as usize;
-        self.returning.swap_remove(place);
-        if let Some(&moved) = self.returning.get(place) {
-            self.outs.hot_mut(moved as usize).credits = place as u32;
+        if let Some(moved) = remove(&mut self.returning, place) {
+            self.outs.hot_mut(moved).credits = place as u32;
         }
     }
 
@@ -236,9 +237,15 @@ impl Streams {
 
     fn stop_receiving(&mut self, i: usize, place: u32) {
         let place = std::mem::replace(&mut self.ins.hot_mut(i).place, place) as usize;
-        self.incoming.swap_remove(place);
-        if let Some(&moved) = self.incoming.get(place) {
-            self.ins.hot_mut(moved as usize).place = place as u32;
+        if let Some(moved) = remove(&mut self.incoming, place) {
+            self.ins.hot_mut(moved).place = place as u32;
         }
     }
+}
+
+/// Takes what stands at a place out of a list. Returns what stands there now, if something does.
+#[inline(always)]
+fn remove(list: &mut Vec<u32>, place: usize) -> Option<usize> {
+    list.swap_remove(place);
+    list.get(place).map(|&moved| moved as usize)
 }

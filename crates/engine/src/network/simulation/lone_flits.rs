@@ -1,6 +1,6 @@
 //! Tests that nothing changes if body flits that are alone cross without the allocator (`pipeline/lone.rs`).
 
-use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE};
+use super::trials::{self, HYPERX, NETWORKS, TORUS};
 use crate::api::age::Priority;
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
@@ -28,15 +28,7 @@ fn assert_same(spec: &Spec, what: &str) {
 
 #[test]
 fn lone_flits_change_nothing_on_any_network() {
-    let networks = [
-        (TORUS, r#"{"dimension_order": {}}"#),
-        (HYPERX, r#"{"dimension_order": {}}"#),
-        (HYPERX, r#"{"valiant": {}}"#),
-        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
-        (TREE, r#"{"up_down": {}}"#),
-        (TORUS, r#"{"ecmp": {}}"#),
-    ];
-    for (topology, routing) in networks {
+    for (topology, routing) in NETWORKS {
         for (flits, load) in [(2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
             let spec = spec(topology, routing, flits, load);
             assert_same(&spec, &format!("{routing}, {flits} flits, load {load}"));

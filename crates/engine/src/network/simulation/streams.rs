@@ -1,7 +1,7 @@
 //! Tests that nothing changes if body flits that follow each other move in streams (`pipeline/streams.rs`).
 
 use super::Simulation;
-use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE};
+use super::trials::{self, HYPERX, NETWORKS, TORUS};
 use crate::api::spec::FlowControl;
 use crate::base::hash::hash;
 use crate::base::kept::{Kept, Reader, Writer};
@@ -65,15 +65,7 @@ fn is_same_with_streams(spec: &Spec, what: &str) -> bool {
 
 #[test]
 fn streams_change_nothing_on_any_network() {
-    let networks = [
-        (TORUS, r#"{"dimension_order": {}}"#),
-        (HYPERX, r#"{"dimension_order": {}}"#),
-        (HYPERX, r#"{"valiant": {}}"#),
-        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
-        (TREE, r#"{"up_down": {}}"#),
-        (TORUS, r#"{"ecmp": {}}"#),
-    ];
-    for (topology, routing) in networks {
+    for (topology, routing) in NETWORKS {
         for (flits, load) in [(LONG_PACKET, 0.4), (40, 0.1), (40, 1.0), (90, 0.3), (300, 0.2)] {
             let spec = spec(topology, routing, flits, load);
             assert_same(&spec, &format!("{topology}, {routing}, {flits} flits, load {load}"));
@@ -120,16 +112,10 @@ fn streams_change_nothing_beside_short_packets() {
 /// Networks with lengths, loads, buffers, delays and switches at random: streams open, are broken and run out of credits in all ways.
 #[test]
 fn streams_change_nothing_in_networks_at_random() {
-    let networks = [
-        (TORUS, r#"{"dimension_order": {}}"#),
-        (HYPERX, r#"{"dimension_order": {}}"#),
-        (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
-        (TREE, r#"{"up_down": {}}"#),
-    ];
     let mut with_streams = 0;
     for case in 0..CASES {
         let draw = |what: u64, below: u64| hash(case, what as u32, 0, 17) % below;
-        let (topology, routing) = networks[draw(0, 4) as usize];
+        let (topology, routing) = NETWORKS[draw(0, NETWORKS.len() as u64) as usize];
         let flits = LONG_PACKET + draw(1, 90) as u32;
         let mut spec = spec(topology, routing, flits, 0.05 + draw(2, 19) as f64 / 20.0);
         let is_worm = draw(3, 3) == 0;

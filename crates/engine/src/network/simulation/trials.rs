@@ -9,6 +9,16 @@ pub(super) const DRAGONFLY: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 pub(super) const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
+/// Networks whose body flits may cross without the allocator: topology and routing.
+pub(super) const NETWORKS: [(&str, &str); 6] = [
+    (TORUS, r#"{"dimension_order": {}}"#),
+    (HYPERX, r#"{"dimension_order": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+    (TREE, r#"{"up_down": {}}"#),
+    (HYPERX, r#"{"valiant": {}}"#),
+    (TORUS, r#"{"ecmp": {}}"#),
+];
+
 /// Packets of `flits`, of which two fit into a buffer, for so many cycles of warm-up and of window.
 pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles: (u64, u64)) -> Spec {
     let topology = serde_json::from_str(topology).expect("a topology");
