@@ -10,6 +10,12 @@ pub(crate) fn prefetch<T>(records: &[T], index: usize) {
     }
 }
 
+/// Asks for the first cache line of element `index`.
+#[inline(always)]
+pub(crate) fn prefetch_first_line<T>(records: &[T], index: usize) {
+    line(records.as_ptr().wrapping_add(index).cast::<u8>());
+}
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 

@@ -78,7 +78,7 @@ pub(crate) fn net_with(
     let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
     let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none();
     let heads = head_path(slow_heads, chooses);
-    let lone_flits_cross = heads == HeadPath::Key && lone_flits_cross(spec, &needs, &common, rates.is_none());
+    let lone_flits_cross = heads == HeadPath::Key && lone_flits_cross(spec, &needs, rates.is_none());
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -147,11 +147,11 @@ fn head_path(slow: bool, chooses: bool) -> HeadPath {
     }
 }
 
-/// Whether body flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
+/// Whether flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
 /// each of them. `full_speed`: all links carry one flit per cycle.
-fn lone_flits_cross(spec: &Spec, needs: &Needs, common: &Common, full_speed: bool) -> bool {
+fn lone_flits_cross(spec: &Spec, needs: &Needs, full_speed: bool) -> bool {
     let decides_ahead = needs.decides == Decides::Ahead && needs.sensor.is_none();
-    !common.single && decides_ahead && full_speed && spec.router.vc_realloc == 0
+    decides_ahead && full_speed && spec.router.vc_realloc == 0
 }
 
 /// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody

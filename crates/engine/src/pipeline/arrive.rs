@@ -6,7 +6,7 @@ use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{HeadPath, Net};
 use crate::pipeline::streams;
-use crate::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
+use crate::state::{ChannelEnd, Flit, FreshFlit, NO_REQUEST, NONE, Segment, UNDECIDED};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
@@ -157,8 +157,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
-            let segment = self.segments.items.hot_mut(flit.packet as usize);
-            (segment.next, segment.key) = (NONE, flit.key);
             flit.packet
         } else {
             self.segments.add(Segment {
@@ -170,12 +168,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
+        if SINGLE && !self.lone_flits_cross {
+            self.begin_segment(id, flit.key);
+        }
         let before = self.ins.hot_mut(i).join(v, id);
-        if before == NONE {
-            self.new_head::<SINGLE>(net, i, v, flit.packet, flit.key);
-        } else {
+        if before != NONE {
             self.segments.items.hot_mut(before as usize).next = id;
         }
+        let may_be_alone = before == NONE && self.new_head::<SINGLE, true>(net, i, v, flit.packet, flit.key);
+        if SINGLE && self.lone_flits_cross && !may_be_alone {
+            self.begin_segment(id, flit.key);
+        }
+    }
+
+    /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that crosses alone.
+    #[inline(always)]
+    pub(crate) fn begin_segment(&mut self, id: u32, key: u16) {
+        let segment = self.segments.items.hot_mut(id as usize);
+        (segment.next, segment.key) = (NONE, key);
     }
 
     /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
@@ -199,7 +209,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.lone_flits_cross {
-                self.fresh_flits.push(to);
+                self.fresh_flits.push(FreshFlit { at: to, out: o as u32, segment: tail });
             } else {
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
@@ -207,46 +217,81 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC.
+    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `FRESH`: it has come in this cycle.
+    /// Returns whether it is among the fresh flits, which may cross alone.
     #[inline(always)]
-    pub(crate) fn new_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) {
+    pub(crate) fn new_head<const SINGLE: bool, const FRESH: bool>(
+        &mut self,
+        net: &Net,
+        i: usize,
+        v: usize,
+        packet: u32,
+        mut key: u16,
+    ) -> bool {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
-            HeadPath::Candidates if key == UNDECIDED => return self.let_compare(net, i, v, packet),
+            HeadPath::Candidates if key == UNDECIDED => {
+                self.let_compare(net, i, v, packet);
+                return false;
+            }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Key | HeadPath::Candidates | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
-                None => return,
+                None => return false,
             },
         }
         *self.ins.hot_mut(i).requests.hot_mut(v) = key;
-        if net.class_bits == 0 {
-            self.request_vc::<SINGLE>(net, i, key as usize, 0);
-        } else {
-            let (p, class) = split(key, net.class_bits);
-            self.request_vc::<SINGLE>(net, i, p, class);
+        let (p, class) = if net.class_bits == 0 { (usize::from(key), 0) } else { split(key, net.class_bits) };
+        if !self.note_request::<SINGLE>(net, i, p, class) {
+            return false;
         }
+        let may_be_alone = FRESH && self.lone_flits_cross;
+        if may_be_alone {
+            let port = self.ins.hot(i);
+            let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
+            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment });
+        } else {
+            self.ask_for_vc(i, p);
+        }
+        may_be_alone
     }
 
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub(crate) fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
+        if self.note_request::<SINGLE>(net, i, p, class) {
+            self.ask_for_vc(i, p);
+        }
+    }
+
+    /// Notes that a head of input `i` wants a VC of this class at output `p`. Returns whether one is open.
+    #[inline(always)]
+    fn note_request<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
         let port = self.ins.hot(i);
-        let (o, r) = (port.base(i) + p, port.router as usize);
+        let o = port.base(i) + p;
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
         let out = self.outs.hot_mut(o);
         out.requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
         let open = out.available_vcs::<SINGLE>();
         if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
-            self.routers.hot_mut(r).vc_requests.set(p);
-            self.active.set(r);
-        } else if out.is_closed() {
+            return true;
+        }
+        if out.is_closed() {
             self.wait_for_link(net, o);
         }
+        false
+    }
+
+    /// A head of input `i`, for which a VC of output `p` is open, asks the allocator.
+    #[inline(always)]
+    pub(crate) fn ask_for_vc(&mut self, i: usize, p: usize) {
+        let r = self.ins.hot(i).router as usize;
+        self.routers.hot_mut(r).vc_requests.set(p);
+        self.active.set(r);
     }
 }
 

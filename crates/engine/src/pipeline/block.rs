@@ -21,7 +21,7 @@ use crate::pipeline::streams::Streams;
 use crate::pipeline::switch_allocation::SwitchAllocator;
 use crate::pipeline::tally::Tally;
 use crate::pipeline::watch::Watch;
-use crate::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use crate::state::{Flit, FreshFlit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
 use weft_topology::Trunk;
 
 /// The far end of a channel that leaves the block: a port of another block.
@@ -103,15 +103,14 @@ pub struct Block<const W: usize, const V: usize> {
     /// Mail per destination block.
     #[kept(each)]
     pub outbox: Vec<Mail>,
-    /// Body flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits
-    /// leave.
+    /// Flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits leave.
     #[kept(fixed)]
     pub lone_flits_cross: bool,
     /// Body flits that follow each other and are alone; off unless packets are long.
     pub(crate) streams: Streams,
-    /// Scratch: body flits of this cycle (input * 16 + VC) that may cross the switch at once (`lone.rs`).
+    /// Scratch: the flits of this cycle that may cross the switch alone.
     #[kept(scratch)]
-    pub fresh_flits: Vec<u32>,
+    pub fresh_flits: Vec<FreshFlit>,
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
     pub grants: Vec<Bits<W>>,

@@ -5,12 +5,12 @@
 
 use crate::api::workload::JobSources;
 use crate::base::bits::Bits;
-use crate::base::prefetch::prefetch;
+use crate::base::prefetch::{prefetch, prefetch_first_line};
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, NONE, UNDECIDED, matching};
+use crate::state::{Flit, FreshFlit, NONE, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
@@ -18,8 +18,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn bring_for_flits(&self, net: &Net, (first, len): (u32, usize)) {
         let flits = self.flits.items(first, len);
         for flit in flits {
-            prefetch(&self.ins, (flit.to >> 4) as usize);
             if net.single {
+                prefetch_first_line(&self.ins, (flit.to >> 4) as usize);
+            } else {
+                prefetch(&self.ins, (flit.to >> 4) as usize);
+            }
+            if net.single && !self.lone_flits_cross {
                 prefetch(&self.segments.items, flit.packet as usize);
             }
         }
@@ -38,6 +42,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let o = input.base(i) + p;
             prefetch(&self.outs, o);
             prefetch(&self.requesters, net.slot(o, class));
+        }
+    }
+
+    /// For a fresh flit that will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
+    /// nearest cache, and what is written when it crosses.
+    #[inline(always)]
+    pub(crate) fn bring_for_fresh<const SINGLE: bool>(&self, net: &Net, fresh: &FreshFlit) {
+        let o = fresh.out as usize;
+        prefetch_first_line(&self.ins, (fresh.at >> 4) as usize);
+        prefetch(&self.outs, o);
+        prefetch(&self.requesters, net.slot(o, 0));
+        prefetch(&self.next_router, o);
+        if SINGLE {
+            prefetch(&self.packets.items, fresh.segment as usize);
+        } else {
+            prefetch(&self.segments.items, fresh.segment as usize);
         }
     }
 

@@ -5,7 +5,16 @@ use crate::api::routing::Hop;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{ChannelEnd, Flit, Move, NONE, Segment, UNDECIDED};
+use crate::state::{BODY, ChannelEnd, Flit, Move, NONE, Segment};
+
+/// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
+pub(crate) struct Crossing {
+    pub packet: u32,
+    pub segment: u32,
+    pub len: u16,
+    pub head: bool,
+    pub tail: bool,
+}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
@@ -82,29 +91,44 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let dry = SINGLE || segment.sent == segment.arrived;
             self.keep_or_free(r, o, p, vc, tail, dry);
         }
+        let depart = if net.links.hot(usize::from(self.outs.hot(o).class)).paced {
+            self.depart_paced(net, (i, v), o, earliest, head)
+        } else {
+            self.outs.hot_mut(o).depart(earliest)
+        };
+        if let Some(history) = &mut self.history {
+            history.sent_one(self.now, depart, o, self.outs.hot(o).class);
+        }
+        self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
+        self.leave::<SINGLE>(net, i, v, id, tail);
+    }
+
+    /// A flit is on the link behind output `o` in cycle `depart`, on VC `vc`.
+    #[inline(always)]
+    pub(crate) fn traverse<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (o, vc): (usize, usize),
+        depart: u64,
+        Crossing { packet, segment, len, head, tail }: Crossing,
+    ) {
         let out = self.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
-        let (kind, peer, class) = (out.kind, out.peer, out.class);
-        let link = net.links.hot(class as usize);
-        let depart = if link.paced { self.depart_paced(net, (i, v), o, earliest, head) } else { out.depart(earliest) };
-        if let Some(history) = &mut self.history {
-            history.sent_one(self.now, depart, o, class);
-        }
+        let (kind, peer, link) = (out.kind, out.peer, net.links.hot(usize::from(out.class)));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once
             self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
-        } else {
-            let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, UNDECIDED) };
-            let flit = |to| Flit { to, packet, key, len };
-            if kind == ChannelEnd::Local {
-                self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
-            } else {
-                self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), id);
-            }
+            return;
         }
-        self.leave::<SINGLE>(net, i, v, id, tail);
+        let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
+        let flit = |to| Flit { to, packet, key, len };
+        if kind == ChannelEnd::Local {
+            self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
+        } else {
+            self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), segment);
+        }
     }
 
     /// A flit that leaves output `o` is delivered at cycle `at`.
@@ -180,7 +204,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             if next != NONE {
                 let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
-                self.new_head::<SINGLE>(net, i, v, packet, key);
+                self.new_head::<SINGLE, false>(net, i, v, packet, key);
             }
         }
     }

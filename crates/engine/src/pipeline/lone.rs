@@ -1,51 +1,95 @@
-//! Body flits that are alone: each allocator lets them cross, so none is asked.
+//! Flits that are alone: each allocator lets them cross, so none is asked.
 //!
-//! A body flit that comes to an empty queue, and whose packet holds an output VC with a credit, crosses the switch in the same
-//! cycle if nobody else wants its output or leaves its input. Most flits of long packets do. All others are left to the
-//! allocator: tails, after which others become heads; and all flits where somebody may see in which order they leave a router
-//! (`Block::lone_flits_cross` is false). A flit that is alone may be the first of a stream (`streams.rs`).
+//! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
+//! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
+//! flits do. All others are left to the allocator, as are all flits where somebody may see in which order they leave a router
+//! (`Block::lone_flits_cross` is false). A body flit that is alone may be the first of a stream (`streams.rs`).
 
+use crate::base::bits::{Bits, pick16};
 use crate::base::unchecked::Hot;
+use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
+use crate::pipeline::depart::Crossing;
 use crate::pipeline::net::Net;
 use crate::pipeline::streams;
-use crate::state::{BODY, ChannelEnd, Flit, NO_REQUEST, NONE, RUN_BEGINS, occupied};
+use crate::state::{BODY, ChannelEnd, Flit, FreshFlit, NO_REQUEST, NONE, RUN_BEGINS, Segment, occupied};
+
+/// So many fresh flits ahead the loop asks for what it will need.
+const AHEAD: usize = 12;
+
+impl FreshFlit {
+    /// Its input unit, the VC there, and the output unit by which it will leave.
+    #[inline(always)]
+    fn places(self) -> (usize, usize, usize) {
+        ((self.at >> 4) as usize, (self.at & 15) as usize, self.out as usize)
+    }
+}
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    /// Sends those of the body flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: one that is alone
-    /// may open a stream.
+    /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
+    /// that is alone may open a stream.
     #[inline(never)]
-    pub(crate) fn send_lone_flits<const STREAMS: bool>(&mut self, net: &Net) {
+    pub(crate) fn send_lone_flits<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net) {
         let earliest = self.now + net.after_grant;
         for k in 0..self.fresh_flits.len() {
-            let to = *self.fresh_flits.hot(k);
-            let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
-            let port = self.ins.hot(i);
-            let held = *port.output_vc.hot(v);
-            let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
-            let o = port.base(i) + p;
-            if !self.is_alone(i, v, o, vc) {
-                let r = port.router as usize;
-                self.routers.hot_mut(r).switch_requests.set(p);
-                self.active.set(r);
-            } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
-                self.open_stream(net, (i, v), (p, vc));
+            if net.brings
+                && let Some(later) = self.fresh_flits.get(k + AHEAD)
+            {
+                self.bring_for_fresh::<SINGLE>(net, later);
+            }
+            let fresh = *self.fresh_flits.hot(k);
+            let key = *self.ins.hot((fresh.at >> 4) as usize).requests.hot((fresh.at & 15) as usize);
+            if SINGLE || key != NO_REQUEST {
+                self.send_if_lone_head::<SINGLE>(net, fresh, key, earliest);
             } else {
-                self.send_lone::<false>(net, (i, v), (p, vc), earliest);
+                self.send_if_lone_body::<STREAMS>(net, fresh, earliest);
             }
         }
         self.fresh_flits.clear();
     }
 
-    /// Whether VC `v` of input `i`, which has one flit for VC `vc` of output `o`, is the only one that may send to this output or
-    /// from this input now, and the flit is no tail.
     #[inline(always)]
-    fn is_alone(&self, i: usize, v: usize, o: usize, vc: usize) -> bool {
-        let (port, out) = (self.ins.hot(i), self.outs.hot(o));
-        let segment = self.segments.items.hot(*port.head.hot(v) as usize);
-        if out.vcs_with_flit != 1 << vc || out.requested != 0 || segment.arrived == segment.len {
-            return false;
+    fn send_if_lone_head<const SINGLE: bool>(&mut self, net: &Net, fresh: FreshFlit, key: u16, earliest: u64) {
+        let (i, v, o) = fresh.places();
+        let class = if net.class_bits == 0 { 0 } else { split(key, net.class_bits).1 };
+        let room = self.room_for_lone_head::<SINGLE>(net, (i, v), o, class);
+        if room != 0 {
+            self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
+            return;
         }
+        if SINGLE {
+            self.begin_segment(fresh.segment, key);
+        }
+        self.ask_for_vc(i, o - self.ins.hot(i).base(i));
+    }
+
+    #[inline(always)]
+    fn send_if_lone_body<const STREAMS: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot(i);
+        let held = *port.output_vc.hot(v);
+        let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
+        let out = self.outs.hot(o);
+        if out.vcs_with_flit != 1 << vc || out.requested != 0 || !self.leaves_alone(i, v) {
+            let r = port.router as usize;
+            self.routers.hot_mut(r).switch_requests.set(p);
+            self.active.set(r);
+            return;
+        }
+        let segment = self.segments.items.hot(fresh.segment as usize);
+        if segment.arrived == segment.len {
+            self.send_lone_tail(net, fresh, vc, earliest);
+        } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
+            self.open_stream(net, (i, v), (p, vc));
+        } else {
+            self.send_lone::<false>(net, (i, v), (p, vc), earliest);
+        }
+    }
+
+    /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now.
+    #[inline(always)]
+    fn leaves_alone(&self, i: usize, v: usize) -> bool {
+        let port = self.ins.hot(i);
         let mut others = occupied(&port.head) & !(1 << v);
         while others != 0 {
             let other = others.trailing_zeros() as usize;
@@ -58,6 +102,95 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         true
+    }
+
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`, if nobody else may send to this output or from this input
+    /// now; else none.
+    #[inline(always)]
+    fn room_for_lone_head<const SINGLE: bool>(&self, net: &Net, (i, v): (usize, usize), o: usize, class: usize) -> u16 {
+        let out = self.outs.hot(o);
+        let link = net.links.hot(usize::from(out.class));
+        let mut only = Bits::default();
+        only.set(usize::from(self.ins.hot(i).port));
+        let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.hold_switch && out.free_vcs != link.all);
+        if out.requested != 1 << class
+            || *self.requesters.hot(net.slot(o, class)) != only
+            || others_send
+            || if SINGLE { occupied(&self.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
+        {
+            return 0;
+        }
+        let open = out.available_vcs::<SINGLE>();
+        if SINGLE && net.class_bits == 0 { open } else { link.open_to(out, open, class) }
+    }
+
+    /// A head takes one of the VCs in `room` of its output, and crosses. Inputs, outputs and VCs take turns as if an allocator had
+    /// matched them.
+    #[inline(always)]
+    fn send_lone_head<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        class: usize,
+        room: u16,
+        earliest: u64,
+    ) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot_mut(i);
+        let out = self.outs.hot_mut(o);
+        let vc = pick16(room, out.rr_vc);
+        (out.rr_vc, out.rr_in, out.requested) = ((vc + 1) & 15, port.port + 1, 0);
+        let p = o - port.base(i);
+        (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, p as u8 + 1);
+        *port.requests.hot_mut(v) = NO_REQUEST;
+        *self.requesters.hot_mut(net.slot(o, class)) = Bits::default();
+        let depart = out.depart(earliest);
+        let (packet, len) = if SINGLE {
+            (fresh.segment, 1)
+        } else {
+            let segment = self.segments.items.hot_mut(fresh.segment as usize);
+            segment.sent = 1;
+            (segment.packet, segment.len)
+        };
+        let tail = len == 1;
+        if tail {
+            *port.head.hot_mut(v) = NONE;
+        } else {
+            port.hold(v as u8, p, vc);
+            out.hold(vc, port.port.into(), v as u8);
+            out.vcs_with_flit = 0;
+        }
+        let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
+        self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
+        if !SINGLE && tail {
+            self.segments.remove(fresh.segment);
+        }
+        self.return_credit(net, i, v);
+        self.tally.flit_hops += 1;
+    }
+
+    /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
+    /// output.
+    #[inline(always)]
+    fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot_mut(i);
+        (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u8 + 1);
+        *port.head.hot_mut(v) = NONE;
+        let out = self.outs.hot_mut(o);
+        (out.rr_in, out.vcs_with_flit) = (port.port + 1, 0);
+        if out.is_closed() {
+            self.power.leave_closed(o, vc);
+        } else {
+            out.free_vcs |= 1 << vc;
+        }
+        let depart = self.outs.hot_mut(o).depart(earliest);
+        let &Segment { packet, len, .. } = self.segments.items.hot(fresh.segment as usize);
+        let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
+        self.traverse::<false>(net, (o, vc), depart, crossing);
+        self.segments.remove(fresh.segment);
+        self.return_credit(net, i, v);
+        self.tally.flit_hops += 1;
     }
 
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Input and output take turns as if

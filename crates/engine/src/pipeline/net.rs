@@ -62,7 +62,7 @@ pub struct Net {
     /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
     /// routing in every step.
     pub compares_credits_of: Option<u8>,
-    /// Body flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
+    /// Flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
     /// matters to nobody.
     pub lone_flits_cross: bool,
     /// Subnetworks whose links the routing looks at, if it does.

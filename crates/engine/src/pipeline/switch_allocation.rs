@@ -17,9 +17,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         if !SINGLE && self.streams.are_on() {
             self.flow(net);
-            self.send_lone_flits::<true>(net);
-        } else if !SINGLE && !self.fresh_flits.is_empty() {
-            self.send_lone_flits::<false>(net);
+            self.send_lone_flits::<SINGLE, true>(net);
+        } else if !self.fresh_flits.is_empty() {
+            self.send_lone_flits::<SINGLE, false>(net);
         }
         for word in 0..self.active.0.len() {
             let mut bits = *self.active.0.hot(word);

@@ -384,6 +384,17 @@ pub struct Move {
     pub vc: u8,
 }
 
+/// A flit that has come to an empty queue in this cycle, and may cross the switch alone (`pipeline/lone.rs`).
+#[derive(Debug, Clone, Copy)]
+pub struct FreshFlit {
+    /// Input unit * 16 + VC.
+    pub at: u32,
+    /// The output unit by which it will leave.
+    pub out: u32,
+    /// Its segment.
+    pub segment: u32,
+}
+
 /// `Terminal::job` of a terminal that is in no job.
 pub const NO_JOB: u16 = u16::MAX;
 

@@ -1,4 +1,4 @@
-//! Tests that nothing changes if body flits that are alone cross without the allocator (`pipeline/lone.rs`).
+//! Tests that nothing changes if flits that are alone cross without the allocator (`pipeline/lone.rs`).
 
 use super::trials::{self, HYPERX, NETWORKS, TORUS};
 use crate::api::age::Priority;
@@ -29,24 +29,36 @@ fn assert_same(spec: &Spec, what: &str) {
 #[test]
 fn lone_flits_change_nothing_on_any_network() {
     for (topology, routing) in NETWORKS {
-        for (flits, load) in [(2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
+        for (flits, load) in [(1, 0.1), (1, 0.7), (2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
             let spec = spec(topology, routing, flits, load);
             assert_same(&spec, &format!("{routing}, {flits} flits, load {load}"));
         }
     }
 }
 
+/// A HyperX of packets of so many flits, changed.
+fn with(flits: u32, change: &dyn Fn(&mut Spec)) -> Spec {
+    let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, flits, 0.7);
+    change(&mut spec);
+    spec
+}
+
+#[test]
+fn lone_flits_change_nothing_under_any_allocator() {
+    for flits in [1, 8] {
+        for allocator in AllocatorConfig::examples() {
+            let what = format!("{allocator:?}, {flits} flits");
+            assert_same(&with(flits, &|spec| spec.router.allocator = allocator.clone()), &what);
+        }
+        assert_same(&with(flits, &|spec| spec.router.speedup = 1), &format!("no speedup, {flits} flits"));
+        let tight = |spec: &mut Spec| spec.links.iter_mut().for_each(|link| link.buffer = flits);
+        assert_same(&with(flits, &tight), &format!("buffers of a packet, {flits} flits"));
+    }
+}
+
 #[test]
 fn lone_flits_change_nothing_in_any_router() {
-    let with = |change: &dyn Fn(&mut Spec)| {
-        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 8, 0.7);
-        change(&mut spec);
-        spec
-    };
-    for allocator in AllocatorConfig::examples() {
-        assert_same(&with(&|spec| spec.router.allocator = allocator.clone()), &format!("{allocator:?}"));
-    }
-    assert_same(&with(&|spec| spec.router.speedup = 1), "no speedup");
+    let with = |change: &dyn Fn(&mut Spec)| with(8, change);
     assert_same(&with(&|spec| spec.router.hold_switch = true), "packets are kept apart");
     let worms = |spec: &mut Spec| {
         spec.router.flow_control = FlowControl::Wormhole;
