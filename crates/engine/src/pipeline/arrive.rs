@@ -99,12 +99,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if net.brings {
                 self.bring_for_flits(net, (first, len));
             }
-            if !SINGLE && self.streams.are_on() {
-                self.receive_among_streams(net, (first, len));
-            } else {
-                for k in 0..len {
-                    self.receive::<SINGLE>(net, self.flits.item(first, k));
-                }
+            match (!SINGLE && self.streams.are_on(), self.lone_heads.may_cross) {
+                (false, true) => self.receive_chunk::<SINGLE, true>(net, (first, len)),
+                (false, false) => self.receive_chunk::<SINGLE, false>(net, (first, len)),
+                (true, true) => self.receive_among_streams::<true>(net, (first, len)),
+                (true, false) => self.receive_among_streams::<false>(net, (first, len)),
             }
             self.flits.release(self.now);
         }
@@ -113,7 +112,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.fast_links {
             while let Some(flit) = self.paces.arriving.pop() {
-                self.receive::<SINGLE>(net, flit);
+                self.receive::<SINGLE, false>(net, flit);
             }
         }
         if net.closes_vcs {
@@ -144,17 +143,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
+    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`). (A function of its
+    /// own: inside the loop over all phases it would have fewer registers.)
+    #[inline(never)]
+    fn receive_chunk<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
+        for k in 0..len {
+            self.receive::<SINGLE, LONE>(net, self.flits.item(first, k));
+        }
+    }
+
     #[inline(always)]
-    fn receive<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+    fn receive<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
-            self.receive_head::<SINGLE>(net, flit);
+            self.receive_head::<SINGLE, LONE>(net, flit);
         } else {
             self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn receive_head<const SINGLE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub(crate) fn receive_head<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, flit: Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
             flit.packet
@@ -168,16 +176,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
-        if SINGLE && !self.lone_flits_cross {
+        if SINGLE && !LONE {
             self.begin_segment(id, flit.key);
         }
         let before = self.ins.hot_mut(i).join(v, id);
-        if before != NONE {
+        if before == NONE {
+            let may_be_alone = self.new_head::<SINGLE, LONE>(net, i, v, flit.packet, flit.key);
+            if SINGLE && LONE && !may_be_alone {
+                self.begin_segment(id, flit.key);
+            }
+        } else {
+            if SINGLE && LONE {
+                self.begin_segment(id, flit.key);
+            }
             self.segments.items.hot_mut(before as usize).next = id;
-        }
-        let may_be_alone = before == NONE && self.new_head::<SINGLE, true>(net, i, v, flit.packet, flit.key);
-        if SINGLE && self.lone_flits_cross && !may_be_alone {
-            self.begin_segment(id, flit.key);
         }
     }
 
@@ -209,7 +221,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.lone_flits_cross {
-                self.fresh_flits.push(FreshFlit { at: to, out: o as u32, segment: tail });
+                self.fresh_flits.push(FreshFlit { at: to, out: o as u32, segment: tail, key: NO_REQUEST });
             } else {
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
@@ -217,10 +229,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `FRESH`: it has come in this cycle.
-    /// Returns whether it is among the fresh flits, which may cross alone.
+    /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `LONE`: it has come in this cycle,
+    /// and may cross alone. Returns whether it is among the fresh flits, which try that.
     #[inline(always)]
-    pub(crate) fn new_head<const SINGLE: bool, const FRESH: bool>(
+    pub(crate) fn new_head<const SINGLE: bool, const LONE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -243,20 +255,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 None => return false,
             },
         }
-        *self.ins.hot_mut(i).requests.hot_mut(v) = key;
-        let (p, class) = if net.class_bits == 0 { (usize::from(key), 0) } else { split(key, net.class_bits) };
-        if !self.note_request::<SINGLE>(net, i, p, class) {
-            return false;
+        if !LONE {
+            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
         }
-        let may_be_alone = FRESH && self.lone_flits_cross;
-        if may_be_alone {
+        let (p, class) = if net.class_bits == 0 { (usize::from(key), 0) } else { split(key, net.class_bits) };
+        let is_open = self.note_request::<SINGLE>(net, i, p, class);
+        if LONE && is_open {
             let port = self.ins.hot(i);
             let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
-            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment });
-        } else {
+            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key });
+            return true;
+        }
+        if LONE {
+            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
+        } else if is_open {
             self.ask_for_vc(i, p);
         }
-        may_be_alone
+        false
     }
 
     /// A head of input `i` asks for a VC of this class at output `p`.

@@ -17,6 +17,29 @@ use crate::state::{BODY, ChannelEnd, Flit, FreshFlit, NO_REQUEST, NONE, RUN_BEGI
 /// So many fresh flits ahead the loop asks for what it will need.
 const AHEAD: usize = 12;
 
+/// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
+#[derive(Debug, Clone, Default)]
+pub struct LoneHeads {
+    pub may_cross: bool,
+    /// When this is decided again.
+    until: u64,
+    /// Fresh flits since it was decided, and how many of them were alone.
+    fresh: u64,
+    alone: u64,
+}
+
+impl LoneHeads {
+    /// Heads go on trying while three of five fresh flits are alone. When they have stopped, they try anew after a while.
+    #[inline(always)]
+    pub fn decide(&mut self, now: u64) {
+        if now >= self.until {
+            let stop = self.may_cross && self.alone * 5 < self.fresh * 3;
+            let (may_cross, cycles) = if stop { (false, 4096) } else { (true, 128) };
+            *self = Self { may_cross, until: now + cycles, fresh: 0, alone: 0 };
+        }
+    }
+}
+
 impl FreshFlit {
     /// Its input unit, the VC there, and the output unit by which it will leave.
     #[inline(always)]
@@ -30,7 +53,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// that is alone may open a stream.
     #[inline(never)]
     pub(crate) fn send_lone_flits<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net) {
-        let earliest = self.now + net.after_grant;
+        let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
         for k in 0..self.fresh_flits.len() {
             if net.brings
                 && let Some(later) = self.fresh_flits.get(k + AHEAD)
@@ -38,29 +61,41 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.bring_for_fresh::<SINGLE>(net, later);
             }
             let fresh = *self.fresh_flits.hot(k);
-            let key = *self.ins.hot((fresh.at >> 4) as usize).requests.hot((fresh.at & 15) as usize);
-            if SINGLE || key != NO_REQUEST {
-                self.send_if_lone_head::<SINGLE>(net, fresh, key, earliest);
+            if SINGLE {
+                self.send_if_lone_head::<true>(net, fresh, earliest);
+            } else if fresh.key != NO_REQUEST {
+                self.begin_if_lone(net, fresh, earliest);
             } else {
                 self.send_if_lone_body::<STREAMS>(net, fresh, earliest);
             }
         }
+        self.lone_heads.fresh += self.fresh_flits.len() as u64;
+        self.lone_heads.alone += self.tally.flit_hops - hops;
         self.fresh_flits.clear();
     }
 
+    /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
+    #[inline(never)]
+    fn begin_if_lone(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+        self.send_if_lone_head::<false>(net, fresh, earliest);
+    }
+
     #[inline(always)]
-    fn send_if_lone_head<const SINGLE: bool>(&mut self, net: &Net, fresh: FreshFlit, key: u16, earliest: u64) {
+    fn send_if_lone_head<const SINGLE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
         let (i, v, o) = fresh.places();
-        let class = if net.class_bits == 0 { 0 } else { split(key, net.class_bits).1 };
+        let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
         let room = self.room_for_lone_head::<SINGLE>(net, (i, v), o, class);
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
         if SINGLE {
-            self.begin_segment(fresh.segment, key);
+            self.begin_segment(fresh.segment, fresh.key);
         }
-        self.ask_for_vc(i, o - self.ins.hot(i).base(i));
+        let port = self.ins.hot_mut(i);
+        *port.requests.hot_mut(v) = fresh.key;
+        let p = o - port.base(i);
+        self.ask_for_vc(i, p);
     }
 
     #[inline(always)]
@@ -142,7 +177,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (out.rr_vc, out.rr_in, out.requested) = ((vc + 1) & 15, port.port + 1, 0);
         let p = o - port.base(i);
         (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, p as u8 + 1);
-        *port.requests.hot_mut(v) = NO_REQUEST;
         *self.requesters.hot_mut(net.slot(o, class)) = Bits::default();
         let depart = out.depart(earliest);
         let (packet, len) = if SINGLE {
@@ -171,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
     /// output.
-    #[inline(always)]
+    #[inline(never)]
     fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
         let (i, v, o) = fresh.places();
         let port = self.ins.hot_mut(i);

@@ -13,7 +13,7 @@ pub mod facade;
 pub mod fault_tally;
 pub mod faults;
 pub mod job_tally;
-mod lone;
+pub mod lone;
 pub mod net;
 pub mod network_interface;
 pub mod pace;

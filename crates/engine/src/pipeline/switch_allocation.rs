@@ -21,6 +21,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else if !self.fresh_flits.is_empty() {
             self.send_lone_flits::<SINGLE, false>(net);
         }
+        if self.lone_flits_cross {
+            self.lone_heads.decide(self.now);
+        }
         for word in 0..self.active.0.len() {
             let mut bits = *self.active.0.hot(word);
             while bits != 0 {

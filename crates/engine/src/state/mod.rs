@@ -393,6 +393,8 @@ pub struct FreshFlit {
     pub out: u32,
     /// Its segment.
     pub segment: u32,
+    /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
+    pub key: u16,
 }
 
 /// `Terminal::job` of a terminal that is in no job.

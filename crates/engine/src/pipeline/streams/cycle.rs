@@ -39,13 +39,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs.
+    /// Receives the `len` flits of the chunk that starts at `first`, of which some may begin or end runs. `LONE`: heads may cross alone.
     #[inline(never)]
-    pub(crate) fn receive_among_streams(&mut self, net: &Net, (first, len): (u32, usize)) {
+    pub(crate) fn receive_among_streams<const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
             let flit = self.flits.item(first, k);
             if flit.packet != NONE {
-                self.receive_head::<false>(net, flit);
+                self.receive_head::<false, LONE>(net, flit);
             } else if flit.key == BODY {
                 self.receive_body::<true>(net, flit.to);
             } else {
