@@ -12,7 +12,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Python compiles a module when it is first imported. To compile all 9,000 that are installed would take half a minute.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PIP_INSTALL := $(PIP) install --no-compile
+# What the lock files list is whole, so nothing is resolved. The pip that comes with Python may take twice as long as this one.
+PIP_INSTALL := $(PIP) install --no-compile --no-deps
+PIP_VERSION := 26.3
 SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi' \
 	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' -o -name '*.yaml' -o -name '*.csv' \)) \
 	Cargo.toml Cargo.lock pyproject.toml
@@ -113,11 +115,13 @@ $(VENV)/.base: python/requirements.lock
 	@command -v $(CARGO) >/dev/null || { echo "weft needs Rust; '$(CARGO)' was not found: install it with rustup" >&2; exit 1; }
 	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) --upgrade pip==$(PIP_VERSION)
 	@$(PIP_INSTALL) --requirement python/requirements.lock
 	@touch $@
 
 $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
 	@$(PIP_INSTALL) --requirement python/requirements-dev.lock
+	@$(PIP) check
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.base
