@@ -12,7 +12,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Python compiles a module when it is first imported. To compile all 9,000 that are installed would take half a minute.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PIP_INSTALL := $(PIP) install --no-compile
+# What the lock files list is whole, so nothing is resolved. The pip that comes with Python may take twice as long as this one.
+PIP_INSTALL := $(PIP) install --no-compile --no-deps
+PIP_VERSION := 26.3
 SOURCES := $(shell find crates python -type f \( -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi' \
 	-o -name '*.js' -o -name '*.css' -o -name '*.jinja' -o -name '*.yaml' -o -name '*.csv' \)) \
 	Cargo.toml Cargo.lock pyproject.toml
@@ -24,7 +26,7 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
+.PHONY: run install test test-all ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -34,7 +36,11 @@ install: $(VENV)/.installed
 # The Python tests run the sources, with the engine that the Rust tests run: a wheel is a compile of its own, of minutes.
 # Its random tests draw the same cases every time; `make test-all` and `cargo test` draw new ones.
 test: export PROPTEST_RNG_SEED ?= 1
-test: test-rust test-python
+test: ready test-rust test-python
+
+# The compiler needs the interpreter of the environment, and none of its packages: they come meanwhile.
+ready:
+	@$(MAKE) --no-print-directory --jobs 2 compiled $(VENV)/.dev
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # The Python tests run what `make install` installs, those that are marked `long`, too.
@@ -46,13 +52,15 @@ test-all: test-rust test-installed
 WORKERS = $(shell $(PYTHON) -c "import os; print((len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()) + 1)")
 PYTEST = $(BIN)/python -m pytest --quiet --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# All targets at once, the bindings among them, so that nothing is compiled a second time with other features.
-test-rust: $(VENV)/.base
-	$(CARGO) build --workspace --all-targets --locked --quiet
+# All targets at once, the bindings among them, so that nothing is compiled a second time with other features. On all cores,
+# not as one of make's jobs.
+compiled: $(VENV)/.made
+	MAKEFLAGS= $(CARGO) build --workspace --all-targets --locked --quiet
+
+test-rust: compiled
 	$(CARGO) test --workspace --locked --quiet
 
-test-python: $(VENV)/.dev
-	$(CARGO) build --workspace --all-targets --locked --quiet
+test-python: compiled $(VENV)/.dev
 	$(BIN)/python tests/named.py
 	cp target/debug/lib_engine.so python/weft/_engine.abi3.so
 	PYTHONPATH=$(abspath python) $(PYTEST) -m "not long"
@@ -107,17 +115,22 @@ lock:
 clean:
 	rm -rf $(VENV) target docs/_generated
 
-$(VENV)/.base: python/requirements.lock
+$(VENV)/.made:
 	@command -v $(PYTHON) >/dev/null || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' was not found: install it, or say make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "weft needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1): say make PYTHON=python3.11" >&2; exit 1; }
 	@command -v $(CARGO) >/dev/null || { echo "weft needs Rust; '$(CARGO)' was not found: install it with rustup" >&2; exit 1; }
 	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: python/requirements.lock $(VENV)/.made
+	@$(PIP_INSTALL) --upgrade pip==$(PIP_VERSION)
 	@$(PIP_INSTALL) --requirement python/requirements.lock
 	@touch $@
 
 $(VENV)/.dev: python/requirements-dev.lock $(VENV)/.base
 	@$(PIP_INSTALL) --requirement python/requirements-dev.lock
+	@$(PIP) check
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.base

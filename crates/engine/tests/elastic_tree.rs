@@ -1,8 +1,8 @@
 //! The elastic tree: which links are left at least power, what the levels of a tree do as the load changes, and what a link
 //! that is dark does: nothing.
 
-use crate::common::*;
-use crate::conservation::check_account;
+use crate::integration::common::*;
+use crate::integration::conservation::check_account;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;

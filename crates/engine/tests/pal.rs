@@ -1,6 +1,6 @@
 //! PAL: `ugal_p` while all links are on, and on fixed sets of links the paths that theory gives.
 
-use crate::common::*;
+use crate::integration::common::*;
 use weft_engine::power::LinkState;
 use weft_engine::{Outcome, Spec};
 use weft_topology::Peer;

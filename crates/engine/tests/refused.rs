@@ -1,6 +1,6 @@
 //! Routings refuse what they can't route, with place, arithmetic and remedy.
 
-use crate::common::*;
+use crate::integration::common::*;
 use weft_engine::power::PolicyConfig;
 use weft_engine::routing::{RoutingConfig, any_graph::table::Table};
 use weft_engine::spec::FlowControl;

@@ -1,7 +1,7 @@
 //! Watched packets: their lives add up to the latencies of the run, in every network and in any number of blocks, and
 //! watching changes nothing.
 
-use crate::common::*;
+use crate::integration::common::*;
 use weft_engine::outcome::{Journey, Outcome};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, Rate, Watched};

@@ -1,7 +1,7 @@
 //! Every switch allocator: nothing is lost at any load, whatever the packets, and blocks change nothing.
 
 use super::*;
-use crate::conservation::check_drains;
+use crate::integration::conservation::check_drains;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 

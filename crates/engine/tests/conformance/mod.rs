@@ -8,7 +8,7 @@ mod recording;
 mod routing;
 mod workload;
 
-use crate::common::*;
+use crate::integration::common::*;
 use weft_engine::Spec;
 use weft_engine::spec::Execution;
 

@@ -2,7 +2,7 @@
 //! states are those that the policy declares, and blocks change nothing.
 
 use super::*;
-use crate::conservation::check_account;
+use crate::integration::conservation::check_account;
 use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
