@@ -263,3 +263,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether heads try in each of these cycles, if so many of 10 fresh flits in a cycle are alone.
+    fn tries(heads: &mut LoneHeads, cycles: std::ops::Range<u64>, alone: u64) -> Vec<bool> {
+        let mut try_in = |now| {
+            heads.decide(now);
+            (heads.fresh, heads.alone) = (heads.fresh + 10, heads.alone + alone);
+            heads.may_cross
+        };
+        cycles.map(&mut try_in).collect()
+    }
+
+    #[test]
+    fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
+        let mut heads = LoneHeads::default();
+        assert!(tries(&mut heads, 0..10_000, 6).into_iter().all(|tries| tries));
+        let busy = tries(&mut heads, 10_000..60_000, 5);
+        let trials = busy.iter().filter(|&&tries| tries).count();
+        assert!(trials > 10 * 128 && trials < 14 * 128, "{trials} cycles of trial");
+        assert!(tries(&mut heads, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
+    }
+}
