@@ -99,7 +99,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if net.brings {
                 self.bring_for_flits(net, (first, len));
             }
-            match (!SINGLE && self.streams.are_on(), self.lone_heads.may_cross) {
+            match (!SINGLE && self.streams.are_on(), self.lone_trial.heads_try) {
                 (false, true) => self.receive_chunk::<SINGLE, true>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false>(net, (first, len)),
                 (true, true) => self.receive_among_streams::<true>(net, (first, len)),
@@ -176,19 +176,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
-        if SINGLE && !LONE {
+        let before = self.ins.hot_mut(i).join(v, id);
+        if SINGLE && !(LONE && before == NONE) {
             self.begin_segment(id, flit.key);
         }
-        let before = self.ins.hot_mut(i).join(v, id);
         if before == NONE {
-            let may_be_alone = self.new_head::<SINGLE, LONE>(net, i, v, flit.packet, flit.key);
-            if SINGLE && LONE && !may_be_alone {
+            let tries_alone = self.new_head::<SINGLE, LONE>(net, i, v, flit.packet, flit.key);
+            if SINGLE && LONE && !tries_alone {
                 self.begin_segment(id, flit.key);
             }
         } else {
-            if SINGLE && LONE {
-                self.begin_segment(id, flit.key);
-            }
             self.segments.items.hot_mut(before as usize).next = id;
         }
     }

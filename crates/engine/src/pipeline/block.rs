@@ -13,7 +13,7 @@ use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
 use crate::pipeline::faults::Faults;
-use crate::pipeline::lone::LoneHeads;
+use crate::pipeline::lone::LoneTrial;
 use crate::pipeline::net::Net;
 use crate::pipeline::pace::{Paces, Slowed};
 use crate::pipeline::power::Power;
@@ -112,8 +112,7 @@ pub struct Block<const W: usize, const V: usize> {
     /// Scratch: the flits of this cycle that may cross the switch alone.
     #[kept(scratch)]
     pub fresh_flits: Vec<FreshFlit>,
-    #[kept(scratch)]
-    pub lone_heads: LoneHeads,
+    pub lone_trial: LoneTrial,
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
     pub grants: Vec<Bits<W>>,

@@ -10,7 +10,7 @@ use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
-use crate::state::{Flit, FreshFlit, NONE, UNDECIDED, matching};
+use crate::state::{Flit, FreshFlit, NO_REQUEST, NONE, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             } else {
                 prefetch(&self.ins, (flit.to >> 4) as usize);
             }
-            if net.single && !self.lone_flits_cross {
+            if net.single && !self.lone_trial.heads_try {
                 prefetch(&self.segments.items, flit.packet as usize);
             }
         }
@@ -52,7 +52,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let o = fresh.out as usize;
         prefetch_first_line(&self.ins, (fresh.at >> 4) as usize);
         prefetch(&self.outs, o);
-        prefetch(&self.requesters, net.slot(o, 0));
+        prefetch(
+            &self.requesters,
+            net.slot(o, if fresh.key == NO_REQUEST { 0 } else { split(fresh.key, net.class_bits).1 }),
+        );
         prefetch(&self.next_router, o);
         if SINGLE {
             prefetch(&self.packets.items, fresh.segment as usize);

@@ -6,36 +6,45 @@
 //! (`Block::lone_flits_cross` is false). A body flit that is alone may be the first of a stream (`streams.rs`).
 
 use crate::base::bits::{Bits, pick16};
+use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
 use crate::pipeline::arrive::split;
 use crate::pipeline::block::Block;
 use crate::pipeline::depart::Crossing;
 use crate::pipeline::net::Net;
 use crate::pipeline::streams;
-use crate::state::{BODY, ChannelEnd, Flit, FreshFlit, NO_REQUEST, NONE, RUN_BEGINS, Segment, occupied};
+use crate::state::{
+    BODY, ChannelEnd, Flit, FreshFlit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, occupied,
+};
 
 /// So many fresh flits ahead the loop asks for what it will need.
 const AHEAD: usize = 12;
 
 /// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
-#[derive(Debug, Clone, Default)]
-pub struct LoneHeads {
-    pub may_cross: bool,
+#[derive(Debug, Clone, Default, Kept)]
+pub struct LoneTrial {
+    pub heads_try: bool,
     /// When this is decided again.
     until: u64,
-    /// Fresh flits since it was decided, and how many of them were alone.
-    fresh: u64,
-    alone: u64,
+    /// Flits of any kind that could have crossed alone since it was decided, and how many have.
+    tried: u64,
+    crossed: u64,
 }
 
-impl LoneHeads {
-    /// Heads go on trying while three of five fresh flits are alone. When they have stopped, they try anew after a while.
+impl LoneTrial {
+    /// Heads try in all cycles.
+    #[cfg(test)]
+    pub fn without_end() -> Self {
+        Self { heads_try: true, until: u64::MAX, ..Self::default() }
+    }
+
+    /// Heads go on trying while three of five flits cross. When they have stopped, they try anew after a while.
     #[inline(always)]
     pub fn decide(&mut self, now: u64) {
         if now >= self.until {
-            let stop = self.may_cross && self.alone * 5 < self.fresh * 3;
-            let (may_cross, cycles) = if stop { (false, 4096) } else { (true, 128) };
-            *self = Self { may_cross, until: now + cycles, fresh: 0, alone: 0 };
+            let stop = self.heads_try && self.crossed * 5 < self.tried * 3;
+            let (heads_try, cycles) = if stop { (false, 4096) } else { (true, 128) };
+            *self = Self { heads_try, until: now + cycles, ..Self::default() };
         }
     }
 }
@@ -48,11 +57,19 @@ impl FreshFlit {
     }
 }
 
+/// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
+#[inline(always)]
+fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
+    (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u8 + 1);
+    out.rr_in = port.port + 1;
+}
+
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
     /// that is alone may open a stream.
     #[inline(never)]
     pub(crate) fn send_lone_flits<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net) {
+        debug_assert!(self.fresh_flits.len() <= self.ins.len(), "an input has two fresh flits");
         let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
         for k in 0..self.fresh_flits.len() {
             if net.brings
@@ -69,8 +86,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_if_lone_body::<STREAMS>(net, fresh, earliest);
             }
         }
-        self.lone_heads.fresh += self.fresh_flits.len() as u64;
-        self.lone_heads.alone += self.tally.flit_hops - hops;
+        self.lone_trial.tried += self.fresh_flits.len() as u64;
+        self.lone_trial.crossed += self.tally.flit_hops - hops;
         self.fresh_flits.clear();
     }
 
@@ -121,7 +138,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now.
+    /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now. None of the others has a fresh flit.
     #[inline(always)]
     fn leaves_alone(&self, i: usize, v: usize) -> bool {
         let port = self.ins.hot(i);
@@ -159,8 +176,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if SINGLE && net.class_bits == 0 { open } else { link.open_to(out, open, class) }
     }
 
-    /// A head takes one of the VCs in `room` of its output, and crosses. Inputs, outputs and VCs take turns as if an allocator had
-    /// matched them.
+    /// A head takes one of the VCs in `room` of its output, and crosses. The VCs take turns.
     #[inline(always)]
     fn send_lone_head<const SINGLE: bool>(
         &mut self,
@@ -174,9 +190,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let port = self.ins.hot_mut(i);
         let out = self.outs.hot_mut(o);
         let vc = pick16(room, out.rr_vc);
-        (out.rr_vc, out.rr_in, out.requested) = ((vc + 1) & 15, port.port + 1, 0);
-        let p = o - port.base(i);
-        (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, p as u8 + 1);
+        (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
+        take_turns(port, out, (i, v), o);
         *self.requesters.hot_mut(net.slot(o, class)) = Bits::default();
         let depart = out.depart(earliest);
         let (packet, len) = if SINGLE {
@@ -190,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if tail {
             *port.head.hot_mut(v) = NONE;
         } else {
-            port.hold(v as u8, p, vc);
+            port.hold(v as u8, o - port.base(i), vc);
             out.hold(vc, port.port.into(), v as u8);
             out.vcs_with_flit = 0;
         }
@@ -209,10 +224,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
         let (i, v, o) = fresh.places();
         let port = self.ins.hot_mut(i);
-        (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u8 + 1);
         *port.head.hot_mut(v) = NONE;
         let out = self.outs.hot_mut(o);
-        (out.rr_in, out.vcs_with_flit) = (port.port + 1, 0);
+        take_turns(port, out, (i, v), o);
+        out.vcs_with_flit = 0;
         if out.is_closed() {
             self.power.leave_closed(o, vc);
         } else {
@@ -227,8 +242,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += 1;
     }
 
-    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Input and output take turns as if
-    /// an allocator had matched them. Returns when the flit arrives. `FIRST`: a run begins with it, and one with its credit.
+    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives. `FIRST`: a run begins with it, and one with its credit.
     #[inline(always)]
     pub(crate) fn send_lone<const FIRST: bool>(
         &mut self,
@@ -240,11 +254,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (key, mark) = if FIRST { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
         let port = self.ins.hot_mut(i);
         let o = port.base(i) + p;
-        port.rr_out = p as u8 + 1;
-        port.rr_vc = (v as u8 + 1) & 15;
         self.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
         let out = self.outs.hot_mut(o);
-        out.rr_in = port.port + 1;
+        take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
         out.spend::<false>(vc, net.room);
         let link = net.links.hot(usize::from(out.class));
@@ -268,23 +280,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
 mod tests {
     use super::*;
 
-    /// Whether heads try in each of these cycles, if so many of 10 fresh flits in a cycle are alone.
-    fn tries(heads: &mut LoneHeads, cycles: std::ops::Range<u64>, alone: u64) -> Vec<bool> {
+    /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
+    fn tries(trial: &mut LoneTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
         let mut try_in = |now| {
-            heads.decide(now);
-            (heads.fresh, heads.alone) = (heads.fresh + 10, heads.alone + alone);
-            heads.may_cross
+            trial.decide(now);
+            (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
+            trial.heads_try
         };
         cycles.map(&mut try_in).collect()
     }
 
     #[test]
     fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
-        let mut heads = LoneHeads::default();
-        assert!(tries(&mut heads, 0..10_000, 6).into_iter().all(|tries| tries));
-        let busy = tries(&mut heads, 10_000..60_000, 5);
-        let trials = busy.iter().filter(|&&tries| tries).count();
-        assert!(trials > 10 * 128 && trials < 14 * 128, "{trials} cycles of trial");
-        assert!(tries(&mut heads, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
+        let mut trial = LoneTrial::default();
+        assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
+        let busy = tries(&mut trial, 10_000..60_000, 5);
+        let short = busy.iter().filter(|&&tries| tries).count();
+        assert!(short > 10 * 128 && short < 14 * 128, "{short} cycles of trial");
+        assert!(tries(&mut trial, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
     }
 }

@@ -22,7 +22,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send_lone_flits::<SINGLE, false>(net);
         }
         if self.lone_flits_cross {
-            self.lone_heads.decide(self.now);
+            self.lone_trial.decide(self.now);
         }
         for word in 0..self.active.0.len() {
             let mut bits = *self.active.0.hot(word);

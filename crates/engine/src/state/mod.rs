@@ -384,7 +384,8 @@ pub struct Move {
     pub vc: u8,
 }
 
-/// A flit that has come to an empty queue in this cycle, and may cross the switch alone (`pipeline/lone.rs`).
+/// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone (`pipeline/lone.rs`). There is
+/// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
 #[derive(Debug, Clone, Copy)]
 pub struct FreshFlit {
     /// Input unit * 16 + VC.

@@ -15,7 +15,7 @@ use crate::network::spec::Spec;
 use crate::pipeline::block::{Block, Cut, Mail};
 use crate::pipeline::control::Control;
 use crate::pipeline::job_tally::Parts;
-use crate::pipeline::lone::LoneHeads;
+use crate::pipeline::lone::LoneTrial;
 use crate::pipeline::net::{HeadPath, Net, NetJob};
 use crate::pipeline::pace::{Paces, Rates};
 use crate::pipeline::power::Power;
@@ -196,7 +196,7 @@ impl Builder<'_> {
             lone_flits_cross: net.lone_flits_cross,
             streams: if self.has_streams() { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
-            lone_heads: LoneHeads::default(),
+            lone_trial: LoneTrial::default(),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
             candidates: vec![Bits::default(); if net.compares_credits_of.is_some() { ins.len() * V } else { 0 }],

@@ -5,6 +5,7 @@ use crate::api::age::Priority;
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
 use crate::network::spec::Spec;
+use crate::pipeline::lone::LoneTrial;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
@@ -16,6 +17,9 @@ fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
         for block in &mut simulation.blocks {
             assert!(block.lone_flits_cross, "the test would compare two runs that are the same anyway");
             block.lone_flits_cross = lone;
+            if lone {
+                block.lone_trial = LoneTrial::without_end();
+            }
         }
     })
 }
@@ -66,7 +70,20 @@ fn lone_flits_change_nothing_in_any_router() {
     };
     assert_same(&with(&worms), "worms");
     // one direction of a ring keeps a bubble: the allocators are those with arbiters by age
-    let bubble = spec(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 8, 0.6);
-    assert_eq!(bubble.router.priority, Priority::RoundRobin);
-    assert_same(&bubble, "a bubble in each ring");
+    for flits in [1, 8] {
+        let bubble = spec(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, flits, 0.6);
+        assert_eq!(bubble.router.priority, Priority::RoundRobin);
+        assert_same(&bubble, &format!("a bubble in each ring, {flits} flits"));
+    }
+}
+
+/// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.
+#[test]
+fn lone_flits_change_nothing_beside_other_lengths() {
+    for (request, reply) in [(1, 1), (1, 6), (4, 1)] {
+        let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, request, 0.2);
+        trials::answer(&mut spec, reply);
+        spec.links.iter_mut().for_each(|link| link.buffer = 12);
+        assert_same(&spec, &format!("requests of {request} flits, replies of {reply}"));
+    }
 }

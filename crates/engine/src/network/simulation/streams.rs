@@ -22,12 +22,6 @@ fn simulation(spec: &Spec, blocks: usize) -> Simulation<1, 8> {
     Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation")
 }
 
-/// Terminals answer packets with packets of so many flits, and wait for the answers to two of their own.
-fn answer(spec: &mut Spec, flits: u32) {
-    let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
-    spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
-}
-
 /// How many flits streams have on their way now, about.
 fn under_way(simulation: &Simulation<1, 8>) -> usize {
     simulation.blocks.iter().map(|block| block.streams.flits_under_way()).sum()
@@ -103,7 +97,7 @@ fn streams_change_nothing_in_any_router() {
 fn streams_change_nothing_beside_short_packets() {
     for (request, reply) in [(2, 40), (40, 1), (64, 64)] {
         let mut spec = spec(HYPERX, r#"{"dimension_order": {}}"#, request, 0.1);
-        answer(&mut spec, reply);
+        trials::answer(&mut spec, reply);
         spec.links.iter_mut().for_each(|link| link.buffer = 128);
         assert_same(&spec, &format!("requests of {request} flits, replies of {reply}"));
     }
@@ -132,7 +126,7 @@ fn streams_change_nothing_in_networks_at_random() {
         spec.router.delay += draw(5, 3);
         spec.router.hold_switch = !is_worm && draw(6, 4) == 0;
         if draw(7, 3) == 0 {
-            answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
+            trials::answer(&mut spec, 1 + draw(8, u64::from(flits)) as u32);
         }
         spec.seed = case;
         with_streams += u64::from(is_same_with_streams(&spec, &format!("case {case}: {topology}, {flits} flits")));

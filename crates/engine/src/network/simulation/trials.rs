@@ -9,7 +9,7 @@ pub(super) const DRAGONFLY: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 pub(super) const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
-/// Networks whose body flits may cross without the allocator: topology and routing.
+/// Networks whose flits may cross without the allocator: topology and routing.
 pub(super) const NETWORKS: [(&str, &str); 6] = [
     (TORUS, r#"{"dimension_order": {}}"#),
     (HYPERX, r#"{"dimension_order": {}}"#),
@@ -28,6 +28,12 @@ pub(super) fn spec(topology: &str, routing: &str, flits: u32, load: f64, cycles:
     spec.links.iter_mut().for_each(|link| (link.vcs, link.buffer) = (link.vcs.max(4), 2 * flits));
     (spec.phases.warmup, spec.phases.window) = cycles;
     spec
+}
+
+/// Terminals answer packets with packets of so many flits, and wait for the answers to two of their own.
+pub(super) fn answer(spec: &mut Spec, flits: u32) {
+    let workload = format!(r#"{{"request_reply": {{"packet": "{flits}flits", "outstanding": 2}}}}"#);
+    spec.traffic.jobs[0].workload = serde_json::from_str(&workload).expect("a workload");
 }
 
 /// All that a run in so many blocks tells, after `change`.
