@@ -242,7 +242,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += 1;
     }
 
-    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives. `FIRST`: a run begins with it, and one with its credit.
+    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
+    /// `FIRST`: a run begins with it, and one with its credit.
     #[inline(always)]
     pub(crate) fn send_lone<const FIRST: bool>(
         &mut self,
