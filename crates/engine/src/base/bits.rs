@@ -128,6 +128,14 @@ impl Active {
         *self.0.hot(i >> 6) >> (i & 63) & 1 != 0
     }
 
+    /// Clears bit `i`. Returns whether it was set.
+    #[inline(always)]
+    pub fn take(&mut self, i: usize) -> bool {
+        let was_set = self.contains(i);
+        self.clear(i);
+        was_set
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }

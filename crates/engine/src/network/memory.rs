@@ -7,6 +7,7 @@
 use crate::api::recording::NetworkSite;
 use crate::base::bits::Bits;
 use crate::network::assemble::{blocks_by_size, partition};
+use crate::network::jobs::Job;
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
@@ -140,17 +141,29 @@ impl Blocks {
     }
 }
 
+/// Flits that all terminals together send per cycle at the load of the spec, in the phase where they send most.
+fn rate(spec: &Spec) -> f64 {
+    let of_phase = |loads: &[f64]| loads.iter().sum::<f64>();
+    let of_job = |job: &Job| job.phases.iter().map(|phase| of_phase(&phase.load)).fold(0.0, f64::max);
+    spec.traffic.jobs.iter().map(of_job).sum::<f64>().min(f64::from(spec.graph.terminals()))
+}
+
+/// Flits of the shortest packets.
+fn shortest(spec: &Spec) -> f64 {
+    f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
+}
+
+/// Bytes of the packets that are under way at the load of the spec.
+pub(super) fn of_packets(spec: &Spec) -> u64 {
+    let packets = rate(spec) * Transit::of(spec).with_queues() / shortest(spec);
+    (packets * size::<Packet>() as f64) as u64
+}
+
 /// Bytes of packets and flits under way: at the load of the spec, and with all buffers full.
 fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let graph = &*spec.graph;
     let terminals = f64::from(graph.terminals());
-    let jobs = &spec.traffic.jobs;
-    let of_job = |loads: &[f64]| loads.iter().sum::<f64>();
-    let rate: f64 = jobs.iter().map(|job| job.phases.iter().map(|phase| of_job(&phase.load)).fold(0.0, f64::max)).sum();
-    let rate = rate.min(terminals);
-    let lengths: Vec<u32> = spec.traffic.lengths().collect();
-    let shortest = f64::from(lengths.iter().copied().min().unwrap_or(1).max(1));
-    let transit = Transit::of(spec);
+    let (rate, shortest, transit) = (rate(spec), shortest(spec), Transit::of(spec));
     let flits = rate * transit.with_queues();
     let capacity =
         |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);

@@ -100,8 +100,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.bring_for_flits(net, (first, len));
             }
             match (!SINGLE && self.streams.are_on(), self.lone_trial.heads_try) {
-                (false, true) => self.receive_chunk::<SINGLE, true>(net, (first, len)),
-                (false, false) => self.receive_chunk::<SINGLE, false>(net, (first, len)),
+                (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
+                (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
+                (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
                 (true, true) => self.receive_among_streams::<true>(net, (first, len)),
                 (true, false) => self.receive_among_streams::<false>(net, (first, len)),
             }
@@ -112,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.fast_links {
             while let Some(flit) = self.paces.arriving.pop() {
-                self.receive::<SINGLE, false>(net, flit);
+                self.receive::<SINGLE, false, false>(net, flit);
             }
         }
         if net.closes_vcs {
@@ -143,26 +144,34 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`). (A function of its
-    /// own: inside the loop over all phases it would have fewer registers.)
+    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`); `CHOOSE`: also
+    /// those that compare credits. (A function of its own: inside the loop over all phases it would have fewer registers.)
     #[inline(never)]
-    fn receive_chunk<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
+    fn receive_chunk<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        (first, len): (u32, usize),
+    ) {
         for k in 0..len {
-            self.receive::<SINGLE, LONE>(net, self.flits.item(first, k));
+            self.receive::<SINGLE, LONE, CHOOSE>(net, self.flits.item(first, k));
         }
     }
 
     #[inline(always)]
-    fn receive<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, flit: Flit) {
+    fn receive<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
-            self.receive_head::<SINGLE, LONE>(net, flit);
+            self.receive_head::<SINGLE, LONE, CHOOSE>(net, flit);
         } else {
             self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn receive_head<const SINGLE: bool, const LONE: bool>(&mut self, net: &Net, flit: Flit) {
+    pub(crate) fn receive_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        flit: Flit,
+    ) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
         let id = if SINGLE {
             flit.packet
@@ -181,7 +190,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.begin_segment(id, flit.key);
         }
         if before == NONE {
-            let tries_alone = self.new_head::<SINGLE, LONE>(net, i, v, flit.packet, flit.key);
+            let tries_alone = self.new_head::<SINGLE, LONE, CHOOSE>(net, i, v, flit.packet, flit.key);
             if SINGLE && LONE && !tries_alone {
                 self.begin_segment(id, flit.key);
             }
@@ -218,7 +227,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
             } else if self.lone_flits_cross {
-                self.fresh_flits.push(FreshFlit { at: to, out: o as u32, segment: tail, key: NO_REQUEST });
+                self.fresh_flits.push(FreshFlit {
+                    at: to,
+                    out: o as u32,
+                    segment: tail,
+                    key: NO_REQUEST,
+                    chose: false,
+                });
             } else {
                 self.routers.hot_mut(r).switch_requests.set(p);
                 self.active.set(r);
@@ -227,9 +242,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `LONE`: it has come in this cycle,
-    /// and may cross alone. Returns whether it is among the fresh flits, which try that.
+    /// and may cross alone; `CHOOSE`: even if it compares credits first. Returns whether it is among the fresh flits, which try that.
     #[inline(always)]
-    pub(crate) fn new_head<const SINGLE: bool, const LONE: bool>(
+    pub(crate) fn new_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -242,8 +257,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
-                self.let_compare(net, i, v, packet);
-                return false;
+                let tries_alone = LONE && CHOOSE && self.compare_now::<SINGLE>(net, (i, v), packet);
+                if !tries_alone {
+                    self.let_compare(net, i, v, packet);
+                }
+                return tries_alone;
             }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Key | HeadPath::Candidates | HeadPath::AmongStreams => {}
@@ -260,7 +278,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if LONE && is_open {
             let port = self.ins.hot(i);
             let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
-            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key });
+            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chose: false });
             return true;
         }
         if LONE {
@@ -281,7 +299,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Notes that a head of input `i` wants a VC of this class at output `p`. Returns whether one is open.
     #[inline(always)]
-    fn note_request<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
+    pub(crate) fn note_request<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
         let port = self.ins.hot(i);
         let o = port.base(i) + p;
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);

@@ -113,6 +113,9 @@ pub struct Block<const W: usize, const V: usize> {
     #[kept(scratch)]
     pub fresh_flits: Vec<FreshFlit>,
     pub lone_trial: LoneTrial,
+    /// Scratch: routers whose heads have all chosen before the first step of this cycle.
+    #[kept(scratch)]
+    pub have_chosen: Active,
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
     pub grants: Vec<Bits<W>>,
@@ -257,7 +260,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
                 let id = self.new_packet(net.single);
-                prefetch(&self.packets.items, self.packets.next_free() as usize);
+                prefetch(&self.packets.items, self.packets.next_free(8) as usize);
                 self.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }

@@ -4,7 +4,8 @@
 //! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it asks for one output port and VC
 //! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
 //! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate),
-//! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router.
+//! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router. Where heads
+//! compare credits, one that may cross alone does so as it comes (`lone.rs`), and is marked only if it does not cross.
 //!
 //! A routing may say that a head stays with its choice until a flit leaves by that output (`Told::Stays`). Such a head is
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
@@ -17,7 +18,7 @@ use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{Net, Repair};
-use crate::state::{UNDECIDED, matching};
+use crate::state::{FreshFlit, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
@@ -83,12 +84,53 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
     pub(crate) fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        let port = self.ins.hot_mut(i);
-        *port.requests.hot_mut(v) = UNDECIDED;
-        let at = *net.coords.hot(self.routers.hot(port.router as usize).id as usize);
-        let ports = self.routing.candidates(at, self.packets.items.hot(packet as usize));
-        *self.candidates.hot_mut(i * V + v) = Bits::of(ports);
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        *self.candidates.hot_mut(i * V + v) = self.candidates_of(net, i, packet);
         self.let_choose(net, i, v);
+    }
+
+    /// Ports that packet `packet`, which is a head at input `i`, may take.
+    #[inline(always)]
+    fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
+        let at = *net.coords.hot(self.routers.hot(self.ins.hot(i).router as usize).id as usize);
+        Bits::of(self.routing.candidates(at, self.packets.items.hot(packet as usize)))
+    }
+
+    /// Packet `packet`, which has just come to VC `v` of input `i` as its head, compares its candidates at once, since nothing leaves
+    /// its router before the first step of this cycle. Returns whether one is open, by which the packet then tries to cross alone.
+    #[inline(always)]
+    pub(crate) fn compare_now<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) -> bool {
+        let Some(class) = net.compares_credits_of.map(usize::from) else { return false };
+        let port = self.ins.hot(i);
+        let (base, segment) = (port.base(i), *port.head.hot(v));
+        let ports = self.candidates_of(net, i, packet);
+        let Some(p) = self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)) else { return false };
+        self.note_request::<SINGLE>(net, i, p, class);
+        let (at, out, key) = ((i << 4 | v) as u32, (base + p) as u32, net.key(p, class));
+        self.fresh_flits.push(FreshFlit { at, out, segment, key, chose: true });
+        true
+    }
+
+    /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
+    /// if none is open.
+    #[inline(always)]
+    fn best_of<const SINGLE: bool>(
+        &self,
+        net: &Net,
+        base: usize,
+        mut ports: Bits<W>,
+        class: usize,
+        turn: u32,
+    ) -> Option<usize> {
+        let (mut highest, mut port) = (CLOSED, 0);
+        while let Some(p) = ports.take_first() {
+            let out = self.outs.hot(base + p);
+            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u8, turn);
+            if rank > highest {
+                (highest, port) = (rank, p);
+            }
+        }
+        (highest != CLOSED).then_some(port)
     }
 
     /// The head of VC `v` of input `i` chooses in the next step.
@@ -163,19 +205,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         class: u8,
     ) {
         let (i, class) = (base + input, usize::from(class));
-        let (mut ports, turn) = (*self.candidates.hot(i * V + v), self.tie_turn(i, v));
-        let (mut highest, mut port) = (CLOSED, 0);
-        while let Some(p) = ports.take_first() {
-            let out = self.outs.hot(base + p);
-            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u8, turn);
-            if rank > highest {
-                (highest, port) = (rank, p);
-            }
-        }
-        if highest == CLOSED {
+        let (ports, turn) = (*self.candidates.hot(i * V + v), self.tie_turn(i, v));
+        let Some(port) = self.best_of::<SINGLE>(net, base, ports, class, turn) else {
             self.choose_for::<SINGLE>(net, r, i, v);
             return;
-        }
+        };
         let hop = Hop { port: port as u8, class: class as u8 };
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
         self.turn_to(net, r, (i, v), hop, turn);

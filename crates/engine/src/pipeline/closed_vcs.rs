@@ -76,7 +76,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let (i, v) = ((word >> 4) as usize, (word & 15) as usize);
                 let head = *self.ins.hot(i).head.hot(v);
                 let &Segment { packet, key, .. } = self.segments.items.hot(head as usize);
-                self.new_head::<SINGLE, false>(net, i, v, packet, key);
+                self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
             self.turning.release(self.now);
         }

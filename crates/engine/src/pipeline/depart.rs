@@ -2,6 +2,7 @@
 
 use crate::api::agents::{Departure, Departures};
 use crate::api::routing::Hop;
+use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -204,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             if next != NONE {
                 let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
-                self.new_head::<SINGLE, false>(net, i, v, packet, key);
+                self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
         }
     }
@@ -270,7 +271,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.segments.items[segment as usize].packet = NONE;
             }
             flit.packet = mail.packets.len() as u32 - 1;
+            prefetch(&mail.packets, mail.packets.len());
         }
         mail.flits.push((at, flit));
+        prefetch(&mail.flits, mail.flits.len() + 2);
     }
 }

@@ -3,7 +3,9 @@
 //! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
 //! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
 //! flits do. All others are left to the allocator, as are all flits where somebody may see in which order they leave a router
-//! (`Block::lone_flits_cross` is false). A body flit that is alone may be the first of a stream (`streams.rs`).
+//! (`Block::lone_flits_cross` is false). A head that compares the credits of its candidates (`choose.rs`) does so as it comes, with
+//! the credits of the first step of the cycle; so nothing leaves a router alone while other heads there are still to compare. A body
+//! flit that is alone may be the first of a stream (`streams.rs`).
 
 use crate::base::bits::{Bits, pick16};
 use crate::base::kept::Kept;
@@ -14,7 +16,8 @@ use crate::pipeline::depart::Crossing;
 use crate::pipeline::net::Net;
 use crate::pipeline::streams;
 use crate::state::{
-    BODY, ChannelEnd, Flit, FreshFlit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, occupied,
+    BODY, ChannelEnd, Flit, FreshFlit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED,
+    occupied,
 };
 
 /// So many fresh flits ahead the loop asks for what it will need.
@@ -66,9 +69,9 @@ fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, 
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
-    /// that is alone may open a stream.
+    /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
-    pub(crate) fn send_lone_flits<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net) {
+    pub(crate) fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         debug_assert!(self.fresh_flits.len() <= self.ins.len(), "an input has two fresh flits");
         let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
         for k in 0..self.fresh_flits.len() {
@@ -79,11 +82,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             let fresh = *self.fresh_flits.hot(k);
             if SINGLE {
-                self.send_if_lone_head::<true>(net, fresh, earliest);
+                self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
             } else if fresh.key != NO_REQUEST {
-                self.begin_if_lone(net, fresh, earliest);
+                self.begin_if_lone::<CHOOSE>(net, fresh, earliest);
             } else {
-                self.send_if_lone_body::<STREAMS>(net, fresh, earliest);
+                self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
         self.lone_trial.tried += self.fresh_flits.len() as u64;
@@ -93,21 +96,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
     #[inline(never)]
-    fn begin_if_lone(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
-        self.send_if_lone_head::<false>(net, fresh, earliest);
+    fn begin_if_lone<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+        self.send_if_lone_head::<false, CHOOSE>(net, fresh, earliest);
     }
 
     #[inline(always)]
-    fn send_if_lone_head<const SINGLE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+    fn send_if_lone_head<const SINGLE: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        earliest: u64,
+    ) {
         let (i, v, o) = fresh.places();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        let room = self.room_for_lone_head::<SINGLE>(net, (i, v), o, class);
+        let waits = CHOOSE && self.choose_later(self.ins.hot(i).router as usize);
+        let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
         if SINGLE {
-            self.begin_segment(fresh.segment, fresh.key);
+            self.begin_segment(fresh.segment, if CHOOSE && fresh.chose { UNDECIDED } else { fresh.key });
+        }
+        if CHOOSE && fresh.chose {
+            self.let_choose_later::<SINGLE>(net, (i, v), fresh.segment);
         }
         let port = self.ins.hot_mut(i);
         *port.requests.hot_mut(v) = fresh.key;
@@ -115,15 +127,40 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.ask_for_vc(i, p);
     }
 
+    /// The head of VC `v` of input `i`, which has chosen for the first step of this cycle, chooses again in the steps after.
+    #[inline(never)]
+    fn let_choose_later<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), segment: u32) {
+        let packet = if SINGLE { segment } else { self.segments.items.hot(segment as usize).packet };
+        let r = self.ins.hot(i).router as usize;
+        if !self.choose_later(r) {
+            self.have_chosen.set(r);
+        }
+        self.let_compare(net, i, v, packet);
+    }
+
+    /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
-    fn send_if_lone_body<const STREAMS: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+    fn choose_later(&self, r: usize) -> bool {
+        !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.contains(r)
+    }
+
+    #[inline(always)]
+    fn send_if_lone_body<const STREAMS: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        earliest: u64,
+    ) {
         let (i, v, o) = fresh.places();
         let port = self.ins.hot(i);
         let held = *port.output_vc.hot(v);
         let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
-        let out = self.outs.hot(o);
-        if out.vcs_with_flit != 1 << vc || out.requested != 0 || !self.leaves_alone(i, v) {
-            let r = port.router as usize;
+        let (out, r) = (self.outs.hot(o), port.router as usize);
+        if out.vcs_with_flit != 1 << vc
+            || out.requested != 0
+            || !self.leaves_alone(i, v)
+            || CHOOSE && self.choose_later(r)
+        {
             self.routers.hot_mut(r).switch_requests.set(p);
             self.active.set(r);
             return;

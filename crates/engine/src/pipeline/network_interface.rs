@@ -307,7 +307,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
         if net.brings {
-            prefetch(&self.packets.items, self.packets.next_free() as usize);
+            prefetch(&self.packets.items, self.packets.next_free(4) as usize);
         }
         let terminal = self.terminals.hot_mut(t);
         (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);

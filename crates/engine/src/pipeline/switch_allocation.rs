@@ -17,9 +17,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
         if !SINGLE && self.streams.are_on() {
             self.flow(net);
-            self.send_lone_flits::<SINGLE, true>(net);
-        } else if !self.fresh_flits.is_empty() {
-            self.send_lone_flits::<SINGLE, false>(net);
+            self.send_lone_flits::<SINGLE, true, false>(net);
+        } else if self.fresh_flits.is_empty() {
+            // as always if none may cross alone
+        } else if net.chooses {
+            self.send_lone_flits::<SINGLE, false, true>(net);
+        } else {
+            self.send_lone_flits::<SINGLE, false, false>(net);
         }
         if self.lone_flits_cross {
             self.lone_trial.decide(self.now);
@@ -34,7 +38,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 let moved = self.tally.flit_hops;
                 for _ in 0..net.speedup {
-                    if net.chooses && !self.routers.hot(r).choosing.is_empty() {
+                    if net.chooses && !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.take(r) {
                         self.choose::<SINGLE>(net, r);
                     }
                     if net.vc_realloc {

@@ -396,6 +396,8 @@ pub struct FreshFlit {
     pub segment: u32,
     /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
     pub key: u16,
+    /// It is a head that has chosen this key for the next step only (`pipeline/choose.rs`).
+    pub chose: bool,
 }
 
 /// `Terminal::job` of a terminal that is in no job.
@@ -466,37 +468,17 @@ impl Flit {
     }
 }
 
-/// A record that, while it is free, can hold the number of another free record.
-pub trait Linked {
-    fn link(&mut self) -> &mut u32;
-}
-
-impl Linked for Segment {
-    #[inline(always)]
-    fn link(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-}
-
-impl Linked for Packet {
-    #[inline(always)]
-    fn link(&mut self) -> &mut u32 {
-        &mut self.src
-    }
-}
-
-/// Slots in a vector. The free slots form a list; the one that was freed last comes first, since it is most likely in
-/// the cache.
+/// Slots in a vector. Of the free slots the one that was freed last is taken first, since it is most likely in the cache.
 #[derive(Debug, Clone, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
-    free: u32,
-    in_use: usize,
+    /// In an array of its own: slots that lead to each other would have to come from the memory one after the other.
+    free: Vec<u32>,
 }
 
-impl<T: Copy + Default + Linked> Pool<T> {
+impl<T: Copy + Default> Pool<T> {
     pub fn with_capacity(n: usize) -> Self {
-        Self { items: Vec::with_capacity(n), free: NONE, in_use: 0 }
+        Self { items: Vec::with_capacity(n), free: Vec::with_capacity(n) }
     }
 
     #[inline(always)]
@@ -509,19 +491,16 @@ impl<T: Copy + Default + Linked> Pool<T> {
     /// A free slot; it still holds what its last user left.
     #[inline(always)]
     pub fn take(&mut self) -> u32 {
-        self.in_use += 1;
-        let id = self.free;
-        if id == NONE {
-            return self.grow();
+        match self.free.pop() {
+            Some(id) => id,
+            None => self.grow(),
         }
-        self.free = *self.items.hot_mut(id as usize).link();
-        id
     }
 
-    /// The slot that will be taken next.
+    /// The slot that will be taken after so many others; `NONE` if that is a new one.
     #[inline(always)]
-    pub fn next_free(&self) -> u32 {
-        self.free
+    pub fn next_free(&self, others: usize) -> u32 {
+        self.free.iter().nth_back(others).copied().unwrap_or(NONE)
     }
 
     #[inline(never)]
@@ -532,13 +511,11 @@ impl<T: Copy + Default + Linked> Pool<T> {
 
     #[inline(always)]
     pub fn remove(&mut self, id: u32) {
-        *self.items.hot_mut(id as usize).link() = self.free;
-        self.free = id;
-        self.in_use -= 1;
+        self.free.push(id);
     }
 
     pub fn in_use(&self) -> usize {
-        self.in_use
+        self.items.len() - self.free.len()
     }
 }
 

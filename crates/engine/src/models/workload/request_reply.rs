@@ -22,7 +22,7 @@ use crate::api::workload::{
     Amount, Awaits, Backlog, Counts, JobSite, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
 };
 use crate::base::kept::{Kept, Value};
-use crate::state::{Linked, MEASURED, NONE, Packet, Pool};
+use crate::state::{MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -151,12 +151,6 @@ struct Reply {
     measured: bool,
     /// The reply behind it.
     next: u32,
-}
-
-impl Linked for Reply {
-    fn link(&mut self) -> &mut u32 {
-        &mut self.next
-    }
 }
 
 /// A terminal, which sends requests and replies.

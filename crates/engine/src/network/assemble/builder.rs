@@ -197,6 +197,7 @@ impl Builder<'_> {
             streams: if self.has_streams() { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
             fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
             lone_trial: LoneTrial::default(),
+            have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
             candidates: vec![Bits::default(); if net.compares_credits_of.is_some() { ins.len() * V } else { 0 }],

@@ -1,6 +1,8 @@
 //! Divides the routers into blocks.
 
 use crate::api::routing::Needs;
+use crate::network::memory;
+use crate::network::spec::Spec;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
@@ -22,10 +24,14 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
 /// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
 const MAX_BLOCKS: usize = 4096;
 
-/// Whether the state of the ports does not fit into the second-level cache.
-pub(super) fn is_larger_than_cache(graph: &Graph) -> bool {
-    port_bytes(graph) > 1 << 20
+/// Whether the state of the ports and the packets under way do not fit into the second-level cache.
+pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
+    let of_ports = port_bytes(&spec.graph);
+    of_ports > CACHE || of_ports + memory::of_packets(spec) > CACHE
 }
+
+/// What is counted on of a second-level cache [bytes].
+const CACHE: u64 = 3 << 19;
 
 /// Bytes of the input and output units.
 fn port_bytes(graph: &Graph) -> u64 {

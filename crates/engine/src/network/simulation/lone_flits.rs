@@ -1,6 +1,6 @@
 //! Tests that nothing changes if flits that are alone cross without the allocator (`pipeline/lone.rs`).
 
-use super::trials::{self, HYPERX, NETWORKS, TORUS};
+use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::api::age::Priority;
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
@@ -32,7 +32,7 @@ fn assert_same(spec: &Spec, what: &str) {
 
 #[test]
 fn lone_flits_change_nothing_on_any_network() {
-    for (topology, routing) in NETWORKS {
+    for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
         for (flits, load) in [(1, 0.1), (1, 0.7), (2, 0.3), (8, 0.1), (8, 0.6), (40, 0.2), (40, 1.0)] {
             let spec = spec(topology, routing, flits, load);
             assert_same(&spec, &format!("{routing}, {flits} flits, load {load}"));
@@ -49,10 +49,16 @@ fn with(flits: u32, change: &dyn Fn(&mut Spec)) -> Spec {
 
 #[test]
 fn lone_flits_change_nothing_under_any_allocator() {
+    let choosing = |flits| spec(TORUS, CHOOSING[0].1, flits, 0.5);
     for flits in [1, 8] {
         for allocator in AllocatorConfig::examples() {
             let what = format!("{allocator:?}, {flits} flits");
             assert_same(&with(flits, &|spec| spec.router.allocator = allocator.clone()), &what);
+            let mut spec = choosing(flits);
+            spec.router.allocator = allocator;
+            assert_same(&spec, &format!("{what}, heads choose"));
+            spec.router.speedup = 1;
+            assert_same(&spec, &format!("{what}, heads choose, no speedup"));
         }
         assert_same(&with(flits, &|spec| spec.router.speedup = 1), &format!("no speedup, {flits} flits"));
         let tight = |spec: &mut Spec| spec.links.iter_mut().for_each(|link| link.buffer = flits);

@@ -9,7 +9,7 @@ pub(super) const DRAGONFLY: &str =
     r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
 pub(super) const TREE: &str = r#"{"k_ary_n_tree": {"k": 3, "n": 3}}"#;
 
-/// Networks whose flits may cross without the allocator: topology and routing.
+/// Networks whose flits may cross without the allocator, and follow each other in streams: topology and routing.
 pub(super) const NETWORKS: [(&str, &str); 6] = [
     (TORUS, r#"{"dimension_order": {}}"#),
     (HYPERX, r#"{"dimension_order": {}}"#),
@@ -17,6 +17,13 @@ pub(super) const NETWORKS: [(&str, &str); 6] = [
     (TREE, r#"{"up_down": {}}"#),
     (HYPERX, r#"{"valiant": {}}"#),
     (TORUS, r#"{"ecmp": {}}"#),
+];
+
+/// Networks whose heads compare the credits of their candidates. Flits that are alone cross there, too.
+pub(super) const CHOOSING: [(&str, &str); 3] = [
+    (TORUS, r#"{"minimal_adaptive": {}}"#),
+    (TORUS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),
+    (HYPERX, r#"{"minimal_adaptive": {}}"#),
 ];
 
 /// Packets of `flits`, of which two fit into a buffer, for so many cycles of warm-up and of window.

@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for k in 0..len {
             let flit = self.flits.item(first, k);
             if flit.packet != NONE {
-                self.receive_head::<false, LONE>(net, flit);
+                self.receive_head::<false, LONE, false>(net, flit);
             } else if flit.key == BODY {
                 self.receive_body::<true>(net, flit.to);
             } else {
