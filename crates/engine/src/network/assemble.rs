@@ -78,7 +78,7 @@ pub(crate) fn net_with(
     let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
     let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none();
     let heads = head_path(slow_heads, chooses);
-    let lone_flits_cross = lone_flits_cross(spec, &needs, heads) && rates.is_none();
+    let lone_flits_cross = rates.is_none() && lone_flits_cross(spec, &needs, heads);
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -95,7 +95,11 @@ pub(crate) fn net_with(
         fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
         rates,
         links,
-        heads: if body_flits_stream(spec, &needs, &common, lone_flits_cross) { HeadPath::AmongStreams } else { heads },
+        heads: if body_flits_stream(spec, &common, lone_flits_cross && !chooses, rings) {
+            HeadPath::AmongStreams
+        } else {
+            heads
+        },
         compares_credits_of,
         lone_flits_cross,
         subnets: pairs::subnetworks(spec),
@@ -147,25 +151,25 @@ fn head_path(slow: bool, chooses: bool) -> HeadPath {
     }
 }
 
-/// Whether flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
-/// each of them. Heads that compare the credits of their candidates do so before anything leaves their router.
+/// Whether flits that are alone may cross without the allocator, on links that all carry one flit per cycle: nobody reads the queues
+/// while flits leave, or does more for each of them.
 fn lone_flits_cross(spec: &Spec, needs: &Needs, heads: HeadPath) -> bool {
-    let chosen_before = match heads {
-        HeadPath::Key | HeadPath::AmongStreams => needs.decides == Decides::Ahead && needs.sensor.is_none(),
-        // what waits behind a packet that holds the switch may choose again though nothing has left
-        HeadPath::Candidates => !spec.router.hold_switch,
+    let heads_see_no_moves = match heads {
+        HeadPath::Key | HeadPath::AmongStreams => needs.decides == Decides::Ahead,
+        // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
+        // too early. So none may have chosen an output that is kept for another packet, or lacks the room to enter a ring.
+        HeadPath::Candidates => !spec.router.hold_switch && needs.ring_entries.is_empty() && !needs.sees_grants,
         HeadPath::Slow => false,
     };
-    chosen_before && spec.router.vc_realloc == 0
+    heads_see_no_moves && needs.sensor.is_none() && spec.router.vc_realloc == 0
 }
 
 /// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
 /// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
-fn body_flits_stream(spec: &Spec, needs: &Needs, common: &Common, lone_flits_cross: bool) -> bool {
+fn body_flits_stream(spec: &Spec, common: &Common, may_stream: bool, rings: bool) -> bool {
     let outputs = u64::from(spec.graph.port_base(spec.graph.routers())) + u64::from(spec.graph.terminals());
     let is_long = spec.traffic.longest() >= streams::LONG_PACKET && outputs <= streams::MAX_OUTPUTS;
-    let decides_ahead = needs.decides == Decides::Ahead;
-    lone_flits_cross && decides_ahead && needs.ring_entries.is_empty() && common.board.is_none() && is_long
+    may_stream && !rings && common.board.is_none() && is_long
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

@@ -7,11 +7,10 @@
 use crate::api::recording::NetworkSite;
 use crate::base::bits::Bits;
 use crate::network::assemble::{blocks_by_size, partition};
-use crate::network::jobs::Job;
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
-use crate::network::transit::Transit;
+use crate::network::transit::{self, Transit};
 use crate::pipeline::block::Cut;
 use crate::pipeline::streams;
 use crate::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
@@ -141,29 +140,11 @@ impl Blocks {
     }
 }
 
-/// Flits that all terminals together send per cycle at the load of the spec, in the phase where they send most.
-fn rate(spec: &Spec) -> f64 {
-    let of_phase = |loads: &[f64]| loads.iter().sum::<f64>();
-    let of_job = |job: &Job| job.phases.iter().map(|phase| of_phase(&phase.load)).fold(0.0, f64::max);
-    spec.traffic.jobs.iter().map(of_job).sum::<f64>().min(f64::from(spec.graph.terminals()))
-}
-
-/// Flits of the shortest packets.
-fn shortest(spec: &Spec) -> f64 {
-    f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
-}
-
-/// Bytes of the packets that are under way at the load of the spec.
-pub(super) fn of_packets(spec: &Spec) -> u64 {
-    let packets = rate(spec) * Transit::of(spec).with_queues() / shortest(spec);
-    (packets * size::<Packet>() as f64) as u64
-}
-
 /// Bytes of packets and flits under way: at the load of the spec, and with all buffers full.
 fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let graph = &*spec.graph;
     let terminals = f64::from(graph.terminals());
-    let (rate, shortest, transit) = (rate(spec), shortest(spec), Transit::of(spec));
+    let (rate, shortest, transit) = (transit::offered_flits(spec), transit::shortest(spec), Transit::of(spec));
     let flits = rate * transit.with_queues();
     let capacity =
         |class: u8| f64::from(spec.links[usize::from(class)].vcs) * f64::from(spec.links[usize::from(class)].buffer);
@@ -174,7 +155,8 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
-    let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
+    // each has a place in the list of free slots
+    let of_packet = (size::<Packet>() + size::<Segment>() + 2 * size::<u32>()) as f64;
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
     let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
     let between = blocks.cuts as f64 / 2.0 / graph.links().count().max(1) as f64;

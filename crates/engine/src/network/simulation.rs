@@ -335,7 +335,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             }
             assert!(block.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
             assert!(block.requesters.iter().all(|w| w.is_empty()));
-            assert_eq!((block.segments.in_use(), block.packets.in_use()), (0, 0));
+            assert_eq!(block.packets.in_use(), 0);
+            // those of one-flit packets have the numbers of their packets, and are not in use by themselves
+            assert!(self.net.single || block.segments.in_use() == 0);
+            assert!(block.have_chosen.is_empty());
         }
         let counts = self.blocks.iter().filter_map(|block| block.agents.as_ref()).map(|agents| agents.under_way());
         let sums = counts.reduce(|sums, counts| sums.into_iter().zip(counts).map(|(sum, count)| sum + count).collect());

@@ -1,5 +1,6 @@
 //! How long packets are under way, from counts of links and distances: nothing is built or followed for it.
 
+use crate::network::jobs::Job;
 use crate::network::spec::{LinkClass, Spec};
 use weft_topology::{Graph, Peer};
 
@@ -31,6 +32,23 @@ impl Transit {
     pub(crate) fn with_queues(&self) -> f64 {
         self.cycles * QUEUES
     }
+}
+
+/// Flits that all terminals together send per cycle at the load of the spec, in the phases in which their jobs send most.
+pub(crate) fn offered_flits(spec: &Spec) -> f64 {
+    let of_phase = |loads: &[f64]| loads.iter().sum::<f64>();
+    let of_job = |job: &Job| job.phases.iter().map(|phase| of_phase(&phase.load)).fold(0.0, f64::max);
+    spec.traffic.jobs.iter().map(of_job).sum::<f64>().min(f64::from(spec.graph.terminals()))
+}
+
+/// Flits of the shortest packets.
+pub(crate) fn shortest(spec: &Spec) -> f64 {
+    f64::from(spec.traffic.lengths().min().unwrap_or(1).max(1))
+}
+
+/// Packets under way at the load of the spec, by Little's law.
+pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
+    offered_flits(spec) * Transit::of(spec).with_queues() / shortest(spec)
 }
 
 /// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.

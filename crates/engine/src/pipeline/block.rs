@@ -8,7 +8,6 @@ use crate::api::subnetworks::Views;
 use crate::api::workload::JobSources;
 use crate::base::bits::{Active, Bits};
 use crate::base::kept::Kept;
-use crate::base::prefetch::prefetch;
 use crate::base::wheel::Wheel;
 use crate::pipeline::control::Control;
 use crate::pipeline::deliveries::Delivery;
@@ -260,7 +259,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
                 let id = self.new_packet(net.single);
-                prefetch(&self.packets.items, self.packets.next_free(8) as usize);
+                self.packets.bring_free();
                 self.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }

@@ -42,6 +42,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let o = input.base(i) + p;
             prefetch(&self.outs, o);
             prefetch(&self.requesters, net.slot(o, class));
+        } else if flit.key == UNDECIDED {
+            prefetch(&self.packets.items, flit.packet as usize);
         }
     }
 

@@ -96,14 +96,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Bits::of(self.routing.candidates(at, self.packets.items.hot(packet as usize)))
     }
 
-    /// Packet `packet`, which has just come to VC `v` of input `i` as its head, compares its candidates at once, since nothing leaves
-    /// its router before the first step of this cycle. Returns whether one is open, by which the packet then tries to cross alone.
+    /// Packet `packet`, which has just come to VC `v` of input `i` as its head, compares its candidates at once: all credits of the
+    /// cycle have come, and nothing leaves a router before fresh flits are looked at, so it sees what it would see in the first
+    /// step. Returns whether one is open, by which the packet then tries to cross alone.
     #[inline(always)]
     pub(crate) fn compare_now<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) -> bool {
         let Some(class) = net.compares_credits_of.map(usize::from) else { return false };
         let port = self.ins.hot(i);
         let (base, segment) = (port.base(i), *port.head.hot(v));
         let ports = self.candidates_of(net, i, packet);
+        *self.candidates.hot_mut(i * V + v) = ports;
         let Some(p) = self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)) else { return false };
         self.note_request::<SINGLE>(net, i, p, class);
         let (at, out, key) = ((i << 4 | v) as u32, (base + p) as u32, net.key(p, class));

@@ -17,6 +17,9 @@ pub(crate) struct Crossing {
     pub tail: bool,
 }
 
+/// Mails of flits in a cache line.
+const FLITS_OF_A_LINE: usize = 64 / size_of::<(u64, Flit)>();
+
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
@@ -229,22 +232,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
+    /// The packet that held VC `vc` of output `o` has left it. Returns whether another one may take it.
+    #[inline(always)]
+    pub(crate) fn free_vc(&mut self, o: usize, vc: usize) -> bool {
+        let out = self.outs.hot_mut(o);
+        let is_open = !out.is_closed();
+        if is_open {
+            out.free_vcs |= 1 << vc;
+        } else {
+            self.power.leave_closed(o, vc);
+        }
+        is_open
+    }
+
     /// Frees the output VC that has sent a flit if that was a tail. `dry`: its packet has no other flit here to send
     /// now.
     #[inline(always)]
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
-        let out = self.outs.hot_mut(o);
-        if tail {
-            if out.is_closed() {
-                self.power.leave_closed(o, vc);
-            } else {
-                out.free_vcs |= 1 << vc;
-                if out.requested != 0 {
-                    self.routers.hot_mut(r).vc_requests.set(p);
-                }
-            }
+        if tail && self.free_vc(o, vc) && self.outs.hot(o).requested != 0 {
+            self.routers.hot_mut(r).vc_requests.set(p);
         }
         if tail || dry {
+            let out = self.outs.hot_mut(o);
             out.vcs_with_flit &= !(1 << vc);
             if out.vcs_with_flit == 0 {
                 self.routers.hot_mut(r).switch_requests.clear(p);
@@ -258,7 +267,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
     }
 
-    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along.
+    /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
+    /// mail to that block: what lies between many blocks is in no near cache.
     #[inline(never)]
     pub(crate) fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
         let cut = self.cuts[cut as usize];
@@ -274,6 +284,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             prefetch(&mail.packets, mail.packets.len());
         }
         mail.flits.push((at, flit));
-        prefetch(&mail.flits, mail.flits.len() + 2);
+        prefetch(&mail.flits, mail.flits.len() + FLITS_OF_A_LINE);
     }
 }

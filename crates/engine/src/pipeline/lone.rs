@@ -31,7 +31,7 @@ pub struct LoneTrial {
     until: u64,
     /// Flits of any kind that could have crossed alone since it was decided, and how many have.
     tried: u64,
-    crossed: u64,
+    pub crossed: u64,
 }
 
 impl LoneTrial {
@@ -109,7 +109,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         let (i, v, o) = fresh.places();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        let waits = CHOOSE && self.choose_later(self.ins.hot(i).router as usize);
+        let waits = CHOOSE && self.heads_are_to_choose(self.ins.hot(i).router as usize);
         let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.begin_segment(fresh.segment, if CHOOSE && fresh.chose { UNDECIDED } else { fresh.key });
         }
         if CHOOSE && fresh.chose {
-            self.let_choose_later::<SINGLE>(net, (i, v), fresh.segment);
+            self.let_choose_after(net, (i, v));
         }
         let port = self.ins.hot_mut(i);
         *port.requests.hot_mut(v) = fresh.key;
@@ -127,21 +127,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.ask_for_vc(i, p);
     }
 
-    /// The head of VC `v` of input `i`, which has chosen for the first step of this cycle, chooses again in the steps after.
-    #[inline(never)]
-    fn let_choose_later<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), segment: u32) {
-        let packet = if SINGLE { segment } else { self.segments.items.hot(segment as usize).packet };
-        let r = self.ins.hot(i).router as usize;
-        if !self.choose_later(r) {
-            self.have_chosen.set(r);
-        }
-        self.let_compare(net, i, v, packet);
-    }
-
     /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
-    fn choose_later(&self, r: usize) -> bool {
+    fn heads_are_to_choose(&self, r: usize) -> bool {
         !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.contains(r)
+    }
+
+    /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
+    /// no head of its router has one to make there, and chooses again after it.
+    #[inline(always)]
+    fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
+        let r = self.ins.hot(i).router as usize;
+        if self.routers.hot(r).choosing.is_empty() {
+            self.have_chosen.set(r);
+        }
+        self.let_choose(net, i, v);
     }
 
     #[inline(always)]
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
             || !self.leaves_alone(i, v)
-            || CHOOSE && self.choose_later(r)
+            || CHOOSE && self.heads_are_to_choose(r)
         {
             self.routers.hot_mut(r).switch_requests.set(p);
             self.active.set(r);
@@ -265,11 +265,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.outs.hot_mut(o);
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
-        if out.is_closed() {
-            self.power.leave_closed(o, vc);
-        } else {
-            out.free_vcs |= 1 << vc;
-        }
+        self.free_vc(o, vc);
         let depart = self.outs.hot_mut(o).depart(earliest);
         let &Segment { packet, len, .. } = self.segments.items.hot(fresh.segment as usize);
         let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };

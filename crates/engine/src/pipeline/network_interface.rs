@@ -6,7 +6,6 @@
 
 use crate::api::workload::{Counts, JobSources, NOT_DUE, NewPacket};
 use crate::base::bits::pick16;
-use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::Block;
 use crate::pipeline::net::Net;
@@ -206,19 +205,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
         let terminal = self.terminals.hot(t);
-        let (o, tail) = (terminal.out as usize, terminal.left == 1);
+        let (o, tail, id) = (terminal.out as usize, terminal.left == 1, terminal.packet);
         let out = self.outs.hot_mut(o);
         if head {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
         }
-        if tail && out.gate != Gate::Open {
-            self.power.leave_closed(o, vc);
-        } else if tail {
-            out.free_vcs |= 1 << vc;
+        if tail {
+            self.free_vc(o, vc);
         }
         if net.links.hot(0).paced {
-            let id = terminal.packet;
             let left = self.inject_paced(net, t, head);
             if head && net.watches {
                 self.watch_injection(t, id, left);
@@ -307,7 +303,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
         if net.brings {
-            prefetch(&self.packets.items, self.packets.next_free(4) as usize);
+            self.packets.bring_free();
         }
         let terminal = self.terminals.hot_mut(t);
         (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);

@@ -18,12 +18,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !SINGLE && self.streams.are_on() {
             self.flow(net);
             self.send_lone_flits::<SINGLE, true, false>(net);
-        } else if self.fresh_flits.is_empty() {
-            // as always if none may cross alone
-        } else if net.chooses {
-            self.send_lone_flits::<SINGLE, false, true>(net);
-        } else {
-            self.send_lone_flits::<SINGLE, false, false>(net);
+        } else if !self.fresh_flits.is_empty() {
+            if net.chooses {
+                self.send_lone_flits::<SINGLE, false, true>(net);
+            } else {
+                self.send_lone_flits::<SINGLE, false, false>(net);
+            }
         }
         if self.lone_flits_cross {
             self.lone_trial.decide(self.now);
@@ -50,7 +50,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let router = self.routers.hot(r);
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
-                    // heads that choose look again if a flit has moved: a VC may have become free
+                    // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
+                    // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
                     if !news {
                         self.active.clear(r);

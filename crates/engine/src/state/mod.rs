@@ -12,6 +12,7 @@ pub use link::{Account, LinkState};
 
 use crate::base::bits::Bits;
 use crate::base::kept::{Kept, Value};
+use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
@@ -468,6 +469,9 @@ impl Flit {
     }
 }
 
+/// So many slots are taken before one that was asked for.
+const FREE_AHEAD: usize = 8;
+
 /// Slots in a vector. Of the free slots the one that was freed last is taken first, since it is most likely in the cache.
 #[derive(Debug, Clone, Kept)]
 pub struct Pool<T> {
@@ -497,15 +501,18 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
-    /// The slot that will be taken after so many others; `NONE` if that is a new one.
+    /// Brings a slot into the cache that will be taken soon.
     #[inline(always)]
-    pub fn next_free(&self, others: usize) -> u32 {
-        self.free.iter().nth_back(others).copied().unwrap_or(NONE)
+    pub fn bring_free(&self) {
+        if let Some(&id) = self.free.iter().nth_back(FREE_AHEAD) {
+            prefetch(&self.items, id as usize);
+        }
     }
 
     #[inline(never)]
     fn grow(&mut self) -> u32 {
         self.items.push(T::default());
+        self.free.reserve(self.items.capacity()); // so that `remove` does not allocate; no slot is free now
         self.items.len() as u32 - 1
     }
 
@@ -514,6 +521,7 @@ impl<T: Copy + Default> Pool<T> {
         self.free.push(id);
     }
 
+    /// Slots that were taken and not removed.
     pub fn in_use(&self) -> usize {
         self.items.len() - self.free.len()
     }

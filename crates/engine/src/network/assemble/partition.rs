@@ -1,8 +1,9 @@
 //! Divides the routers into blocks.
 
 use crate::api::routing::Needs;
-use crate::network::memory;
 use crate::network::spec::Spec;
+use crate::network::transit::packets_under_way;
+use crate::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
@@ -24,14 +25,15 @@ pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec
 /// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
 const MAX_BLOCKS: usize = 4096;
 
-/// Whether the state of the ports and the packets under way do not fit into the second-level cache.
+/// Bytes of a second-level cache that a network may fill.
+const CACHE: u64 = 3 << 19;
+
+/// Whether the state of the ports and the packets under way together do not fit into the second-level cache.
 pub(super) fn is_larger_than_cache(spec: &Spec) -> bool {
     let of_ports = port_bytes(&spec.graph);
-    of_ports > CACHE || of_ports + memory::of_packets(spec) > CACHE
+    // where the ports alone are too many, no distances are measured
+    of_ports > CACHE || of_ports + (packets_under_way(spec) * size_of::<Packet>() as f64) as u64 > CACHE
 }
-
-/// What is counted on of a second-level cache [bytes].
-const CACHE: u64 = 3 << 19;
 
 /// Bytes of the input and output units.
 fn port_bytes(graph: &Graph) -> u64 {

@@ -4,7 +4,8 @@ use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::api::age::Priority;
 use crate::api::spec::FlowControl;
 use crate::models::allocation::AllocatorConfig;
-use crate::network::spec::Spec;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
 use crate::pipeline::lone::LoneTrial;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
@@ -24,9 +25,11 @@ fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
     })
 }
 
+/// With flits that cross as lone ones at all times, and with heads that do so while many would.
 fn assert_same(spec: &Spec, what: &str) {
     let without = told(spec, 1, false);
     trials::assert_same(&told(spec, 1, true), &without, what);
+    trials::assert_same(&trials::told(spec, 1, |_| {}), &without, &format!("{what}, on trial"));
     trials::assert_same(&told(spec, 3, true), &without, &format!("{what}, in 3 blocks"));
 }
 
@@ -81,6 +84,38 @@ fn lone_flits_change_nothing_in_any_router() {
         assert_eq!(bubble.router.priority, Priority::RoundRobin);
         assert_same(&bubble, &format!("a bubble in each ring, {flits} flits"));
     }
+}
+
+#[test]
+fn heads_that_choose_and_cross_alone_change_nothing_in_any_router() {
+    for (topology, routing) in CHOOSING {
+        for flits in [1, 6] {
+            let mut spec = spec(topology, routing, flits, 0.5);
+            spec.links.iter_mut().for_each(|link| link.buffer = flits);
+            assert_same(&spec, &format!("buffers of a packet, {flits} flits, {routing}"));
+            spec.links.iter_mut().for_each(|link| link.buffer = 12);
+            trials::answer(&mut spec, 7 - flits);
+            assert_same(&spec, &format!("requests of {flits} flits and replies, {routing}"));
+        }
+    }
+}
+
+#[test]
+fn heads_that_compare_credits_cross_alone() {
+    let spec = spec(TORUS, CHOOSING[0].1, 1, 0.1);
+    let mut simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
+    simulation.advance(100); // less than the first trial lasts
+    let (crossed, hops) = (simulation.blocks[0].lone_trial.crossed, simulation.flit_hops());
+    // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
+    assert!(hops > 300 && crossed * 10 > hops * 7, "{crossed} of {hops} crossed alone");
+}
+
+#[test]
+fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_allocator() {
+    let mut spec = spec(TORUS, CHOOSING[0].1, 2, 0.1);
+    spec.router.hold_switch = true;
+    let simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
+    assert!(!simulation.blocks[0].lone_flits_cross);
 }
 
 /// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.
