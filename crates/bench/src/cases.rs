@@ -77,6 +77,13 @@ const TORUS: Network = Network {
     adjust: AS_IT_IS,
     booksim: Some("topology=torus;k=8;n=3;use_noc_latency=1"),
 };
+/// The same with two links for each of its own, of which heads take the one with more credits.
+const TORUS_TRUNKS: Network = Network {
+    name: "torus-512-trunks",
+    topology: r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1, "trunk_width": 2}}"#,
+    booksim: None,
+    ..TORUS
+};
 const TREE: Network = Network {
     name: "tree-1024",
     topology: r#"{"k_ary_n_tree": {"k": 4, "n": 5}}"#,
@@ -225,6 +232,9 @@ pub fn all() -> Vec<Case> {
     for load in [0.2, 0.6] {
         add(&TORUS, TORUS_ORDER, 1, load, (1_000, 20_000));
         add(&TORUS, TORUS_ADAPTIVE, 1, load, (1_000, 20_000));
+    }
+    for routing in [TORUS_ORDER, TORUS_ADAPTIVE] {
+        add(&TORUS_TRUNKS, routing, 1, 0.2, (1_000, 20_000));
     }
     add(&TREE, TREE_RANDOM, 1, 0.3, (1_000, 12_000));
     add(&DRAGONFLY_1K, DRAGONFLY_MINIMAL, 1, 0.3, (1_000, 12_000));

@@ -84,6 +84,7 @@ pub trait View {
         queue * cost.hops as i32 + cost.bias
     }
     /// The best member of the trunk, or else the fallback.
+    #[inline(always)]
     fn best_or_fallback(&self, hop: Hop, turn: u32) -> Hop {
         match self.member(hop, turn) {
             (0, _) => self.fallback(hop),
@@ -165,10 +166,13 @@ impl<const V: usize> View for Queues<'_, V> {
         }
         let trunk = self.trunks.hot(self.base + hop.port as usize);
         let width = u32::from(trunk.width);
-        let mut best = (0, hop);
-        for k in 0..width {
-            let port = trunk.member((k + turn % width) as u8 % trunk.width);
-            let credits = self.open_credits(port, hop.class);
+        let (mut best, mut number) = ((0, hop), (turn % width) as u8);
+        // its members are of one link class
+        let vcs = self.vcs(hop.port, hop.class);
+        for _ in 0..width {
+            let port = trunk.member(number);
+            number = if number + 1 == trunk.width { 0 } else { number + 1 };
+            let credits = self.credits_of(port, vcs);
             if credits > best.0 {
                 best = (credits, Hop { port, ..hop });
             }
@@ -280,8 +284,19 @@ impl<const V: usize> Queues<'_, V> {
     /// head may have to wait for more.
     #[inline(always)]
     pub fn open_credits(&self, port: u8, class: u8) -> u32 {
+        self.credits_of(port, self.vcs(port, class))
+    }
+
+    /// VCs of `class` at `port`.
+    #[inline(always)]
+    fn vcs(&self, port: u8, class: u8) -> u16 {
+        self.common.vcs(self.outs.hot(self.base + port as usize).class, class.into())
+    }
+
+    /// Credits of those of `vcs` that a head may take at `port`.
+    #[inline(always)]
+    fn credits_of(&self, port: u8, vcs: u16) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
-        let vcs = self.common.vcs(out.class, class.into());
         if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
     }
 

@@ -76,8 +76,8 @@ pub(crate) fn net_with(
     let input_speedup = parameters::input_speedup(spec)?;
     let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
     let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
-    let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && compares_credits_of.is_none();
-    let heads = head_path(slow_heads, chooses);
+    let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && needs.decides == Decides::AtHead;
+    let heads = head_path(slow_heads, chooses, compares_credits_of.is_some());
     let lone_flits_cross = rates.is_none() && lone_flits_cross(spec, &needs, heads);
     Ok(Net {
         first_ports: routing.first_ports(),
@@ -142,12 +142,13 @@ pub(crate) fn net_with(
     })
 }
 
-/// What the loop does with heads. `chooses`: they choose in every step.
-fn head_path(slow: bool, chooses: bool) -> HeadPath {
-    match (slow, chooses) {
-        (true, _) => HeadPath::Slow,
-        (false, true) => HeadPath::Candidates,
-        (false, false) => HeadPath::Key,
+/// What the loop does with heads. `choose`: they do so in every step; `compare`: the loop does it for them.
+fn head_path(slow: bool, choose: bool, compare: bool) -> HeadPath {
+    match (slow, choose, compare) {
+        (true, ..) => HeadPath::Slow,
+        (false, false, _) => HeadPath::Key,
+        (false, true, true) => HeadPath::Candidates,
+        (false, true, false) => HeadPath::Asked,
     }
 }
 
@@ -158,7 +159,10 @@ fn lone_flits_cross(spec: &Spec, needs: &Needs, heads: HeadPath) -> bool {
         HeadPath::Key | HeadPath::AmongStreams => needs.decides == Decides::Ahead,
         // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
         // too early. So none may have chosen an output that is kept for another packet, or lacks the room to enter a ring.
-        HeadPath::Candidates => !spec.router.hold_switch && needs.ring_entries.is_empty() && !needs.sees_grants,
+        HeadPath::Candidates | HeadPath::Asked => {
+            let any_can_leave = !spec.router.hold_switch && needs.ring_entries.is_empty();
+            any_can_leave && !needs.sees_grants && !needs.reads_group
+        }
         HeadPath::Slow => false,
     };
     heads_see_no_moves && needs.sensor.is_none() && spec.router.vc_realloc == 0

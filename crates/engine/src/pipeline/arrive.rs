@@ -264,7 +264,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return tries_alone;
             }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
-            HeadPath::Key | HeadPath::Candidates | HeadPath::AmongStreams => {}
+            HeadPath::Asked if self.is_to_choose(net, i, key) => {
+                return self.new_asked_head::<SINGLE>(net, (i, v), packet, key, LONE && COMPARE);
+            }
+            HeadPath::Key | HeadPath::Candidates | HeadPath::Asked | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
                 Some(known) => key = known,
                 None => return false,

@@ -18,7 +18,7 @@ use crate::base::bits::Bits;
 use crate::base::unchecked::Hot;
 use crate::pipeline::block::{Block, queues_at};
 use crate::pipeline::net::{Net, Repair};
-use crate::state::{FreshFlit, UNDECIDED, matching};
+use crate::state::{FreshFlit, Segment, UNDECIDED, matching};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
@@ -66,11 +66,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 return None;
             }
         }
-        if key != UNDECIDED {
-            let o = self.routers.hot(r).base as usize + net.port(key);
-            if self.trunks.is_empty() || self.trunks.hot(o).width == 1 {
-                return Some(key);
-            }
+        if !self.is_to_choose(net, i, key) {
+            return Some(key);
         }
         if net.compares_credits_of.is_some() {
             self.let_compare(net, i, v, packet);
@@ -103,14 +100,63 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(crate) fn compare_now<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) -> bool {
         let Some(class) = net.compares_credits_of.map(usize::from) else { return false };
         let port = self.ins.hot(i);
-        let (base, segment) = (port.base(i), *port.head.hot(v));
+        let base = port.base(i);
         let ports = self.candidates_of(net, i, packet);
         *self.candidates.hot_mut(i * V + v) = ports;
         let Some(p) = self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)) else { return false };
-        self.note_request::<SINGLE>(net, i, p, class);
-        let (at, out, key) = ((i << 4 | v) as u32, (base + p) as u32, net.key(p, class));
-        self.fresh_flits.push(FreshFlit { at, out, segment, key, chose: true });
-        true
+        self.try_alone::<SINGLE>(net, (i, v), p, class, UNDECIDED)
+    }
+
+    /// The head of VC `v` of input `i` has chosen this port and VC class, and tries to cross alone if a VC is open. Returns whether
+    /// it tries that.
+    #[inline(always)]
+    fn try_alone<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        p: usize,
+        class: usize,
+        key: u16,
+    ) -> bool {
+        let is_open = self.note_request::<SINGLE>(net, i, p, class);
+        if is_open {
+            let port = self.ins.hot(i);
+            let (at, out, segment) = ((i << 4 | v) as u32, (port.base(i) + p) as u32, *port.head.hot(v));
+            self.fresh_flits.push(FreshFlit { at, out, segment, key: net.key(p, class), chose: true });
+            if SINGLE {
+                self.begin_segment(segment, key);
+            }
+        }
+        is_open
+    }
+
+    /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
+    #[inline(always)]
+    pub(crate) fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
+        let is_trunk = |o: usize| !self.trunks.is_empty() && self.trunks.hot(o).width > 1;
+        key == UNDECIDED || is_trunk(self.ins.hot(i).base(i) + net.port(key))
+    }
+
+    /// A packet has become the head of VC `v` of input `i`, and chooses in every step, but compares no candidates. `alone`: it has
+    /// come in this cycle, and may cross alone; then it chooses at once, as `compare_now` says. Returns whether it tries that.
+    #[inline(never)]
+    pub(crate) fn new_asked_head<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        packet: u32,
+        key: u16,
+        alone: bool,
+    ) -> bool {
+        if alone
+            && let Some(hop) = self.hop_of(net, (i, v), packet, key).0
+            && self.try_alone::<SINGLE>(net, (i, v), hop.port.into(), hop.class.into(), key)
+        {
+            return true;
+        }
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        self.let_choose(net, i, v);
+        false
     }
 
     /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
@@ -259,26 +305,46 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
     fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        let (port, turn) = (self.ins.hot(i), self.tie_turn(i, v));
-        let segment = self.segments.items.hot(*port.head.hot(v) as usize);
-        let queues = queues_at!(self, net, r);
-        let hop = if segment.key == UNDECIDED {
-            let packet = self.packets.items.hot_mut(segment.packet as usize);
-            let at = *net.coords.hot(self.routers.hot(r).id as usize);
-            self.routing.each_step(at, &queues, packet, turn)
-        } else {
-            let (port, class) = crate::pipeline::arrive::split(segment.key, net.class_bits);
-            let hop = Hop { port: port as u8, class: class as u8 };
-            Some(queues.best_or_fallback(hop, turn))
-        };
-        let stays = queues.what_was_told() == Told::Stays;
+        let &Segment { packet, key, .. } = self.segments.items.hot(*self.ins.hot(i).head.hot(v) as usize);
+        let (hop, told) = self.hop_of(net, (i, v), packet, key);
         let Some(hop) = hop else {
             self.ask_nothing(net, r, i, v);
             return false;
         };
-        self.turn_to(net, r, (i, v), hop, turn);
+        self.turn_to(net, r, (i, v), hop, self.tie_turn(i, v));
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
-        stays
+        told == Told::Stays
+    }
+
+    /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
+    #[inline(always)]
+    fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
+        let (r, turn) = (self.ins.hot(i).router as usize, self.tie_turn(i, v));
+        if key != UNDECIDED {
+            let (port, class) = crate::pipeline::arrive::split(key, net.class_bits);
+            let hop = Hop { port: port as u8, class: class as u8 };
+            return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
+        }
+        let queues = queues_at!(self, net, r);
+        let packet = self.packets.items.hot_mut(packet as usize);
+        let at = *net.coords.hot(self.routers.hot(r).id as usize);
+        let hop = self.routing.each_step(at, &queues, packet, turn);
+        (hop, queues.what_was_told())
+    }
+
+    /// Of the trunk of `hop`, which leaves router `r`, the best member at present.
+    #[inline(always)]
+    fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
+        match queues_at!(self, net, r).member(hop, turn) {
+            (0, _) => self.last_resort(net, r, hop),
+            (_, member) => member,
+        }
+    }
+
+    /// What a head asks for whose trunk has no open member.
+    #[inline(never)]
+    fn last_resort(&self, net: &Net, r: usize, hop: Hop) -> Hop {
+        queues_at!(self, net, r).fallback(hop)
     }
 
     /// The head of VC `v` of input `i` is about to ask for this hop, and for no other one.

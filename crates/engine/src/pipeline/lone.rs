@@ -16,8 +16,7 @@ use crate::pipeline::depart::Crossing;
 use crate::pipeline::net::Net;
 use crate::pipeline::streams;
 use crate::state::{
-    BODY, ChannelEnd, Flit, FreshFlit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED,
-    occupied,
+    BODY, ChannelEnd, Flit, FreshFlit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, occupied,
 };
 
 /// So many fresh flits ahead the loop asks for what it will need.
@@ -115,11 +114,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
-        if SINGLE {
-            self.begin_segment(fresh.segment, if CHOOSE && fresh.chose { UNDECIDED } else { fresh.key });
-        }
         if CHOOSE && fresh.chose {
             self.let_choose_after(net, (i, v));
+        } else if SINGLE {
+            self.begin_segment(fresh.segment, fresh.key);
         }
         let port = self.ins.hot_mut(i);
         *port.requests.hot_mut(v) = fresh.key;

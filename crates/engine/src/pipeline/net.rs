@@ -136,7 +136,9 @@ pub enum HeadPath {
     AmongStreams,
     /// If its key names no hop, the loop will compare its candidates.
     Candidates,
-    /// More: another choice in every step, its age, someone watches it, it waits first, or links or routers fail.
+    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
+    Asked,
+    /// More: its age, someone watches it, it waits first, or links or routers fail.
     Slow,
 }
 

@@ -6,13 +6,14 @@
 
 mod link;
 pub mod link_class;
+mod pool;
 pub mod rate;
 pub mod sums;
 pub use link::{Account, LinkState};
+pub use pool::Pool;
 
 use crate::base::bits::Bits;
 use crate::base::kept::{Kept, Value};
-use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
@@ -466,64 +467,6 @@ impl Flit {
     #[inline(always)]
     pub fn of_run(to: u32, key: u16) -> Self {
         Self { to, packet: NONE, key, len: 0 }
-    }
-}
-
-/// So many slots are taken before one that was asked for.
-const FREE_AHEAD: usize = 8;
-
-/// Slots in a vector. Of the free slots the one that was freed last is taken first, since it is most likely in the cache.
-#[derive(Debug, Clone, Kept)]
-pub struct Pool<T> {
-    pub items: Vec<T>,
-    /// In an array of its own: slots that lead to each other would have to come from the memory one after the other.
-    free: Vec<u32>,
-}
-
-impl<T: Copy + Default> Pool<T> {
-    pub fn with_capacity(n: usize) -> Self {
-        Self { items: Vec::with_capacity(n), free: Vec::with_capacity(n) }
-    }
-
-    #[inline(always)]
-    pub fn add(&mut self, item: T) -> u32 {
-        let id = self.take();
-        *self.items.hot_mut(id as usize) = item;
-        id
-    }
-
-    /// A free slot; it still holds what its last user left.
-    #[inline(always)]
-    pub fn take(&mut self) -> u32 {
-        match self.free.pop() {
-            Some(id) => id,
-            None => self.grow(),
-        }
-    }
-
-    /// Brings a slot into the cache that will be taken soon.
-    #[inline(always)]
-    pub fn bring_free(&self) {
-        if let Some(&id) = self.free.iter().nth_back(FREE_AHEAD) {
-            prefetch(&self.items, id as usize);
-        }
-    }
-
-    #[inline(never)]
-    fn grow(&mut self) -> u32 {
-        self.items.push(T::default());
-        self.free.reserve(self.items.capacity()); // so that `remove` does not allocate; no slot is free now
-        self.items.len() as u32 - 1
-    }
-
-    #[inline(always)]
-    pub fn remove(&mut self, id: u32) {
-        self.free.push(id);
-    }
-
-    /// Slots that were taken and not removed.
-    pub fn in_use(&self) -> usize {
-        self.items.len() - self.free.len()
     }
 }
 

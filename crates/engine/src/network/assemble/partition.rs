@@ -90,4 +90,23 @@ mod tests {
         assert!(refusal.what.contains("has no groups of equal size with consecutive router numbers"), "{refusal}");
         assert_eq!(refuse_split_groups(&two_groups(true), &Needs::default(), "toy"), Ok(()));
     }
+
+    /// Packets on long links fill a cache that the state of the ports does not fill.
+    #[test]
+    fn packets_under_way_count_as_state() {
+        let dragonfly =
+            r#"{"dragonfly": {"routers_per_group": 8, "terminals_per_router": 4, "global_links_per_router": 4}}"#;
+        let topology = serde_json::from_str(dragonfly).expect("a topology");
+        let routing = serde_json::from_str(r#"{"dragonfly_minimal": {}}"#).expect("a routing");
+        let mut spec = Spec::new(&topology, routing).expect("a spec");
+        assert!(port_bytes(&spec.graph) < CACHE);
+        let mut is_larger = |load, latency| {
+            spec.set_load(load);
+            spec.links.iter_mut().for_each(|link| link.latency = latency);
+            is_larger_than_cache(&spec)
+        };
+        assert!(is_larger(0.3, 100) && !is_larger(0.01, 100) && !is_larger(0.3, 1));
+        spec.set_packet(64);
+        assert!(!is_larger_than_cache(&spec));
+    }
 }

@@ -101,13 +101,15 @@ fn heads_that_choose_and_cross_alone_change_nothing_in_any_router() {
 }
 
 #[test]
-fn heads_that_compare_credits_cross_alone() {
-    let spec = spec(TORUS, CHOOSING[0].1, 1, 0.1);
-    let mut simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
-    simulation.advance(100); // less than the first trial lasts
-    let (crossed, hops) = (simulation.blocks[0].lone_trial.crossed, simulation.flit_hops());
-    // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
-    assert!(hops > 300 && crossed * 10 > hops * 7, "{crossed} of {hops} crossed alone");
+fn heads_that_choose_cross_alone() {
+    for (topology, routing) in CHOOSING {
+        let spec = spec(topology, routing, 1, 0.1);
+        let mut simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
+        simulation.advance(100); // less than the first trial lasts
+        let (crossed, hops) = (simulation.blocks[0].lone_trial.crossed, simulation.flit_hops());
+        // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
+        assert!(hops > 300 && crossed * 10 > hops * 7, "{topology}, {routing}: {crossed} of {hops} crossed alone");
+    }
 }
 
 #[test]

@@ -19,11 +19,16 @@ pub(super) const NETWORKS: [(&str, &str); 6] = [
     (TORUS, r#"{"ecmp": {}}"#),
 ];
 
-/// Networks whose heads compare the credits of their candidates. Flits that are alone cross there, too.
-pub(super) const CHOOSING: [(&str, &str); 3] = [
+const TRUNKS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2, "trunk_width": 2}}"#;
+
+/// Networks whose heads choose in every step. Flits that are alone cross there, too.
+pub(super) const CHOOSING: [(&str, &str); 6] = [
     (TORUS, r#"{"minimal_adaptive": {}}"#),
     (TORUS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),
     (HYPERX, r#"{"minimal_adaptive": {}}"#),
+    (TRUNKS, r#"{"dimension_order": {}}"#),
+    (TRUNKS, r#"{"valiant": {}}"#),
+    (TRUNKS, r#"{"minimal_adaptive": {"leave_escape": false}}"#),
 ];
 
 /// Packets of `flits`, of which two fit into a buffer, for so many cycles of warm-up and of window.
