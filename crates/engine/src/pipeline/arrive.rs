@@ -144,30 +144,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`); `COMPARE`: also
-    /// those that compare credits. (A function of its own: inside the loop over all phases it would have fewer registers.)
+    /// Receives the `len` flits of the chunk that starts at `first`. `LONE`: heads may cross alone (`lone.rs`); `CHOOSE`: heads choose
+    /// in every step, and those may, too. (A function of its own: inside the loop over all phases it would have fewer registers.)
     #[inline(never)]
-    fn receive_chunk<const SINGLE: bool, const LONE: bool, const COMPARE: bool>(
+    fn receive_chunk<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         (first, len): (u32, usize),
     ) {
         for k in 0..len {
-            self.receive::<SINGLE, LONE, COMPARE>(net, self.flits.item(first, k));
+            self.receive::<SINGLE, LONE, CHOOSE>(net, self.flits.item(first, k));
         }
     }
 
     #[inline(always)]
-    fn receive<const SINGLE: bool, const LONE: bool, const COMPARE: bool>(&mut self, net: &Net, flit: Flit) {
+    fn receive<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
         if SINGLE || flit.packet != NONE {
-            self.receive_head::<SINGLE, LONE, COMPARE>(net, flit);
+            self.receive_head::<SINGLE, LONE, CHOOSE>(net, flit);
         } else {
             self.receive_body::<false>(net, flit.to);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn receive_head<const SINGLE: bool, const LONE: bool, const COMPARE: bool>(
+    pub(crate) fn receive_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         flit: Flit,
@@ -190,7 +190,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.begin_segment(id, flit.key);
         }
         if before == NONE {
-            let tries_alone = self.new_head::<SINGLE, LONE, COMPARE>(net, i, v, flit.packet, flit.key);
+            let tries_alone = self.new_head::<SINGLE, LONE, CHOOSE>(net, i, v, flit.packet, flit.key);
             if SINGLE && LONE && !tries_alone {
                 self.begin_segment(id, flit.key);
             }
@@ -242,9 +242,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// A packet has become the head of VC `v` of input `i`: it starts to ask for an output VC. `LONE`: it has come in this cycle,
-    /// and may cross alone; `COMPARE`: even if it compares credits first. Returns whether it is among the fresh flits, which try that.
+    /// and may cross alone; `CHOOSE`: even if it has to choose first. Returns whether it is among the fresh flits, which try that.
     #[inline(always)]
-    pub(crate) fn new_head<const SINGLE: bool, const LONE: bool, const COMPARE: bool>(
+    pub(crate) fn new_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(
         &mut self,
         net: &Net,
         i: usize,
@@ -257,7 +257,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
-                let tries_alone = LONE && COMPARE && self.compare_now::<SINGLE>(net, (i, v), packet);
+                let tries_alone = LONE && CHOOSE && self.compare_now::<SINGLE>(net, (i, v), packet);
                 if !tries_alone {
                     self.let_compare(net, i, v, packet);
                 }
@@ -265,7 +265,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
-                return self.new_asked_head::<SINGLE>(net, (i, v), packet, key, LONE && COMPARE);
+                return self.new_asked_head::<SINGLE>(net, (i, v), packet, key, LONE && CHOOSE);
             }
             HeadPath::Key | HeadPath::Candidates | HeadPath::Asked | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {

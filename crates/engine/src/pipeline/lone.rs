@@ -3,9 +3,9 @@
 //! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
 //! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
 //! flits do. All others are left to the allocator, as are all flits where somebody may see in which order they leave a router
-//! (`Block::lone_flits_cross` is false). A head that compares the credits of its candidates (`choose.rs`) does so as it comes, with
-//! the credits of the first step of the cycle; so nothing leaves a router alone while other heads there are still to compare. A body
-//! flit that is alone may be the first of a stream (`streams.rs`).
+//! (`Block::lone_flits_cross` is false). A head that chooses in every step (`choose.rs`) does so as it comes, by what it would see in
+//! the first step of the cycle; so nothing leaves a router alone while other heads there are still to choose. A body flit that is alone
+//! may be the first of a stream (`streams.rs`).
 
 use crate::base::bits::{Bits, pick16};
 use crate::base::kept::Kept;
