@@ -155,8 +155,8 @@ fn in_flight(spec: &Spec, blocks: &Blocks) -> (u64, u64) {
     let pool = blocks.count as f64 * f64::from(1 << 20) + 64.0 * terminals;
     let wires: f64 =
         ports.map(|port| (spec.links[usize::from(port.class)].latency as f64 + delay).min(capacity(port.class))).sum();
-    // each has a place in the list of free slots
-    let of_packet = (size::<Packet>() + size::<Segment>() + 2 * size::<u32>()) as f64;
+    // the lists of free slots are short: a slot that is freed is taken again soon
+    let of_packet = (size::<Packet>() + size::<Segment>()) as f64;
     let of_wire = (size::<Flit>() + size::<u32>()) as f64;
     let of_mail = blocks.copies * (8.0 + size::<Flit>() as f64 + 16.0 + size::<Packet>() as f64 / shortest);
     let between = blocks.cuts as f64 / 2.0 / graph.links().count().max(1) as f64;
