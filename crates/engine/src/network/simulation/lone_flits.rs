@@ -52,16 +52,17 @@ fn with(flits: u32, change: &dyn Fn(&mut Spec)) -> Spec {
 
 #[test]
 fn lone_flits_change_nothing_under_any_allocator() {
-    let choosing = |flits| spec(TORUS, CHOOSING[0].1, flits, 0.5);
     for flits in [1, 8] {
         for allocator in AllocatorConfig::examples() {
             let what = format!("{allocator:?}, {flits} flits");
             assert_same(&with(flits, &|spec| spec.router.allocator = allocator.clone()), &what);
-            let mut spec = choosing(flits);
-            spec.router.allocator = allocator;
-            assert_same(&spec, &format!("{what}, heads choose"));
-            spec.router.speedup = 1;
-            assert_same(&spec, &format!("{what}, heads choose, no speedup"));
+            for (topology, routing) in CHOOSING {
+                let mut spec = spec(topology, routing, flits, 0.5);
+                spec.router.allocator = allocator.clone();
+                assert_same(&spec, &format!("{what}, {topology}, {routing}"));
+                spec.router.speedup = 1;
+                assert_same(&spec, &format!("{what}, no speedup, {topology}, {routing}"));
+            }
         }
         assert_same(&with(flits, &|spec| spec.router.speedup = 1), &format!("no speedup, {flits} flits"));
         let tight = |spec: &mut Spec| spec.links.iter_mut().for_each(|link| link.buffer = flits);
