@@ -4,8 +4,9 @@
 //! A traffic matrix as the field writes it: row s, column d holds what s sends to d.
 //!
 //! # Parameters
-//! `file`: one row and one column per terminal, as `.npy` (`numpy.save` of a 2-D array of numbers) or `.csv` (numbers
-//! between commas, no heading) \[any unit, 0 or more\].
+//! `file`: one row and one column per terminal \[any unit, 0 or more\]. It is a `.npy` (`numpy.save` of a 2-D array of
+//! numbers), a `.csv` or a `.tsv`. Commas, semicolons or tabs stand between the numbers of a text. A line of names above
+//! the numbers, a column of names before them and a byte-order mark are skipped. Rows and columns must be in one order.
 //!
 //! # Guarantees
 //! Source s draws d with probability (s, d) / sum of row s, to 2^-32 divided by the numbers above 0 in the row. The row
@@ -36,7 +37,7 @@ type Wrong = (String, String);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
-    /// A `.npy` or `.csv` file of one row per source and one column per destination.
+    /// A `.npy`, `.csv` or `.tsv` file of one row per source and one column per destination.
     pub file: InputFile,
 }
 
@@ -67,11 +68,13 @@ impl Matrix {
         let mut add = |row: &[f64]| rows.add(row, &mut outcomes);
         match self.file.extension().as_str() {
             "npy" => npy::rows(self.file.bytes(), terminals, &mut add)?,
-            "csv" => {
+            "csv" | "tsv" => {
                 let text = self.file.text().map_err(|what| (what, "save it as plain text".to_owned()))?;
                 csv::rows(text, terminals, &mut add)?;
             }
-            _ => return Err((format!("{} is no .npy and no .csv", self.file.name()), "write a file of these".into())),
+            _ => {
+                return Err((format!("{} is no .npy, .csv or .tsv", self.file.name()), "write a file of these".into()));
+            }
         }
         rows.scale()
     }
@@ -180,7 +183,7 @@ mod tests {
     #[test]
     fn refuses_what_is_no_matrix() {
         let what = |name: &str, text: &str| build(name, text.as_bytes(), 2).unwrap_err().to_string();
-        insta::assert_snapshot!(what("a.txt", "1,2"), @"p.file: a.txt is no .npy and no .csv (write a file of these)");
+        insta::assert_snapshot!(what("a.txt", "1,2"), @"p.file: a.txt is no .npy, .csv or .tsv (write a file of these)");
         insta::assert_snapshot!(what("a.csv", "0,-1\n0,0"), @"p.file: row 0, column 1 (from 0) is -1 (write numbers of 0 or more)");
         insta::assert_snapshot!(what("a.csv", "0,inf\n0,0"), @"p.file: row 0, column 1 (from 0) is inf (write numbers of 0 or more)");
         insta::assert_snapshot!(what("a.csv", "1e308,1e308\n0,0"), @"p.file: the sum of row 0 (from 0) is too large (write smaller numbers)");

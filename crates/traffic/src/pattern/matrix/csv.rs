@@ -1,31 +1,116 @@
-//! A matrix as text: a line per row, numbers between commas.
+//! A matrix as text: a line per row, numbers between commas, semicolons or tabs, with or without headings.
 
 use super::{Wrong, expect_square};
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
 /// Gives every row of `terminals` numbers to `add`.
 pub(super) fn rows(text: &str, terminals: u32, add: &mut dyn FnMut(&[f64]) -> Result<(), Wrong>) -> Result<(), Wrong> {
-    let text = text.trim_end();
-    let count = text.lines().count();
-    let mut row = Vec::with_capacity(terminals as usize);
-    for (number, line) in (1..).zip(text.lines()) {
+    let size = terminals as usize;
+    let mut line = StringRecord::new();
+    let mut count = 0;
+    let mut reader = reader(text);
+    while next(&mut reader, &mut line)? {
+        count += 1;
+    }
+    let mut reader = self::reader(text);
+    let mut names = None;
+    let mut more = next(&mut reader, &mut line)?;
+    if more && is_heading(&line, count == size + 1) {
+        names = Some(line.clone());
+        count -= 1;
+        more = next(&mut reader, &mut line)?;
+    }
+    let one_more = line.len() == size + 1;
+    let named = more
+        && match is_number(&line[0]) {
+            true => names.is_some() && count == size && one_more,
+            false => names.is_some() || one_more,
+        };
+    let mut row = Vec::with_capacity(size);
+    for number in 0.. {
+        if !more {
+            break;
+        }
         row.clear();
-        let mut columns = 0;
-        for (place, word) in (1..).zip(line.split(',')) {
-            let value = word.trim().parse::<f64>().map_err(|_| {
-                let what = format!("line {number}, number {place} is {:?}, no number", short(word.trim()));
-                (what, "write numbers between commas, and no heading".to_owned())
-            })?;
-            columns = place;
+        let first = usize::from(named);
+        for (place, word) in line.iter().enumerate().skip(first) {
+            let value = word.parse::<f64>().map_err(|_| no_number(&line, place, terminals))?;
             // a line that is far too long is counted, not kept
-            if place <= terminals as usize {
+            if row.len() < size {
                 row.push(value);
             }
         }
-        expect_square(count, columns, terminals)?;
+        expect_square(count, line.len() - first, terminals)?;
+        if let Some(names) = names.as_ref().filter(|_| named) {
+            check_name(&line, number, names)?;
+        }
         add(&row)?;
+        more = next(&mut reader, &mut line)?;
     }
     // an empty file has no line that could be refused
     expect_square(count, if count == 0 { 0 } else { row.len() }, terminals)
+}
+
+/// The reader skips a byte-order mark and empty lines.
+fn reader(text: &str) -> Reader<&[u8]> {
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(separator(text));
+    builder.from_reader(text.as_bytes())
+}
+
+/// The mark between the numbers: a tab or a semicolon where the first line has one, else a comma.
+fn separator(text: &str) -> u8 {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("").trim_start_matches('\u{feff}');
+    [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',')
+}
+
+/// Reads the next line; false at the end.
+fn next(reader: &mut Reader<&[u8]>, line: &mut StringRecord) -> Result<bool, Wrong> {
+    reader.read_record(line).map_err(|error| (error.to_string(), "save the table as plain text".to_owned()))
+}
+
+/// Whether the first line names columns: it holds no number at all. In a table of one line more than there are terminals,
+/// one word that is no number is enough. So are numbers that count the columns from 0 or 1.
+fn is_heading(line: &StringRecord, one_more: bool) -> bool {
+    let counts = |from: usize| line.iter().zip(from..).all(|(word, number)| word.parse() == Ok(number));
+    let words = line.iter().filter(|word| !is_number(word)).count();
+    words == line.len() || (one_more && (words > 0 || counts(0) || counts(1)))
+}
+
+fn is_number(word: &str) -> bool {
+    word.parse::<f64>().is_ok()
+}
+
+/// Rows and columns are the terminals in their order: row `number` has the name of column `number`.
+fn check_name(line: &StringRecord, number: usize, names: &StringRecord) -> Result<(), Wrong> {
+    // the heading may have a word above the names of the rows, or none
+    let column = (number + names.len() + 1).checked_sub(line.len());
+    match column.and_then(|column| names.get(column)) {
+        Some(name) if name != &line[0] => {
+            let what = format!(
+                "line {} is the row {:?}, and column {} is {:?}",
+                place(line),
+                short(&line[0]),
+                number + 1,
+                short(name)
+            );
+            Err((what, "write rows and columns in one order, that of the terminals".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn place(line: &StringRecord) -> u64 {
+    line.position().map_or(0, csv::Position::line)
+}
+
+fn no_number(line: &StringRecord, at: usize, terminals: u32) -> Wrong {
+    let what = format!("line {}, number {} is {:?}, no number", place(line), at + 1, short(&line[at]));
+    let help = format!(
+        "write {terminals} rows of {terminals} numbers, one per terminal, between commas, semicolons or tabs; a line of \
+         names above them and a column of names before them are skipped"
+    );
+    (what, help)
 }
 
 /// The beginning of a word, for a message.
@@ -55,12 +140,42 @@ mod tests {
         assert_eq!(read("0,1\n,0", 2).unwrap_err().0, "line 2, number 1 is \"\", no number");
         assert_eq!(read("0,1\n1", 2).unwrap_err().0, "2 rows of 1 numbers, and there are 2 terminals");
         assert_eq!(read("0,1,2,3", 2).unwrap_err().0, "1 rows of 4 numbers, and there are 2 terminals");
-        assert!(read("", 2).is_err() && read("1,0", 2).is_err() && read("\u{feff}0,0\n0,0", 2).is_err());
+        assert!(read("", 2).is_err() && read("1,0", 2).is_err());
+    }
+
+    #[test]
+    fn headings_tabs_and_a_byte_order_mark_are_no_part_of_the_numbers() {
+        let expected = vec![vec![0.0, 1.5], vec![1000.0, 0.0]];
+        for text in [
+            "\u{feff}0,1.5\n1e3,0",
+            "0\t1.5\n1e3\t0\n",
+            "0;1.5\n\n1e3;0\n",
+            "a,b\n0,1.5\n1e3,0",
+            "0,1\n0,1.5\n1e3,0",
+            "1,2\n0,1.5\n1e3,0",
+            ",a,b\na,0,1.5\nb,1e3,0",
+            "from\ta\tb\na\t0\t1.5\nb\t1e3\t0",
+            "a,b\na,0,1.5\nb,1e3,0",
+            ",0,1\n0,0,1.5\n1,1e3,0",
+            "a,0,1.5\nb,1e3,0",
+            "\u{feff}\"rack 1, a\",b\n\"0\",1.5\n1e3,0",
+        ] {
+            assert_eq!(read(text, 2).as_ref(), Ok(&expected), "{text:?}");
+        }
+        let (what, help) = read(",a,b\nb,0,1\na,1,0", 2).unwrap_err();
+        assert_eq!(what, "line 2 is the row \"b\", and column 1 is \"a\"");
+        assert_eq!(help, "write rows and columns in one order, that of the terminals");
+        for text in ["a,b,c\n0,1,1\n1,0,1\n1,1,0", ",a,b,c\na,0,1,1\nb,1,0,1\nc,1,1,0"] {
+            assert_eq!(read(text, 2).unwrap_err().0, "3 rows of 3 numbers, and there are 2 terminals");
+        }
+        let (what, help) = read("0,1\n1,x", 2).unwrap_err();
+        assert_eq!(what, "line 2, number 2 is \"x\", no number");
+        assert!(help.starts_with("write 2 rows of 2 numbers, one per terminal"));
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "[0-9eE.,+\\-naif\n\u{e4} ]{0,60}", terminals in 0u32..4) {
+        fn any_text_is_read_or_refused(text in "[0-9eE.,;+\\-naif\n\t\"\u{feff}\u{e4} ]{0,60}", terminals in 0u32..4) {
             if let Ok(found) = read(&text, terminals) {
                 prop_assert!(found.len() == terminals as usize);
                 prop_assert!(found.iter().all(|row| row.len() == terminals as usize));
