@@ -6,23 +6,40 @@ use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::{events, periods};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
 use weft_units::{Cycles, Refusal, Time};
 
-/// A remark on a point that can run: at which key (dotted path), what is the matter with the arithmetic, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
+    /// Name of the diagnosis, the same in every version; `None` for the warnings that have no code yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
     pub path: String,
+    /// The numbers of the sentence `what`, by name with the unit last, so that no program reads the sentence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<&'static str, f64>,
     pub what: String,
     pub help: String,
 }
 
 impl Warning {
     pub(crate) fn new(path: impl Into<String>, what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { path: path.into(), what: what.into(), help: help.into() }
+        Self { code: None, path: path.into(), numbers: BTreeMap::new(), what: what.into(), help: help.into() }
+    }
+    /// A warning that programs recognise by its code (lower case, words joined by `_`) and read by its numbers.
+    pub(crate) fn coded<const N: usize>(
+        code: &'static str,
+        path: impl Into<String>,
+        numbers: [(&'static str, f64); N],
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self { code: Some(code), numbers: numbers.into(), ..Self::new(path, what, help) }
     }
 }
 
@@ -227,7 +244,8 @@ fn few_packets(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             Stop::Confidence { .. } => "measure.stop.confidence.max_window",
             Stop::Window | Stop::Complete => "measure.window",
         };
-        Warning::new(key, what, format!("write {enough}cycles or more, or a higher load"))
+        let numbers = [("packets", packets), ("window_cycles", length as f64), ("enough_cycles", enough)];
+        Warning::coded("few_packets", key, numbers, what, format!("write {enough}cycles or more, or a higher load"))
     }))
 }
 

@@ -98,6 +98,11 @@ fn a_window_with_few_packets_is_told() {
     // 8 terminals at 0.1 flits per cycle: 16 packets in 20 cycles, and 30 in 37.5
     let short = [("measure.window", "20cycles")];
     check(&short, "measure.window", &["about 16.000 packets", "20 cycles (20ns)", "write 76cycles or more"]);
+    let warning = json!(point(&short).warnings[0]);
+    assert_eq!(warning["code"], "few_packets");
+    let numbers = |key| warning["numbers"][key].as_f64().expect("a number");
+    assert!((numbers("packets") - 16.0).abs() < 1e-9, "8 terminals * 0.1 * 20 cycles");
+    assert_eq!((numbers("window_cycles"), numbers("enough_cycles")), (20.0, 76.0), "twice 37.5, rounded up");
     assert_eq!(warned(&[("measure.window", "76cycles")]), []);
     assert_eq!(warned(&[("measure.window", "38cycles")]), [], "30 on average");
 }
