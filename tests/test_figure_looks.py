@@ -344,7 +344,7 @@ def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) 
         labels={"always_on": "On", "tornado": "Tornado"},
     )
     assert first.read_bytes() == second.read_bytes()
-    assert first.with_suffix(".csv").read_bytes() == second.with_suffix(".csv").read_bytes()
+    assert (tmp_path / f"{first.name}.csv").read_bytes() == (tmp_path / f"{second.name}.csv").read_bytes()
 
 
 @pytest.mark.parametrize("kind", DRAWN)

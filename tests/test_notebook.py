@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import weft
+from conftest import made
 from weft.results.pandas_frame import unit
 from weft.runs.execute import Status
 from weft.runs.notebook_bar import NotebookBar, in_notebook, shown
@@ -56,6 +57,28 @@ def test_results_show_a_row_per_point(results: Results) -> None:
     assert [row[2] == "sat" for row in rows] == full
     assert "sat: saturated" in html
     assert rows[0][-1].endswith(" W")
+
+
+def test_numbers_that_are_not_known_well_have_their_marks(tmp_path: Path) -> None:
+    late = {"warmup_settled": False, "warmup_cycles": 100, "energy_per_bit_pj": 5.0}
+    settled = {"warmup_settled": True, "warmup_cycles": 100}
+    over = settled | {"saturated": True, "ending": "saturated", "energy_per_bit_pj": 7.0}
+    html = made(tmp_path / "marks", [({"traffic.load": 0.1}, late), ({"traffic.load": 0.9}, over)])._repr_html_()
+    rows = [cells(row) for row in re.findall(r"<tr><td.*?</tr>", html)]
+    assert (rows[0][1], rows[0][4]) == ("20.0~", "5.0~")
+    assert (rows[1][1], rows[1][4]) == ("sat", "7.0!")
+    assert "~: measured before it had settled" in html
+    assert "!: per bit of what is accepted" in html
+
+
+def test_a_sweep_says_how_many_of_its_points_are_to_run(tmp_path: Path) -> None:
+    sweep = weft.load(SCENARIO)
+    assert "4 points to run" in sweep._repr_html_()
+    half = weft.load(SCENARIO, set={"sweep.traffic.load": [0.05]})
+    half.run(out=tmp_path / "out")
+    assert "2 points, all finished" in half._repr_html_()
+    (tmp_path / "out" / "points" / half.points[0].hash).rename(tmp_path / "gone")
+    assert "2 points, 1 finished and 1 to run" in half._repr_html_()
 
 
 def test_a_sweep_shows_what_it_sweeps_and_a_scenario_its_text() -> None:

@@ -37,7 +37,7 @@ def test_a_figure_is_written_in_the_format_that_is_asked_for(
     root = str(made_up.root)
     assert main(["plot", "latency_accepted", root, "--format", ending]) == 0
     default = made_up.root / f"latency_accepted.{ending}"
-    numbers = made_up.root / "latency_accepted.csv"
+    numbers = made_up.root / f"latency_accepted.{ending}.csv"
     assert capsys.readouterr().out == f"picture  {default}\nnumbers  {numbers}\n"
     assert main(["plot", "latency_accepted", root, "--out", str(tmp_path / f"deep/my.{ending}")]) == 0
     for file in (default, tmp_path / f"deep/my.{ending}"):
@@ -146,9 +146,9 @@ def test_a_stall_is_drawn_as_the_cycle_that_it_is(
     (row, words), *_ = results.stalls
     members = results.summaries[row]["stall_wait_for"]
     assert words in told
-    assert told.endswith(f"picture  {out / 'stall.png'}\nnumbers  {out / 'stall.csv'}\n")
+    assert told.endswith(f"picture  {out / 'stall.png'}\nnumbers  {out / 'stall.png.csv'}\n")
     assert (out / "stall.png").stat().st_size > 5000
-    numbers = pl.read_csv(out / "stall.csv")
+    numbers = pl.read_csv(out / "stall.png.csv")
     assert numbers["router"].to_list() == [member["at"]["router"] for member in members]
     assert numbers["waits_for_router"].to_list() == [member["waits_for"]["router"] for member in members]
     axes = drawn(stall, Choice.of([results], [row])).axes[0]

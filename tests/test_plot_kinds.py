@@ -536,3 +536,27 @@ def test_saturated_stacks_are_marked(recorded: Results) -> None:
     assert [text.get_text() for text in drawing.legends[0].get_texts()][-1] == "saturated"
     across, up = xy(named(drawing.axes[0], "_saturated"))
     assert (across, up) == ([2], [100]), "over the third load"
+
+
+CHANGING = """\
+topology: {hyperx: {widths: [4], terminals_per_router: 2}}
+routing: minimal
+traffic: {pattern: uniform, load: 0.1, phases: [{from: 700cycles, load: 0.3}]}
+measure: {warmup: 200cycles, window: 1000cycles, transient: {bin: 50cycles}, series: {every: 50cycles}}
+faults: [{link: [0, 1], at: 400cycles, until: 500cycles}]
+"""
+
+
+def test_figures_over_time_mark_the_cycles_in_which_something_changes(tmp_path: Path) -> None:
+    results = weft.load(CHANGING).run(out=tmp_path / "out")
+    for kind in ("transient", "series"):
+        drawing = figure(kind, Choice.of([results]))
+        lines = [line for line in drawing.axes[0].lines if line.get_label() == "_change"]
+        assert [list(map(float, line.get_xdata())) for line in lines] == [[400.0] * 2, [500.0] * 2, [700.0] * 2]
+        (named,) = [handle for handle in drawing.plan.handles if "load changes" in str(handle.get_label())]
+        assert named.get_linestyle() == lines[0].get_linestyle()
+
+
+def test_no_series_has_the_mark_of_what_is_not_settled() -> None:
+    crosses = {"x", "X", "+"}
+    assert not crosses & set(style.MARKERS)

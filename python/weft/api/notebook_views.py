@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import notes
+from weft.results import notes, soundness
 from weft.results import quantities as q
 from weft.results.pandas_frame import unit
+from weft.results.store import Store
 from weft.text import html_table
 from weft.text.columns import number
 from weft.text.labels import brief, label
@@ -41,19 +42,28 @@ def of_results(results: ResultSet) -> str:
     coordinates = [_words(results, path) for path in varied]
     for point, summary in enumerate(results.summaries[:_ROWS]):
         cells = [words[point] for words in coordinates] + [_cell(summary, each) for each in _SHOWN]
-        rows.append([*cells, si(summary.get(_POWER), unit(_POWER))] if powers else cells)
+        power = si(summary.get(_POWER), unit(_POWER)) + _mark(summary, _POWER)
+        rows.append([*cells, power] if powers else cells)
     body = html_table.table([*heads, "power"] if powers else heads, rows, left=len(varied))
     return title + body + html_table.lines([*_remarks(results), *notes.lines(results)])
 
 
 def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> str:
     """What is swept, and the text of the scenario."""
-    named = html_table.head(title, f"{_points(len(points))} to run, results in {folder}")
+    store = Store(folder)
+    done = sum(store.complete(point.hash) for point in points)
+    count = f"{_points(len(points))} to run" if not done else f"{_points(len(points))}, {_of_them(len(points), done)}"
+    named = html_table.head(title, f"{count}, results in {folder}")
     places = [point.coordinates for point in points]
     swept = {path: list(dict.fromkeys(label(place[path], path) for place in places)) for path in places[0]}
     rows = [[path, ", ".join(values)] for path, values in swept.items()]
     body = html_table.table(["swept", "values"], rows, left=2) if rows else ""
     return named + body + html_table.folded("The scenario as it was written", text)
+
+
+def _of_them(count: int, done: int) -> str:
+    """How far a sweep is, of which some points have results."""
+    return "all finished" if done == count else f"{done} finished and {count - done} to run"
 
 
 def _points(count: int) -> str:
@@ -65,10 +75,17 @@ def _words(results: ResultSet, path: str) -> list[str]:
 
 
 def _cell(summary: dict[str, Any], quantity: Quantity) -> str:
-    """A number of a point; a latency without a limit is no number."""
-    if quantity.unit == q.LATENCY.unit and (summary["saturated"] or summary[q.ENDING.column] == q.STALLED):
-        return "stall" if summary[q.ENDING.column] == q.STALLED else "sat"
-    return number(summary.get(quantity.column), quantity.digits)
+    """A number of a point with its mark; a latency without a limit is no number."""
+    sign = soundness.sign(summary)
+    if quantity.unit == q.LATENCY.unit and sign in soundness.ENDED:
+        return sign
+    return number(summary.get(quantity.column), quantity.digits) + _mark(summary, quantity.column)
+
+
+def _mark(summary: dict[str, Any], column: str) -> str:
+    """The sign behind a number of a point; none where there is no number, or its column has no such sign."""
+    mark = soundness.OVERLOADED_MARK if soundness.is_over(summary) else soundness.mark(summary)
+    return mark if summary.get(column) is not None and mark in soundness.marks_of(column) else ""
 
 
 def _remarks(results: ResultSet) -> Sequence[str]:
@@ -76,8 +93,9 @@ def _remarks(results: ResultSet) -> Sequence[str]:
     told = []
     if len(results) > _ROWS:
         told.append(f"{len(results) - _ROWS} more points: `frame` has all")
-    if any(summary["saturated"] for summary in results.summaries):
-        told.append("sat: saturated, the latency has no limit")
-    if results.stalls:
-        told.append("stall: packets wait for each other for ever")
+    signs = set(map(soundness.sign, results.summaries))
+    known = soundness.ENDED | soundness.MARKS
+    told += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in signs]
+    if any(map(soundness.is_over, results.summaries)):
+        told.append(f"{soundness.OVERLOADED_MARK}: {soundness.OVERLOADED_MEANING}")
     return told

@@ -81,6 +81,7 @@ class Sweep:
         self.points = list(points)
         self.sets = list(sets)
         self.named = scenario.named(self.points[0], sets)
+        self._root: Path | None = None  # of its last run
 
     @classmethod
     def of(cls, scenario: Scenario, set: Mapping[str, Any] | None = None) -> Self:
@@ -115,7 +116,7 @@ class Sweep:
         """What is swept, in a notebook."""
         from weft.api.notebook_views import of_sweep
 
-        return of_sweep(self.title, self.folder, self.points, self.scenario.text)
+        return of_sweep(self.title, self._root or self.folder, self.points, self.scenario.text)
 
     @property
     def name(self) -> str:
@@ -264,6 +265,7 @@ class Sweep:
         `words` are those that the command line of `run` has besides.
         """
         store = Store(self.folder if out is None else out)
+        self._root = store.root
         store.write_manifest(self.named, self.points, self.scenario.command("run", self.sets, *words))
         beacon.clear(store.root)
         return store

@@ -80,7 +80,7 @@ class Plots:
         others : sequence of ResultSet, optional
             Further results in the same figure.
         csv : bool
-            Whether to write the numbers of the figure to a file of the same name that ends in ``.csv``.
+            Whether to write the numbers of the figure to a file of the same name with ``.csv`` behind it.
         appearance
             What the figure is to look like: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``,
             ``order``, ``xlim``, ``ylim``, ``style``, as `weft.plot.appearance.Appearance.of` describes them.

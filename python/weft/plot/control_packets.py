@@ -45,7 +45,7 @@ def figure(choice: Choice) -> Figure:
     missing = ", ".join(words for words in (cut, kept) if words)
     drawing = style.canvas(
         f"{choice.title} ({missing})" if missing else choice.title,
-        [*_entries(kinds), *style.state_entries(states), style.window_entry()],
+        [*_entries(kinds), *style.state_entries(states), *over_time.entries([spot])],
         width=style.PAGE,
         height=sum(heights) + 0.5,
     )
@@ -54,7 +54,7 @@ def figure(choice: Choice) -> Figure:
     link_states.gantt(below, spans, states)
     _name(below, spot, spans)
     over_time.axis(below, spot, float(spot.summary["cycles_total"]))
-    style.mark_window(above, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
+    over_time.mark(above, spot)
     drawing.numbers = numbers.of_series([("control packets", packets), ("link states", spans)])
     return drawing
 

@@ -72,8 +72,11 @@ def save(drawing: Figure, path: Path) -> Path:
 
 
 def save_numbers(drawing: Picture, picture: Path) -> Path:
-    """Write the numbers of a figure as CSV beside it: its name with the ending ``.csv``."""
-    path = picture.with_suffix(".csv")
+    """Write the numbers of a figure as CSV to the file of the picture's whole name with ``.csv`` behind it.
+
+    So ``fig.pdf`` and ``fig.png``, which may be different figures, have their own files.
+    """
+    path = picture.with_name(f"{picture.name}.csv")
     assert drawing.numbers is not None, "every kind gives its numbers"
     write_text(path, drawing.numbers.write_csv())
     return path

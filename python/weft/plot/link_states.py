@@ -39,7 +39,7 @@ def figure(choice: Choice) -> Figure:
     title = f"{choice.title} ({kept})" if kept else choice.title
     drawing = style.canvas(
         title,
-        [*style.state_entries(shown), style.window_entry()],
+        [*style.state_entries(shown), *over_time.entries([spot])],
         width=style.PAGE,
         height=min(_MOST, max(_LEAST, _ROW * channels)),
     )

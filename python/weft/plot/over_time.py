@@ -1,4 +1,4 @@
-"""Code that the figures over time share: the axis of time, and lines made of samples."""
+"""Code that the figures over time share: the axis of time with its marks, and lines made of samples."""
 
 from __future__ import annotations
 
@@ -8,17 +8,39 @@ from weft.plot import style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from weft.plot.choice import Spot
 
 
 def axis(axes: Axes, spot: Spot, end: float) -> None:
-    """An axis of time on which the measured window is framed."""
+    """An axis of time with the marks of `mark`."""
     axes.set_xlabel(q.TIME.axis)
     axes.set_xlim(0, end)
+    mark(axes, spot)
+
+
+def mark(axes: Axes, spot: Spot) -> None:
+    """Frame the measured window of a point, and mark the cycles in which its scenario changes something."""
     style.mark_window(axes, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
+    style.mark_changes(axes, changes(spot))
+
+
+def entries(spots: Iterable[Spot]) -> list[Artist]:
+    """Entries of the legend for `mark`."""
+    return [style.window_entry(), *([style.change_entry()] if any(map(changes, spots)) else [])]
+
+
+def changes(spot: Spot) -> list[int]:
+    """Cycles in which a later phase of the load begins, or something fails or returns."""
+    episodes = spot.summary.get("fault_episodes") or []
+    cycles = {phase["start_cycle"] for phase in spot.summary.get("phases") or []}
+    cycles |= {cycle for each in episodes for cycle in (each["from_cycle"], each.get("to_cycle"))} - {None}
+    return sorted(cycles - {0})
 
 
 def steps(frame: pl.DataFrame, column: str) -> tuple[list[float], list[float]]:

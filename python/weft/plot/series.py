@@ -24,7 +24,7 @@ def figure(choice: Choice) -> Figure:
     shown = [state for state in style.STATES if states is not None and (states[state] > 0).any()]
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=False), *style.state_entries(shown), style.window_entry()],
+        [*style.entries(looks, saturated=False), *style.state_entries(shown), *over_time.entries([spot])],
         width=style.PAGE,
         height=1.9 if states is None else 3.6,
     )

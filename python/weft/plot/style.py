@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMN", "PAGE"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# None is a cross: a cross marks points that are flawed (`weft.plot.over_load`).
+MARKERS = ("o", "s", "^", "D", "v", "P", "*")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 # Colour and hatching of power states that have their own look; further states take the looks of `_OTHERS` in turn.
@@ -100,6 +101,9 @@ RC: dict[str, Any] = {
     # Drawing the same figure again gives the same file.
     "svg.hashsalt": "weft",
 }
+
+# A line at a cycle in which the load changes, or something fails or returns.
+_CHANGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 5}
 
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
@@ -280,6 +284,17 @@ def mark_window(axes: Axes, warmup: float, window: float) -> None:
     """Frame the measured window of an axis of time with two lines."""
     for cycle in (warmup, warmup + window):
         axes.axvline(cycle, color="#444444", linewidth=0.8, linestyle=(0, (4, 2)), zorder=5, label="_window")
+
+
+def mark_changes(axes: Axes, cycles: Sequence[float]) -> None:
+    """Draw a line at each cycle in which the scenario changes something."""
+    for cycle in cycles:
+        axes.axvline(cycle, label="_change", **_CHANGE)
+
+
+def change_entry() -> Artist:
+    """Entry of the legend for `mark_changes`."""
+    return Line2D([], [], label="load changes, or links fail or return", **_CHANGE)
 
 
 def window_entry() -> Artist:

@@ -1,4 +1,4 @@
-"""Latency by time of creation shows whether a network settles. Lines are means, dots the slowest packets."""
+"""Latency by time of creation: how a network settles, and how it answers a change. Lines are means, dots maxima."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def figure(choice: Choice) -> Figure:
     spots, frames = [spot for spot, _ in seen], [frame for _, frame in seen]
     looks = style.looks([spot.label for spot in spots])
     dots = Line2D([], [], label="slowest packet", color=style.GREY, marker=".", markersize=3, linestyle="")
-    handles = [*style.entries(looks, saturated=False), dots, style.window_entry(), *absent]
+    handles = [*style.entries(looks, saturated=False), dots, *over_time.entries(spots), *absent]
     drawing = style.canvas(choice.title, handles, width=style.PAGE, height=2.4)
     axes = drawing.add_subplot()
     for spot, frame in zip(spots, frames, strict=True):

@@ -36,7 +36,7 @@ _SYMBOLS = {
     "D": "diamond",
     "v": "triangle-down",
     "P": "cross",
-    "X": "x",
+    "*": "star",
 }
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 
