@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from weft.errors import PeerError, WeftError
+from weft.peers.booksim import forks
 from weft.peers.booksim.config import Config, read
 from weft.peers.booksim.convert import convert
 from weft.peers.booksim.grammar import call, leading_float, leading_int, parse, parse_override, tokenize
@@ -107,6 +108,70 @@ def test_keys_and_types_are_checked(tmp_path: Path, setting: str, words: str, he
     with pytest.raises(PeerError) as refused:
         read([setting])
     assert refused.value.path == setting
+
+
+def whole_error(text: str, tmp_path: Path) -> PeerError:
+    file = tmp_path / "config"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(PeerError) as refused:
+        read([str(file)])
+    return refused.value
+
+
+def test_all_unknown_keys_and_types_are_told_at_once(tmp_path: Path) -> None:
+    error = whole_error("k = 8;\nlimit = 3;\nn = 2;\nnum_vc = 4; smart_type = x;\nc = {2,2}; limit = 5;", tmp_path)
+    assert error.path == f"{tmp_path / 'config'}:2"
+    assert "none of the 3 keys limit (line 2), num_vc (line 4), smart_type (line 4)" in error.what
+    assert "c takes a whole number, and {2,2} is a list, as forks of BookSim2 take it" in error.what
+    assert "did you mean num_vcs for num_vc?" in error.help
+    assert "leave the others out" in error.help
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["start_vc", "end_vc", "dim_latency", "trace_file", "smart_type", "num_vns", "injection_queue_size", "input_delay"],
+)
+def test_a_key_with_another_meaning_is_no_suggestion(tmp_path: Path, key: str) -> None:
+    """Keys of forks: one that is like a key of BookSim2 would change the network."""
+    assert "did you mean" not in whole_error(f"{key} = 4;", tmp_path).help
+
+
+@pytest.mark.parametrize("key", sorted(forks.IDLE))
+def test_keys_of_simulators_around_booksim_are_named_as_such(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "mesh"
+    text = f"topology = mesh;\nk = 4;\nrouting_function = dor;\n{key} = 40;\n"
+    file.write_text(text, encoding="utf-8")
+    notes = {note.key: note for note in convert([str(file)], "mesh").notes}
+    assert notes[f"{key} = 40"].kind == "no effect"
+    assert "a key of GPGPU-Sim" in notes[f"{key} = 40"].text
+
+
+SECTIONS = """# a mesh
+[config]
+; remark
+use_map = 0
+topology = mesh
+k = 4
+routing_function = dor
+
+internal_speedup = 2.0
+traffic = tornado({4,2,1})
+"""
+
+
+def test_files_with_sections_have_one_key_in_a_line() -> None:
+    found = {one.key: (one.value, one.place) for one in parse(SECTIONS, "f")}
+    assert found["use_map"] == (0, "f:4")
+    assert found["internal_speedup"] == (2.0, "f:9")
+    assert found["traffic"] == ("tornado({4,2,1})", "f:10")
+    assert list(found) == ["use_map", "topology", "k", "routing_function", "internal_speedup", "traffic"]
+
+
+@pytest.mark.parametrize("line", ["k = 8;", "k 8", "k =", "= 8", "k = 8 9"])
+def test_a_line_of_a_section_that_is_none_is_named(line: str) -> None:
+    with pytest.raises(PeerError, match="is not `key = value`") as refused:
+        parse(f"[config]\n{line}\n", "f")
+    assert refused.value.path == "f:2"
 
 
 def test_files_and_settings_count_in_their_order(tmp_path: Path) -> None:

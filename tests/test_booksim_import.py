@@ -247,7 +247,8 @@ def test_classes_are_one_stream_with_a_mix() -> None:
         (["noq=1"], "VCs are not divided"),
         (["buffer_policy=shared"], "a buffer of its own"),
         (["routing_function=romm"], "takes the same paths"),
-        (["link_failures=2"], "links do not fail"),
+        (["link_failures=2"], "name links in the scenario: faults: [{link: [0, 1], at: 0cycles}]"),
+        (["topology=fattree", "routing_function=nca", "link_failures=2"], "no such failures for this topology"),
         (["priority=hop_count"], "no such priority"),
         (["num_vcs=17"], "16 VCs at most"),
         (["traffic=hotspot"], "draws the hot spot"),
@@ -267,6 +268,57 @@ def test_what_can_not_be_expressed_is_refused_with_a_remedy(settings: list[str],
     text = refused("mesh88.cfg", *settings)
     assert words in text
     assert "= help: " in text
+
+
+def test_a_list_has_the_routers_of_each_dimension() -> None:
+    """A fork's `k = {4,4}`; BookSim2 has one number."""
+    assert imported("mesh88.cfg", "k={4,4}")["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
+    assert imported("mesh88.cfg", "k={4,2,3}", "n=3")["topology"]["mesh"]["widths"] == [4, 2, 3]
+    assert "lists are a fork's" in told("mesh88.cfg", "k={4,4}")["k"]
+    assert "does not have 2 numbers" in refused("mesh88.cfg", "k={4,4,4}")
+    assert "one number is needed" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
+
+
+def test_classes_that_differ_are_refused_with_what_they_wait_for() -> None:
+    words = ("classes=2", "packet_size={1,5}", "priority=class", "class_priority={0,1}")
+    text = refused("mesh88.cfg", *words)
+    assert "the classes differ in packet_size, class_priority: they come with message classes" in text
+    assert "import one class at a time" in text
+
+
+def test_several_subnets_come_with_planes_and_one_of_them_can_be_imported() -> None:
+    text = refused("mesh88.cfg", "subnets=2", "injection_rate=0.1")
+    assert "they come with planes" in text
+    assert "write subnets = 1; and injection_rate = 0.05;" in text
+    assert imported("mesh88.cfg", "subnets=1", "injection_rate=0.05")["traffic"]["load"] == pytest.approx(0.05)
+    text = refused("mesh88.cfg", "subnets=2", "use_read_write=1", "num_vcs=16")
+    assert "for requests and replies on one network, write subnets = 1;" in text
+
+
+def test_a_butterfly_says_that_terminals_have_two_attachments() -> None:
+    text = refused("mesh88.cfg", "topology=fly", "routing_function=dest_tag", "k=4", "n=3")
+    assert "terminals that have two attachments" in text
+
+
+def test_packets_of_a_simulated_gpu_are_refused_once() -> None:
+    words = ("sim_type=gpgpusim", "traffic=gpgpusim", "injection_process=gpgpu_injector")
+    text = refused("mesh88.cfg", *words)
+    assert text.count("a GPU that GPGPU-Sim simulates") == 1
+    assert "write sim_type = latency; traffic = uniform; injection_process = bernoulli;" in text
+    assert imported("mesh88.cfg", "sim_type=latency", "traffic=uniform", "injection_process=bernoulli")
+
+
+def test_failing_links_have_no_effect_where_booksim_has_no_code_for_them() -> None:
+    words = ("topology=flatfly", "routing_function=ran_min", "k=4", "x=4", "y=4", "link_failures=2")
+    notes = {note.key: note for note in convert([str(PEER / "mesh88.cfg"), *words], "x").notes}
+    assert notes["link_failures = 2"].kind == "no effect"
+    assert "`faults`" in notes["link_failures = 2"].text
+
+
+def test_the_remedy_for_failing_links_works(tmp_path: Path) -> None:
+    convert([str(PEER / "mesh88.cfg"), "link_failures=0"], "x").save(tmp_path / "x.yaml")
+    failing = weft.load(tmp_path / "x.yaml", set={"faults": "[{link: [0, 1], at: 0cycles}]"})
+    assert failing.points[0].imply()
 
 
 def test_all_that_is_missing_is_told_at_once() -> None:

@@ -2,14 +2,71 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from re import split
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# Letters that two words share at their beginning, and letters that each has after them: saturate and saturation.
+_STEM = 5
+_ENDING = 4
+# Letters of words in which one is missing, and in which one is another: shorter words differ by as much.
+_SHORT = 3
+_LONG = 4
+
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
     """The question whether a word like this one was meant; if none is like it, what to say otherwise."""
-    alike = get_close_matches(str(word), list(dict.fromkeys(known)), n=2, cutoff=0.6)
-    return f"did you mean {' or '.join(f'`{each}`' for each in alike)}?" if alike else otherwise
+    alike = [
+        each for each in dict.fromkeys(known) if _is_slip(_plain(str(word)), _plain(each)) or same(str(word), each)
+    ]
+    return f"did you mean {' or '.join(f'`{each}`' for each in alike[:2])}?" if alike else otherwise
+
+
+def same(word: str, known: str) -> bool:
+    """Whether two names mean the same: each of their parts is the same word, with at most a slip or another ending.
+
+    Examples
+    --------
+    >>> same("vc_buff_size", "vc_buf_size"), same("num_vc", "num_vcs"), same("inject_rate", "injection_rate")
+    (True, True, True)
+    >>> same("flit_size", "buf_size"), same("input_delay", "output_delay"), same("num_vns", "num_vcs")
+    (False, False, False)
+    """
+    word, known = _plain(word), _plain(known)
+    parts, others = split(r"[_. ]+", word), split(r"[_. ]+", known)
+    if word.replace("_", "") == known.replace("_", ""):
+        return True
+    alike = (a == b or _is_slip(a, b) or _is_ending(a, b) for a, b in zip(parts, others, strict=False))
+    return len(parts) == len(others) and all(alike)
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("-", "_").strip("_")
+
+
+def _is_slip(word: str, known: str) -> bool:
+    """Whether one letter is missing, extra or wrong, or two neighbours are swapped; a digit is no slip."""
+    start = _shared(word, known)
+    a, b = word[start:], known[start:]
+    end = _shared(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    if min(len(word), len(known)) < _SHORT or not (a + b).replace("_", "").isalpha():
+        return False
+    is_other = len(a) == len(b) == 1 and len(word) >= _LONG
+    return len(a + b) == 1 or is_other or (len(a) == 2 and a == b[::-1])
+
+
+def _is_ending(word: str, known: str) -> bool:
+    """Whether two words differ in their endings only: a plural, or saturate and saturation."""
+    stem = _shared(word, known)
+    endings = word[stem:], known[stem:]
+    is_plural = stem > 1 and sorted(endings) == ["", "s"]
+    return is_plural or (stem >= _STEM and max(map(len, endings)) <= _ENDING and "".join(endings).isalpha())
+
+
+def _shared(word: str, other: str) -> int:
+    """Letters that two words share at their beginning."""
+    places = (place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b)
+    return next(places, min(len(word), len(other)))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from weft.errors import PeerError
-from weft.peers.booksim.grammar import Assignment, Kind, leading_float, leading_int, parse, parse_override, tokenize
-from weft.peers.booksim.keys import FLOATS, INTS, KEYS, TEXTS
+from weft.peers.booksim.checks import check, did_you_mean, near
+from weft.peers.booksim.forks import DEVICE, LISTS
+from weft.peers.booksim.grammar import call, file_of, leading_float, leading_int, parse, parse_override, tokenize
+from weft.peers.booksim.keys import FLOATS, INTS, TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-_TABLES: dict[Kind, Mapping[str, object]] = {"int": INTS, "float": FLOATS, "text": TEXTS}
-_WORDS = {"int": "a whole number", "float": "a number with a point", "text": "a word or a list"}
+    from weft.peers.booksim.grammar import Assignment
+
+# A greater number is a typing error: 2^30 routers are too many.
+_MOST_DIMENSIONS = 30
 Found = TypeVar("Found")
 
 
@@ -31,18 +34,19 @@ class Config:
     Raises
     ------
     PeerError
-        For a key that BookSim2 does not know, or a value of another type than the key's.
+        At unknown keys and at values of a wrong type, all at once.
     """
 
     def __init__(self, assignments: Iterable[Assignment]) -> None:
+        assignments = list(assignments)
+        check(assignments)
         self._given: dict[tuple[str, str], Assignment] = {}
         self.replaced: list[Assignment] = []
         self.read: set[str] = set()
         for one in assignments:
-            _check(one)
             slot = (one.key, "text" if one.kind == "text" else "number")
             before = self._given.get(slot)
-            if before and _file(before) == _file(one):  # the command line is there to replace
+            if before and file_of(before) == file_of(one):  # the command line is there to replace
                 self.replaced.append(before)
             self._given[slot] = one
 
@@ -58,8 +62,14 @@ class Config:
         return [one for (key, _), one in self._given.items() if one is not counting[key]]
 
     def whole(self, key: str) -> int:
-        """A whole number."""
+        """A whole number; a list of equal ones counts as one of them."""
         self.read.add(key)
+        listed = self._given.get((key, "text")) if key in LISTS else None
+        if listed:
+            numbers = {leading_int(one) for one in tokenize(str(listed.value))}
+            if len(numbers) != 1:
+                self.fail(key, "one number is needed here", "write the same number for all dimensions")
+            return numbers.pop()
         found = self._given.get((key, "number"))
         return int(found.value) if found else INTS[key]
 
@@ -74,6 +84,11 @@ class Config:
         self.read.add(key)
         found = self._given.get((key, "text"))
         return str(found.value) if found else TEXTS[key]
+
+    def listed(self, key: str) -> list[str]:
+        """The elements of a list that is given, without the last one standing for others; the key is not used yet."""
+        found = self._given.get((key, "text"))
+        return tokenize(str(found.value)) if found else []
 
     def wholes(self, key: str, classes: int) -> list[int]:
         """A whole number for each traffic class; the last one of a list stands for the classes after it."""
@@ -92,9 +107,28 @@ class Config:
         """A text that is one of those that BookSim2 knows."""
         found, names = self.text(key), sorted(known)
         if found not in names:
-            near = get_close_matches(found, names, 1)
-            self.fail(key, "BookSim2 does not know it", _did_you_mean(near, f"it knows {', '.join(names)}"))
+            remedy = did_you_mean(near(found, names), f"it knows {', '.join(names)}")
+            self.fail(key, "BookSim2 does not know it", remedy)
         return found
+
+    @property
+    def of_device(self) -> list[str]:
+        """Keys by which a simulated GPU makes the packets."""
+        return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
+
+    def widths(self) -> list[int]:
+        """Routers in each of the n dimensions: k of them, or those of a list, as forks take it."""
+        k, n = self._found("k"), self.at_least("n", 1)
+        if n > _MOST_DIMENSIONS:
+            self.fail("n", "that is too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
+        if not k or k.kind != "text":
+            return [self.at_least("k", 1)] * n
+        self.read.add("k")
+        listed = [leading_int(one) for one in tokenize(str(k.value))]
+        if len(listed) != n or min(listed, default=0) < 1:
+            what = f"it does not have {n} numbers of 1 or more"
+            self.fail("k", what, f"write one number for each of the {n} dimensions")
+        return listed
 
     def at_least(self, key: str, least: int) -> int:
         """A whole number of which BookSim2 needs at least `least`."""
@@ -115,7 +149,7 @@ class Config:
     def folder(self, key: str) -> Path:
         """Folder of the file in which a key stands."""
         found = self._found(key)
-        return Path(_file(found)).parent if found else Path()
+        return Path(file_of(found)).parent if found else Path()
 
     def shown(self, key: str) -> str:
         """A key with its value."""
@@ -128,7 +162,7 @@ class Config:
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"
-        where = f"line {found.place.rpartition(':')[2]}" if _file(found) else "command line"
+        where = f"line {found.place.rpartition(':')[2]}" if file_of(found) else "command line"
         return f"{self.shown(key)} ({where})"
 
     def _found(self, key: str) -> Assignment | None:
@@ -175,32 +209,4 @@ def text_of(path: str | Path) -> str:
 
 def where(one: Assignment) -> str:
     """File and line of an assignment, or the command line."""
-    return one.place if _file(one) else "command line"
-
-
-def _file(one: Assignment) -> str:
-    """The file in which a key is set; empty for the command line."""
-    return "" if "=" in one.place else one.place.rpartition(":")[0]
-
-
-def _check(one: Assignment) -> None:
-    if one.key not in KEYS:
-        near = get_close_matches(one.key, KEYS, 1)
-        remedy = _did_you_mean(near, "leave it out: BookSim2 stops here, too")
-        raise PeerError.saying(f"BookSim2 has no key {one.key}", remedy, one.place)
-    if one.key not in _TABLES[one.kind]:
-        kinds = [kind for kind, table in _TABLES.items() if one.key in table]
-        what = f"{one.key} takes {' or '.join(_WORDS[kind] for kind in kinds)}, and {one.value} is {_WORDS[one.kind]}"
-        raise PeerError.saying(what, _retype(one, kinds), one.place)
-
-
-def _retype(one: Assignment, kinds: Sequence[Kind]) -> str:
-    if one.kind == "int" and "float" in kinds:
-        return f"write {one.key} = {one.value}.0;"
-    if one.kind == "float" and "int" in kinds and float(one.value).is_integer():
-        return f"write {one.key} = {int(one.value)};"
-    return f"write {one.key} = {INTS.get(one.key, FLOATS.get(one.key, TEXTS.get(one.key)))}; or another value like it"
-
-
-def _did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    return f"did you mean {near[0]}?" if near else otherwise
+    return one.place if file_of(one) else "command line"

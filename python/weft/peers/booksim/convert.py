@@ -121,6 +121,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
         For what BookSim2 refuses, and for what can't be expressed.
     """
     draft = Draft(read(words), name)
+    _devices(draft)
     classes = _classes(draft)
     flits = packet_flits(draft, classes)
     built = network(draft)
@@ -133,6 +134,17 @@ def convert(words: Sequence[str], name: str) -> Imported:
     traffic(draft, built, flits, classes)
     draft.finish()
     return _checked(draft, words)
+
+
+def _devices(draft: Draft) -> None:
+    """Refuse packets that come from a device: no pattern has them."""
+    keys = draft.config.of_device
+    if keys:
+        others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
+        what = f"the packets come from a GPU that GPGPU-Sim simulates beside the network{others}"
+        simple = {"sim_type": "latency", "traffic": "uniform", "injection_process": "bernoulli"}
+        wanted = " ".join(f"{key} = {simple[key]};" for key in keys)
+        draft.refuse(keys[0], what, f"for the network alone, under a traffic of BookSim2, write {wanted}")
 
 
 def _classes(draft: Draft) -> int:
@@ -148,17 +160,31 @@ def _classes(draft: Draft) -> int:
         draft.idle("measure_stats", "all packets of the window are measured")
     if classes == 1:
         return 1
-    numbers: list[Sequence[float]] = [config.wholes("use_read_write", classes), measured]
-    if numbers[0][0]:
-        numbers += [config.wholes(key, classes) for key in SIZES]
-        numbers.append(config.reals("write_fraction", classes))
-    processes = set(config.texts("injection_process", classes))
-    differ = len(processes) > 1 or any(len(set(one)) > 1 for one in numbers)
-    if differ or config.text("priority") == "class":
-        what = "classes differ in more than pattern and rate, and here they are one stream of packets"
-        draft.refuse("classes", what, "write classes = 1;")
+    keys = (
+        [*SIZES, "write_fraction"]
+        if any(config.wholes("use_read_write", classes))
+        else ["packet_size", "packet_size_rate"]
+    )
+    differing = [
+        key for key in ("use_read_write", "measure_stats", *keys, "injection_process") if _differs(config, key, classes)
+    ]
+    if config.text("priority") == "class" and _differs(config, "class_priority", classes):
+        differing.append("class_priority")
+    if differing:
+        what = (
+            f"the classes differ in {', '.join(differing)}: they come with message classes, which have queues of "
+            "their own at every terminal; here classes are one stream of packets"
+        )
+        draft.refuse(
+            "classes", what, f"import one class at a time: classes = 1; and its values of {', '.join(differing)}"
+        )
     draft.approximate("classes", "one stream of packets with a mix of patterns: latencies are those of all classes")
     return classes
+
+
+def _differs(config: Config, key: str, classes: int) -> bool:
+    """Whether the classes have different values of a key, be they numbers, words or lists."""
+    return len(set(config.listed(key)[:classes])) > 1
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:

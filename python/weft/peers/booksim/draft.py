@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import PeerError
+from weft.peers.booksim import forks
 from weft.peers.booksim.config import where
 from weft.peers.booksim.keys import IDLE
 
@@ -110,16 +111,30 @@ class Draft:
             remedy = "; ".join(dict.fromkeys(remedy for *_, remedy in self.refusals)).replace(";;", ";")
             place = self.config.place(self.refusals[0][0])
             raise PeerError.saying(what, remedy, place)
+        self._tell_forks()
         told = {note.key.partition(" = ")[0] for note in self.notes}
         for key in self.config.given:
             if key not in self.config.read and key not in told:
-                self.idle(key, IDLE.get(key, "Weft does not read it with these settings"))
+                why = forks.remark(key) if key in forks.IDLE else IDLE.get(key)
+                self.idle(key, why or "Weft does not read it with these settings")
         for one in self.config.replaced:
             text = f"{self.config.shown(one.key)} comes later and counts"
             self._outdone(one, text)
         for one in self.config.outranked:
             text = f"{self.config.shown(one.key)} counts: a text goes before a number, and an empty list after it"
             self._outdone(one, text)
+
+    def _tell_forks(self) -> None:
+        """Note lists, which are a fork's, and keys of simulated devices."""
+        for key in forks.LISTS:
+            if key in self.config.given and self.config.shown(key).endswith("}"):
+                self.approximate(
+                    key, "lists are a fork's, BookSim2 takes one number: it has the routers of each dimension"
+                )
+        devices = [key for key in self.config.given if key in forks.OF_DEVICES]
+        if devices:
+            text = f"{devices[0]} belongs to a simulated device, which makes the packets there; here the pattern does"
+            self.approximate("traffic", text)
 
     def _outdone(self, one: Assignment, text: str) -> None:
         self.notes.append(Note("no effect", f"{one.key} = {one.value} ({where(one)})", text))

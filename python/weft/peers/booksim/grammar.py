@@ -2,6 +2,8 @@
 
 A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Each key
 takes values of certain types: where it takes ``2.0`` it need not take ``2``.
+
+ONNXim's files have sections instead: ``[config]``, then ``key = value`` in lines of their own, without semicolons.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["int", "float", "text"]
 Value = int | float | str
+
+# Beginnings of lines that are comments in files with sections.
+_REMARKS = (";", "#", "//")
 
 # The longest match counts; of several equally long ones, the first.
 _LEXEMES = (
@@ -77,7 +82,10 @@ def parse(text: str, name: str) -> list[Assignment]:
     PeerError
         At the first place that is not ``key = value;``.
     """
-    found = _assignments(list(_tokens(text)), lambda line: f"{name}:{line}")
+    if _has_sections(text):
+        found = list(_lines(text, name))
+    else:
+        found = _assignments(list(_tokens(text)), lambda line: f"{name}:{line}")
     if not found:
         _fail(name, "there is no `key = value;` in it", "name a configuration of BookSim2, e.g. `topology = torus;`")
     return found
@@ -89,6 +97,30 @@ def parse_override(word: str) -> Assignment:
     if len(found) != 1:
         _fail(word, "it is not one setting", "write key=value, e.g. injection_rate=0.2")
     return found[0]
+
+
+def file_of(one: Assignment) -> str:
+    """The file in which a key is set; empty for the command line."""
+    return "" if "=" in one.place else one.place.rpartition(":")[0]
+
+
+def _has_sections(text: str) -> bool:
+    """Whether the first line that says something is the head of a section."""
+    lines = (line.strip() for line in text.split("\n"))
+    return next((line for line in lines if line and not line.startswith(_REMARKS)), "").startswith("[")
+
+
+def _lines(text: str, name: str) -> Iterator[Assignment]:
+    """The assignments of a file with sections, one in a line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        words, place = line.strip(), f"{name}:{number}"
+        if not words or words.startswith(_REMARKS) or (words.startswith("[") and words.endswith("]")):
+            continue
+        tokens = list(_tokens(words))
+        fits = len(tokens) == len(_SHAPE) - 1 and all(map(_fits, range(len(tokens)), tokens))
+        if not fits:
+            _fail(place, f"`{words}` is not `key = value`", "write `key = value` in a line: after [config] without `;`")
+        yield Assignment(tokens[0].text, _value(tokens[2], place), place)
 
 
 def _tokens(text: str) -> Iterator[_Token]:

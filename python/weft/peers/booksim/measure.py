@@ -19,6 +19,8 @@ _LEAST = 10
 def measure(draft: Draft) -> None:
     """Add the phases to the draft."""
     config = draft.config
+    if "sim_type" in config.of_device:
+        return
     if config.choose("sim_type", ("latency", "throughput", "batch")) == "batch":
         draft.put("measure", {"warmup": "0cycles", "stop": "complete"}, "sim_type")
         _repeat(draft, "sim_count", "batch_count")

@@ -15,7 +15,7 @@ from weft.peers.booksim.grammar import call, leading_int, tokenize
 from weft.peers.expressible import NotExpressible, amount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 Model = dict[str, Any]
 
@@ -126,9 +126,9 @@ ALLOCATORS = ("islip", "separable_input_first", "separable_output_first")
 FOREIGN_ALLOCATORS = ("pim", "loa", "wavefront", "rr_wavefront", "select", "max_size")
 
 
-def grid(kind: str, k: int, n: int, terminals: int) -> Model:
-    """Mesh, torus or flattened butterfly: k routers in each of n dimensions."""
-    return {kind: {"widths": [k] * n, "terminals_per_router": terminals}}
+def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
+    """Mesh, torus or flattened butterfly, with the number of routers in each dimension."""
+    return {kind: {"widths": list(widths), "terminals_per_router": terminals}}
 
 
 def dragonfly(p: int, a: int, h: int, g: int) -> Model:

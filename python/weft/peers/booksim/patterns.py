@@ -20,6 +20,8 @@ def checked(draft: Draft, text: str, terminals: int) -> Pattern:
     """A pattern with arguments that BookSim2 takes."""
     config = draft.config
     name, arguments = call(text)
+    if "traffic" in config.of_device:
+        return models.read_pattern("uniform", config.whole)
     if name not in models.PATTERNS:
         config.fail("traffic", f"BookSim2 has no pattern {name}", f"it knows {', '.join(sorted(models.PATTERNS))}")
     found = models.read_pattern(text, config.whole)

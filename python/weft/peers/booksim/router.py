@@ -192,7 +192,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
         draft.refuse("priority", "packets have no such priority", "write priority = age; or none")
         return {}
     if name == "class":
-        draft.idle("priority", "there is one class, and all its packets have the same priority")
+        draft.idle("priority", "all packets have the same priority: their classes do not differ in it")
     if name in ("none", "class"):
         return {"priority": "round_robin"}
     if draft.config.whole("vc_priority_donation"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +57,38 @@ def network(draft: Draft) -> Network:
         config.fail("routing_function", "BookSim2 needs one, and its default is none", remedy)
     function = config.choose("routing_function", _functions(topology))
     if config.whole("subnets") != 1:
-        draft.refuse("subnets", "there is one network", "write subnets = 1;")
+        _planes(draft)
     if config.whole("link_failures") > 0:
-        draft.refuse("link_failures", "links do not fail", "write link_failures = 0;")
+        _failures(draft, topology)
     found = _BUILDERS[topology](draft, function)
     if found.terminals > _MOST:
         config.fail("k", f"that makes {found.terminals} terminals", f"stay below {_MOST}")
     draft.put("topology", found.topology, "topology", *found.keys)
     return found
+
+
+def _planes(draft: Draft) -> None:
+    """Refuse several subnets: BookSim2 draws one of them for each packet, or has one for each kind of packet."""
+    config, count = draft.config, draft.config.at_least("subnets", 1)
+    what = "these are networks beside each other, with the same terminals: they come with planes, here there is one"
+    if any(config.wholes("use_read_write", 1)):
+        remedy = "for requests and replies on one network, write subnets = 1;"
+    else:
+        rate = config.reals("injection_rate", 1)[0] / count
+        remedy = f"for one of the {count}, write subnets = 1; and injection_rate = {rate:.6g};"
+    draft.refuse("subnets", what, remedy)
+
+
+def _failures(draft: Draft, topology: str) -> None:
+    """Links that fail at random: BookSim2 has code for two topologies, which stops before it has drawn one."""
+    if topology in ("flatfly", "dragonflynew", "anynet"):
+        draft.idle("link_failures", f"BookSim2 lets no link of {topology} fail; here a link fails that `faults` names")
+        return
+    what = "BookSim2 stops at it: it has no such failures for this topology"
+    if topology in ("mesh", "torus"):
+        what = "BookSim2 stops at it with a failed assertion, before it has drawn a link"
+    remedy = "write link_failures = 0; and name links in the scenario: faults: [{link: [0, 1], at: 0cycles}]"
+    draft.refuse("link_failures", what, remedy)
 
 
 def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any]:
@@ -139,9 +164,13 @@ def _grid(kind: str) -> Callable[[Draft, str], Network]:
     def build(draft: Draft, function: str) -> Network:
         config = draft.config
         _foreign(draft, kind, function)
-        k, n = config.at_least("k", 2), config.at_least("n", 1)
-        routers = _power(config, k, n)
-        if kind == "torus" and k == 2:
+        widths = config.widths()
+        if min(widths) < 2:
+            config.at_least("k", 2)
+        routers = prod(widths)
+        if routers > _MOST:
+            config.fail("k", f"that makes more than {_MOST} routers", "write smaller numbers")
+        if kind == "torus" and min(widths) == 2:
             draft.refuse("k", "a ring of two routers has two links between them", "write k = 3; or more")
         if "c" in config.given:
             draft.idle("c", f"BookSim2 puts one terminal on each router of a {kind}")
@@ -150,7 +179,7 @@ def _grid(kind: str) -> Callable[[Draft, str], Network]:
             latencies["default"] = 2
         elif kind == "mesh":
             config.whole("use_noc_latency")
-        return Network(models.grid(kind, k, n, 1), routers, latencies, ("k", "n"))
+        return Network(models.grid(kind, widths, 1), routers, latencies, ("k", "n"))
 
     return build
 
@@ -159,8 +188,11 @@ def _fly(draft: Draft, function: str) -> Network:  # noqa: ARG001 - all builders
     config = draft.config
     k = config.at_least("k", 2)
     if config.at_least("n", 1) > 1:
-        what = "terminals enter a butterfly at its first stage and leave at its last, here each has one router"
-        draft.refuse("n", what, "write n = 1; or topology = fattree;")
+        what = (
+            "terminals enter a butterfly at its first stage and leave it at its last: it comes with terminals that "
+            "have two attachments, here each has one router"
+        )
+        draft.refuse("n", what, "write n = 1; for one stage, or topology = fattree; for a folded butterfly")
     return Network({"single_router": {"terminals": k}}, k, {"terminal": 1}, ("k", "n"))
 
 
@@ -216,7 +248,7 @@ def _flatfly(draft: Draft, function: str) -> Network:
         what = "links have the lengths of the floor plan, and this routing needs links of one length"
         draft.refuse("use_noc_latency", what, "write use_noc_latency = 0; or routing_function = ran_min;")
     homes = wiring.homes(routers, c, row) if c > 1 else None
-    return Network(models.grid("hyperx", k, n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
+    return Network(models.grid("hyperx", [k] * n, c), c * routers, {"default": 1, "terminal": 1}, keys, homes)
 
 
 def _cmesh(draft: Draft, function: str) -> Network:

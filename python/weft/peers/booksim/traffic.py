@@ -71,7 +71,8 @@ def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
                 f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
             )
             draft.approximate("injection_rate", text)
-        _injection(draft, load, flits, classes)
+        if "injection_process" not in config.of_device:
+            _injection(draft, load, flits, classes)
     if _answered(draft, classes):
         _replies(draft, classes, batch)
 

@@ -116,7 +116,7 @@ def _fly(params: Params) -> _Built:
 
 def _grid(kind: str) -> Callable[[Params], _Built]:
     def build(params: Params) -> _Built:
-        topology = models.grid(kind, int(params["k"]), int(params["n"]), int(params.get("c", 1)))
+        topology = models.grid(kind, [int(params["k"])] * int(params["n"]), int(params.get("c", 1)))
         return topology, {"default": _link_latency(params), "terminal": params["node_link_latency"]}
 
     return build

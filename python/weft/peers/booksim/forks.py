@@ -1,0 +1,39 @@
+"""Keys of simulators that have BookSim2 in them, and that do not touch the network: why they have no effect here.
+
+GPGPU-Sim's are those of `intersim_config.cpp`; ONNXim and Accel-Sim have the same ones.
+"""
+
+from __future__ import annotations
+
+_PLACES = "it places the cores and the memories of a GPU on terminals"
+_SIZES = "it cuts messages of so many bytes into flits; here packet_size has the flits"
+_EDGE = "it is a queue between the network and a simulated device; the terminals here take every flit as it comes"
+_NOWHERE = "GPGPU-Sim reads it nowhere"
+_OUTPUT = "it chooses what is printed"
+
+# Keys that may be given, each with the reason.
+IDLE = {
+    "use_map": _PLACES,
+    "memory_node_map": _PLACES,
+    "flit_size": _SIZES,
+    "header_size": _SIZES,
+    "input_buffer_size": _EDGE,
+    "ejection_buffer_size": _EDGE,
+    "boundary_buffer_size": _EDGE,
+    **dict.fromkeys(("network_count", "output_extra_latency", "perfect_icnt", "fixed_lat_per_hop"), _NOWHERE),
+    **dict.fromkeys(
+        ("enable_link_stats", "MATLAB_OUTPUT", "DISPLAY_LAT_DIST", "DISPLAY_HOP_DIST", "DISPLAY_PAIR_LATENCY"), _OUTPUT
+    ),
+}
+
+# Those of them that say that a simulated device makes the packets.
+OF_DEVICES = ("use_map", "memory_node_map", "flit_size", "header_size")
+# Values with which packets come from a simulated device, and no pattern makes them.
+DEVICE = {"sim_type": "gpgpusim", "traffic": "gpgpusim", "injection_process": "gpgpu_injector"}
+# Keys whose lists forks read as a number for each dimension.
+LISTS = ("k",)
+
+
+def remark(key: str) -> str:
+    """Whose key it is, and why it has no effect."""
+    return f"a key of GPGPU-Sim and its kin, which BookSim2 does not have: {IDLE[key]}"
