@@ -65,9 +65,9 @@ def test_a_window_of_a_part_of_a_period_is_marked_in_the_table_of_a_run(flawed: 
     assert f"20.0{soundness.PERIOD_MARK}" in told
 
 
-def test_the_filter_of_the_readme_gives_sound_points_alone(flawed: Results) -> None:
-    readme = Path(__file__).parent.parent / "README.md"
-    assert "from points where flaw is null" in readme.read_text(encoding="utf-8")
+def test_the_filter_of_the_page_of_results_gives_sound_points_alone(flawed: Results) -> None:
+    page = Path(__file__).parent.parent / "docs" / "howto" / "results.md"
+    assert "from points where flaw is null" in page.read_text(encoding="utf-8")
     assert flawed.query("select load from points where flaw is null")["load"].to_list() == [0.05]
 
 

@@ -31,7 +31,7 @@ def text(loads: str = "[0.1]", name: str | None = None) -> str:
 
 
 def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
-    """As README shows it: `name: my-dragonfly` in my.yaml, and `weft report results/my`."""
+    """With `name: my-dragonfly` in my.yaml, the results are in results/my."""
     Path("my.yaml").write_text(text(name="my-dragonfly"), encoding="utf-8")
     assert main(["run", "my.yaml", "--no-picture"]) == 0
     assert main(["status", "results/my"]) == 0
