@@ -8,6 +8,7 @@ mod bad_times;
 mod bad_workload;
 mod faults;
 mod finished;
+mod graph_files;
 mod groups;
 mod links;
 mod network;

@@ -88,7 +88,7 @@ fn anynet_places_nodes_and_names_latencies() {
     // Routers in ascending order of ids; a link from one end or from both; nodes where they are named.
     let graph = build(
         "net",
-        "router 30 router 10 15 node 0\n\nnode 1 router 20\nrouter 20 router 10\nrouter 10 router 20 node 2",
+        "router 30 router 10 15 node 0\n\nnode 1 router 20\nrouter 20 router 10\nrouter 10 router 20 node 2 router 30 15",
     );
     assert_eq!(graph.router_names().unwrap(), ["10", "20", "30"]);
     assert_eq!([0, 1, 2].map(|terminal| graph.terminal_at(terminal)), [(2, 0), (1, 0), (0, 0)]);
@@ -120,6 +120,38 @@ fn the_default_is_for_routers_that_do_not_say() {
     assert_eq!(plain.build("topology").unwrap().terminals_per_router(), Some(4));
 }
 
+#[test]
+fn links_that_a_file_repeats_are_a_trunk() {
+    // 4 links between routers 0 and 1, of which 3 are of class b; 1 to router 2
+    let link = |from: u32, to: u32, class: &str| format!(r#"{{"source": {from}, "target": {to}, "class": "{class}"}}"#);
+    let undirected = [link(0, 1, "b"), link(1, 0, "b"), link(2, 1, "b"), link(0, 1, "a"), link(0, 1, "b")];
+    let nodes = r#"[{"id": 0, "terminals": 1}, {"id": 1}, {"id": 2}]"#;
+    let file = |directed: bool, links: &[String]| {
+        format!(r#"{{"directed": {directed}, "multigraph": true, "nodes": {nodes}, "links": [{}]}}"#, links.join(","))
+    };
+    let graph = build("g.json", &file(false, &undirected));
+    assert_eq!(graph.links_by_class(), [("terminal".into(), 1), ("a".into(), 1), ("b".into(), 4)]);
+    assert_eq!((graph.trunks_by_width(), graph.only_trunk_width()), (vec![(3, 1)], None));
+    // router 0: its terminal, a, the first b; then the two beside it
+    let trunk = graph.trunk(0, 2);
+    assert_eq!((trunk.members().collect::<Vec<_>>(), graph.ports(0).len()), (vec![2, 3, 4], 5));
+    // router 1: a, the first b, the link to router 2; then the two beside b
+    assert_eq!(graph.trunk(1, 1).members().collect::<Vec<_>>(), [1, 3, 4]);
+    assert_eq!(graph.ports(0)[4].peer, Peer::Router { router: 1, port: 4 });
+    let directed: Vec<String> = ["a", "b", "b", "b"].iter().flat_map(|c| [link(0, 1, c), link(1, 0, c)]).collect();
+    let both = [directed, vec![link(1, 2, "b"), link(2, 1, "b")]].concat();
+    assert_eq!(build("g.json", &file(true, &both)), graph);
+    let edge = |from, to, class| format!("<edge source='{from}' target='{to}'><data key='c'>{class}</data></edge>");
+    let edges = [edge(0, 1, "b"), edge(1, 0, "b"), edge(2, 1, "b"), edge(0, 1, "a"), edge(0, 1, "b")].concat();
+    let keys = "<key id='c' for='edge' attr.name='class'/><key id='t' for='node' attr.name='terminals'/>";
+    let nodes = "<node id='0'><data key='t'>1</data></node><node id='1'/><node id='2'/>";
+    let graphml = format!("<graphml>{keys}<graph edgedefault='undirected'>{nodes}{edges}</graph></graphml>");
+    assert_eq!(build("g.graphml", &graphml), graph);
+    // without its trunks it is the graph that states each link once
+    let once = [link(0, 1, "b"), link(2, 1, "b"), link(0, 1, "a")];
+    assert_eq!(pairs(&graph.without_trunks()), pairs(&build("g.json", &file(false, &once))));
+}
+
 /// What is refused, each with the file that is.
 fn refusals() -> Vec<TopologyConfig> {
     [refused_json(), refused_graphml(), refused_anynet()].concat()
@@ -132,7 +164,7 @@ fn refused_json() -> Vec<TopologyConfig> {
             .split_whitespace()
             .map(|pair| format!(r#"{{"source": "{}", "target": "{}"}}"#, &pair[..1], &pair[1..]))
             .collect();
-        format!("{{\"directed\": {directed}, {nodes}, \"edges\": [{}]}}", edges.join(", "))
+        format!("{{\"directed\": {directed}, \"multigraph\": false, {nodes}, \"edges\": [{}]}}", edges.join(", "))
     };
     let one_link = |class: &str| {
         let nodes = r#"[{"id": 1, "terminals": 1}, {"id": 2}]"#;
@@ -144,12 +176,17 @@ fn refused_json() -> Vec<TopologyConfig> {
         json(&edges(true, "ab ba bc")),
         json(&edges(false, "ab bc ba")),
         json(&edges(true, "ab ba bc bc cb")),
+        // parallel links, but not as many in each direction; links that lead from both ends
+        json(&edges(true, "ab ba bc bc cb").replace("\"multigraph\": false, ", "")),
+        json(&edges(true, "ab ab bc cb").replace("\"multigraph\": false, ", "")),
+        json(&edges(false, "ab ba bc cb").replace("\"multigraph\": false, ", "")),
         json(&edges(false, "ab bb bc")),
         json(&edges(false, "ab bd")),
         json(r#"{"nodes": [{"id": 1}, {"id": "1"}], "edges": []}"#),
         json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}"#),
         json(r#"{"nodes": [{"id": 1, "terminals": 1}], "edges": [], "links": []}"#),
         json(r#"{"nodes": [{"id": 1, "terminals": 1}]}"#),
+        json(r#"{"nodes": [{"id": 0}, {"id": 1}], "adjacency": [[{"id": 1}], [{"id": 0}]]}"#),
         json(r#"{"nodes": [], "edges": []}"#),
         json("{\"nodes\": [{\"id\": 1,\n\"terminals\": -1}], \"edges\": []}"),
         json(r#"{"nodes": [{"id": 1, "terminals": 4000000000}], "edges": []}"#),
@@ -197,6 +234,9 @@ fn refused_anynet() -> Vec<TopologyConfig> {
     };
     vec![
         anynet(&format!("router 0{wide}{star}")),
+        // a latency that is stated for one direction only, and from both ends differently
+        anynet("router 0 node 0 router 1 15\nrouter 1 node 1"),
+        anynet("router 0 node 0 router 1 15\nrouter 1 node 1 router 0"),
         anynet("router 0 node 0 router 1\nrouter 1 router 2\nrouter 3 router 4"),
         anynet("router 0 node 0 router 1 router 1"),
         anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"),
@@ -238,7 +278,7 @@ fn deep_nesting_is_refused_and_many_parts_are_named_shortly() {
     assert!(graph_file("g.graphml", &nested).build("topology").is_err());
     let apart: String = (0..100).map(|router| format!("router {router} node {router}\n")).collect();
     let refusal = graph_file("g", &apart).build("topology").unwrap_err();
-    assert_eq!(refusal.what, "g: the 100 routers fall into 100 parts: 1 with 0, 1 with 1, 1 with 2, ...");
+    assert_eq!(refusal.what, "g: the 100 routers fall into 100 parts: 1 router (0), 1 router (1), 1 router (2), ...");
 }
 
 /// Words of the three formats, and noise.

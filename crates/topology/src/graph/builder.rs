@@ -9,6 +9,14 @@ pub const MAX_RADIX: u32 = 128;
 /// Most ports in a graph. It bounds the memory that a mistyped size can claim (1 GiB of port table).
 pub const MAX_PORTS: u64 = 1 << 26;
 
+/// Parallel links in place of the links that a topology wires.
+#[derive(Debug)]
+enum Widths {
+    OfClasses(TrunkWidth),
+    /// One for each port.
+    OfPorts(Vec<u8>),
+}
+
 /// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
 ///
 /// Each port says what it is wired to, so a link is stated twice, once from either end, and a wrong wiring formula is
@@ -20,7 +28,7 @@ pub struct GraphBuilder {
     ports: Vec<Port>,
     class_names: Vec<String>,
     class_latencies: Vec<Option<u64>>,
-    trunk_width: TrunkWidth,
+    widths: Widths,
     router_names: Option<Vec<String>>,
     parts: Vec<Layer>,
 }
@@ -36,7 +44,7 @@ impl GraphBuilder {
             ports: Vec::new(),
             class_latencies: vec![None; class_names.len()],
             class_names,
-            trunk_width: TrunkWidth::default(),
+            widths: Widths::OfClasses(TrunkWidth::default()),
             router_names: None,
             parts: Vec::new(),
         }
@@ -55,7 +63,16 @@ impl GraphBuilder {
 
     /// Puts so many parallel links in place of each link between routers.
     pub fn trunks(&mut self, width: &TrunkWidth) {
-        self.trunk_width = width.clone();
+        self.widths = Widths::OfClasses(width.clone());
+    }
+
+    /// Puts so many parallel links in place of the link at each port of each router: the same number at both ends, 1 for
+    /// terminals, and no more than a router has ports for. Called after the last router.
+    pub(crate) fn trunk_of_each_port(&mut self, width: impl Fn(u32, usize) -> u32) {
+        let of_router =
+            |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
+        let ports = (0..).zip(self.port_base.windows(2)).flat_map(of_router);
+        self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u8).collect());
     }
 
     /// Names the routers, for messages.
@@ -86,6 +103,7 @@ impl GraphBuilder {
             terminal_at: vec![NOWHERE; terminals],
             trunks: Vec::new(),
             trunk_widths: vec![1; self.class_names.len()],
+            widths_are_of_classes: matches!(self.widths, Widths::OfClasses(_)),
             class_names: self.class_names,
             class_latencies: self.class_latencies,
             router_names: self.router_names,
@@ -95,9 +113,14 @@ impl GraphBuilder {
         attach_terminals(&mut graph, path)?;
         check_symmetry(&graph, path)?;
         check_connected(&graph, path)?;
-        let path = format!("{path}.trunk_width");
-        let widths = self.trunk_width.of_classes(graph.class_names(), &path)?;
-        graph.widen(widths, &path)?;
+        match self.widths {
+            Widths::OfPorts(widths) => graph.widen_ports(&widths),
+            Widths::OfClasses(width) => {
+                let path = format!("{path}.trunk_width");
+                let widths = width.of_classes(graph.class_names(), &path)?;
+                graph.widen(widths, &path)?;
+            }
+        }
         Ok(graph)
     }
 }

@@ -60,8 +60,10 @@ pub struct Graph {
     layers: Vec<Layer>,
     /// The trunk of each port; empty where every link stands alone.
     trunks: Vec<Trunk>,
-    /// Parallel links of each class.
+    /// Parallel links of each class; the most of them where links of the class differ.
     trunk_widths: Vec<u32>,
+    /// Whether the scenario says how wide trunks are, by `trunk_width`; else a file does.
+    widths_are_of_classes: bool,
 }
 
 impl Graph {

@@ -6,7 +6,7 @@
 //! the others.
 
 use super::builder::{MAX_PORTS, MAX_RADIX};
-use super::{Graph, Peer, Port};
+use super::{Graph, Link, Peer, Port};
 use schemars::JsonSchema;
 use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -153,16 +153,30 @@ impl Graph {
         Trunk::at(&self.trunks, self.port_base(router) as usize + usize::from(port), port)
     }
 
-    /// Parallel links in place of each link of a class.
+    /// Parallel links in place of each link of a class; the most of them where links of the class differ.
     pub fn trunk_width(&self, class: u8) -> u32 {
         self.trunk_widths[usize::from(class)]
     }
 
     /// Parallel links in place of each link between routers, where this is the same number everywhere.
     pub fn only_trunk_width(&self) -> Option<u32> {
-        let mut widths = self.links().map(|link| self.trunk_width(link.class));
+        let width = |link: Link| self.trunk(link.ends[0].0, link.ends[0].1 as u8).width;
+        let mut widths = self.links().map(width);
         let first = widths.next().unwrap_or(1);
-        widths.all(|width| width == first).then_some(first)
+        widths.all(|width| width == first).then_some(first.into())
+    }
+
+    /// How many trunks there are of each width above 1, by ascending width.
+    pub fn trunks_by_width(&self) -> Vec<(u32, usize)> {
+        let mut counts = BTreeMap::new();
+        for link in self.links() {
+            let (router, port) = (link.ends[0].0, link.ends[0].1 as u8);
+            let trunk = self.trunk(router, port);
+            if trunk.width > 1 && trunk.first == port {
+                *counts.entry(trunk.width.into()).or_insert(0) += 1;
+            }
+        }
+        counts.into_iter().collect()
     }
 
     /// The same network with one link in place of each trunk.
@@ -182,7 +196,11 @@ impl Graph {
     /// For messages: what to write if this network is refused for its trunks alone, since `fits` is true without them.
     pub fn narrowed(&self, fits: impl Fn(&Self) -> bool) -> Option<String> {
         let trunks = self.has_trunks() && fits(&self.without_trunks());
-        trunks.then(|| format!("write topology.{}.trunk_width: 1", self.topology))
+        let narrow = match self.topology {
+            _ if self.widths_are_of_classes => format!("write topology.{}.trunk_width: 1", self.topology),
+            name => format!("state each link once in topology.{name}.file"),
+        };
+        trunks.then_some(narrow)
     }
 
     /// Puts so many links of each class in place of each one that the topology has wired.
@@ -192,23 +210,38 @@ impl Graph {
             return Ok(());
         }
         self.check_widths(&widths, path)?;
-        let width = |port: &Port| widths[usize::from(port.class)] as u8;
+        let of_ports: Vec<u8> = self.ports.iter().map(|port| widths[usize::from(port.class)] as u8).collect();
+        self.widen_ports(&of_ports);
+        self.trunk_widths = widths;
+        Ok(())
+    }
+
+    /// Puts so many links in place of the one at each port. There are ports enough for them.
+    pub(super) fn widen_ports(&mut self, widths: &[u8]) {
+        if widths.iter().all(|&width| width == 1) {
+            return;
+        }
+        for (port, &width) in self.ports.iter().zip(widths) {
+            let most = &mut self.trunk_widths[usize::from(port.class)];
+            *most = u32::from(width).max(*most);
+        }
         let mut others = Vec::with_capacity(self.ports.len());
         for router in 0..self.routers() {
             let mut next = self.ports(router).len() as u8;
-            for port in self.ports(router) {
+            let base = self.port_base(router) as usize;
+            for width in &widths[base..base + self.ports(router).len()] {
                 others.push(next);
-                next += width(port) - 1;
+                next += width - 1;
             }
         }
         let (mut port_base, mut ports, mut trunks) = (vec![0], Vec::new(), Vec::new());
         for router in 0..self.routers() {
             let base = self.port_base(router) as usize;
-            let trunk = |(number, port): (u8, &Port)| {
-                let others = others[base + usize::from(number)];
-                Trunk { first: number, others, width: width(port) }
+            let trunk = |number: u8| {
+                let place = base + usize::from(number);
+                Trunk { first: number, others: others[place], width: widths[place] }
             };
-            let own: Vec<Trunk> = (0..).zip(self.ports(router)).map(trunk).collect();
+            let own: Vec<Trunk> = (0..self.ports(router).len() as u8).map(trunk).collect();
             ports.extend_from_slice(self.ports(router));
             trunks.extend_from_slice(&own);
             for (port, trunk) in self.ports(router).iter().zip(own) {
@@ -217,8 +250,7 @@ impl Graph {
             }
             port_base.push(ports.len() as u32);
         }
-        (self.port_base, self.ports, self.trunks, self.trunk_widths) = (port_base, ports, trunks, widths);
-        Ok(())
+        (self.port_base, self.ports, self.trunks) = (port_base, ports, trunks);
     }
 
     /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first port of

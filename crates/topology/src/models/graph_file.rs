@@ -10,14 +10,16 @@
 //! # Guarantees
 //! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
 //! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
-//! in both directions. The node attribute `terminals` says how many terminals a router has; where it is missing,
-//! `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet` file that
-//! names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`); in
-//! `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
+//! in both directions. Links that an undirected file states several times are a trunk, and so are those that a directed
+//! file states as often in each direction. The node attribute `terminals` says how many terminals a router has; where it
+//! is missing, `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet`
+//! file that names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`);
+//! in `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
 //! ignored.
 //!
 //! # Not modelled
-//! Parallel links, links of one direction, nested GraphML graphs, latencies (the scenario gives them by class).
+//! Links of one direction, links whose directions have different latencies, nested GraphML graphs, latencies (the
+//! scenario gives them by class).
 //!
 //! # Validation
 //! `topology/tests/graph_files.rs`: every format gives the same graph, what NetworkX writes is read, noise and damaged
@@ -25,7 +27,9 @@
 //! bound of the bisection against all cuts of small graphs. No rows of a peer.
 
 use super::TopologyModel;
-use crate::graph::files::{Draft, Problem, Wiring, anynet, graphml, json, terminals_of_routers, wiring};
+use crate::graph::files::{
+    Draft, Problem, Wiring, anynet, graphml, json, terminal_counts, terminals_of_routers, wiring,
+};
 use crate::{Graph, GraphBuilder, Peer, Port, Structure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,8 +70,9 @@ impl TopologyModel for GraphFile {
             Refusal::new(format!("{path}.file"), format!("{}: {}", self.file.name(), problem.what), problem.help)
         };
         let draft = self.read().map_err(refuse)?;
-        let terminals = terminals_of_routers(&draft, self.terminals_per_router).map_err(refuse)?;
-        let wiring = wiring(&draft, &terminals).map_err(refuse)?;
+        let counts = terminal_counts(&draft, self.terminals_per_router).map_err(refuse)?;
+        let wiring = wiring(&draft, &counts).map_err(refuse)?;
+        let terminals = terminals_of_routers(&draft, &counts);
         assemble(&draft, &terminals, &wiring, &format!("{path}.file"))
     }
 
@@ -137,7 +142,12 @@ fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) 
             Port { peer: Peer::Router { router: link.to, port }, class: link.class }
         })));
     }
-    builder.latencies(|class| class.strip_prefix("latency")?.parse().ok());
+    builder.latencies(|class| class.strip_prefix(anynet::LATENCY_CLASS)?.parse().ok());
+    let width = |router: u32, port: usize| {
+        let place = port.checked_sub(terminals[router as usize].len());
+        place.map_or(1, |place| wiring.links[router as usize][place].width)
+    };
+    builder.trunk_of_each_port(width);
     builder.name_routers(draft.routers.iter().map(|router| router.name.clone()).collect());
     builder.build(Structure::default(), path)
 }

@@ -1,10 +1,13 @@
 //! BookSim's `anynet` text: lines such as `router 0 node 0 node 1 router 1 15 router 2`: a router or node, then what it is
 //! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
 
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Problem, Router, Stated};
-use std::collections::{BTreeMap, BTreeSet};
+use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
+
+/// Begin of the name of the class of links that state their latency.
+pub const LATENCY_CLASS: &str = "latency";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -41,8 +44,44 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     }
     let router_of = (!router_of.is_empty()).then(|| router_of.into_values().map(index).collect());
     let routers = ids.iter().map(|id| Router { name: id.to_string(), terminals: None }).collect();
-    let classes = classes.into_list();
-    Ok(Draft { routers, links, classes, stated: Stated::OneOrBothWays, list: None, router_of })
+    let draft = Draft {
+        routers,
+        links,
+        classes: classes.into_list(),
+        stated: Stated::OneOrBothWays,
+        parallel: Parallel::Refused("keep one of them; for parallel links write the file as JSON or GraphML"),
+        list: None,
+        router_of,
+    };
+    check_ways_back(&draft)?;
+    Ok(draft)
+}
+
+/// What BookSim takes for the latency of a direction of which the file does not say it \[cycles\].
+const UNSAID: u32 = 1;
+
+/// Refuses a latency that is stated for one direction only: the other one has latency 1.
+fn check_ways_back(draft: &Draft) -> Result<(), Problem> {
+    let stated: HashSet<(u32, u32)> = draft.links.iter().map(|link| (link.from, link.to)).collect();
+    for link in &draft.links {
+        let latency = draft.classes[link.class as usize].strip_prefix(LATENCY_CLASS);
+        let Some(latency) = latency.and_then(|latency| latency.parse::<u32>().ok()) else { continue };
+        if latency == UNSAID || stated.contains(&(link.to, link.from)) {
+            continue;
+        }
+        let (from, to) = (draft.name(link.from), draft.name(link.to));
+        let what = format!(
+            "{}: router {from} to {to} takes {latency} cycles, and back {UNSAID}, as the file does not say it: the mean is \
+             ({latency} + {UNSAID}) / 2 = {}, and a link here takes equally long both ways",
+            draft.place(link),
+            f64::from(latency).midpoint(f64::from(UNSAID))
+        );
+        return Err(Problem::new(
+            what,
+            format!("if it takes {latency} both ways, add `router {to} router {from} {latency}`"),
+        ));
+    }
+    Ok(())
 }
 
 impl Reading {
@@ -55,7 +94,7 @@ impl Reading {
             let latency = latency(&mut words)?;
             match (head, other) {
                 (End::Router(from), End::Router(to)) => {
-                    let class = latency.map_or(DEFAULT_CLASS.to_owned(), |latency| format!("latency{latency}"));
+                    let class = latency.map_or(DEFAULT_CLASS.to_owned(), |latency| format!("{LATENCY_CLASS}{latency}"));
                     let class = self.classes.number(&class);
                     self.links.push(Link { from, to, class, place: number });
                 }
@@ -100,7 +139,11 @@ fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
         _ => {
             let what =
                 format!("{:?} is neither `router N` nor `node N`", [kind, id.unwrap_or_default()].join(" ").trim());
-            Err(Problem::new(what, "write e.g. `router 0 node 0 router 1`, or give the `format` of the file"))
+            Err(Problem::new(
+                what,
+                "write e.g. `router 0 node 0 router 1`; JSON and GraphML are read by the ending of their name, or with \
+                 `format: json` or `format: graphml`; write files of other formats with networkx.write_graphml first",
+            ))
         }
     }
 }

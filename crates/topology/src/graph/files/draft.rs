@@ -26,6 +26,15 @@ pub enum Stated {
     OneOrBothWays,
 }
 
+/// What two statements of one link mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parallel {
+    /// Two parallel links.
+    Links,
+    /// A mistake; with the remedy.
+    Refused(&'static str),
+}
+
 #[derive(Debug)]
 pub struct Router {
     pub name: String,
@@ -50,6 +59,7 @@ pub struct Draft {
     pub links: Vec<Link>,
     pub classes: Vec<String>,
     pub stated: Stated,
+    pub parallel: Parallel,
     /// The list of which [`Link::place`] is an index; `None` where it is a line.
     pub list: Option<&'static str>,
     /// The router of every terminal, where the file names terminals.

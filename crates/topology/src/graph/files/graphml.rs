@@ -1,6 +1,6 @@
 //! GraphML: one `graph` of `node` and `edge` elements, with `data` for keys named `terminals` and `class`.
 
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Problem, Router, Stated, known_end, new_router};
+use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated, known_end, new_router};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Most elements, attributes and texts of a document.
@@ -43,7 +43,8 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         links.push(Link { from, to, class, place: lines.line_of(edge.range().start) });
     }
     let stated = if directed { Stated::BothWays } else { Stated::Once };
-    Ok(Draft { routers, links, classes: classes.into_list(), stated, list: None, router_of: None })
+    let (classes, parallel) = (classes.into_list(), Parallel::Links);
+    Ok(Draft { routers, links, classes, stated, parallel, list: None, router_of: None })
 }
 
 /// A `key` element: what `data` of an attribute refers to.

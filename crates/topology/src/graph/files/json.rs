@@ -1,8 +1,8 @@
 //! NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
 
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Problem, Router, Stated, known_end, new_router};
+use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated, known_end, new_router};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
 use std::fmt;
 
@@ -13,9 +13,18 @@ const MAX_PARTS: usize = 32;
 struct NodeLink {
     #[serde(default)]
     directed: bool,
+    /// Whether it has parallel links; NetworkX takes a file that does not say so for one that may have them.
+    #[serde(default = "yes")]
+    multigraph: bool,
     nodes: Vec<Node>,
     links: Option<Vec<Edge>>,
     edges: Option<Vec<Edge>>,
+    /// What a file of NetworkX's adjacency format has in their place.
+    adjacency: Option<IgnoredAny>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Deserialize)]
@@ -43,7 +52,17 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         (None, Some(edges)) => ("edges", edges),
         (Some(links), None) => ("links", links),
         (Some(_), Some(_)) => return Err(Problem::new("both `links` and `edges` are given", "keep one of them")),
-        (None, None) => return Err(Problem::new("neither `links` nor `edges` is given", "add `edges`: []")),
+        (None, None) if data.adjacency.is_some() => {
+            let help = "write it with networkx.node_link_data(networkx.adjacency_graph(data))";
+            return Err(Problem::new(
+                "`adjacency`, where `links` or `edges` belong: the adjacency format of NetworkX",
+                help,
+            ));
+        }
+        (None, None) => {
+            let help = "list the links: \"edges\": [{\"source\": ..., \"target\": ...}]; a single router has none: []";
+            return Err(Problem::new("neither `links` nor `edges` is given", help));
+        }
     };
     let mut names = Names::default();
     let mut routers = Vec::with_capacity(data.nodes.len());
@@ -61,8 +80,12 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         links.push(Link { from, to, class, place });
     }
     let stated = if data.directed { Stated::BothWays } else { Stated::Once };
+    let parallel = match data.multigraph {
+        true => Parallel::Links,
+        false => Parallel::Refused("keep one of them, or write \"multigraph\": true if they are parallel links"),
+    };
     let (classes, list) = (classes.into_list(), Some(list));
-    Ok(Draft { routers, links, classes, stated, list, router_of: None })
+    Ok(Draft { routers, links, classes, stated, parallel, list, router_of: None })
 }
 
 /// An id as text: of a string itself, of a number or a list (a tuple of NetworkX) as it is written in JSON.

@@ -5,6 +5,7 @@ mod check;
 mod draft;
 pub(crate) mod graphml;
 pub(crate) mod json;
+mod parallel;
 
-pub(crate) use check::{Wiring, terminals_of_routers, wiring};
+pub(crate) use check::{Wiring, terminal_counts, terminals_of_routers, wiring};
 pub(crate) use draft::{Draft, Problem};

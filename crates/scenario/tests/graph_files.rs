@@ -1,0 +1,78 @@
+//! Graph files: what a scenario makes of the network of a file, with answers that are known.
+
+use weft_engine::spec::Execution;
+use weft_scenario::{Diagnostic, Finished, Point, expand_with};
+
+/// A scenario of one network, with these keys at the end.
+pub fn points(file: &str, text: &str, more: &str) -> Result<Vec<Point>, Diagnostic> {
+    let scenario = format!(
+        "topology: {{graph: {{file: {file}}}}}\nlinks: {{default: {{latency: 1cycle, vcs: 4, buffer: 64flits}}}}\n\
+         routing: shortest_path\ntraffic: {{pattern: uniform, packet: 1flit, load: 0.05}}\n\
+         measure: {{warmup: 1000cycles, window: 4000cycles}}\n{more}\n"
+    );
+    expand_with("a.yaml", &scenario, &[], vec![(file.to_owned(), text.as_bytes().to_vec())])
+}
+
+pub fn point(file: &str, text: &str, more: &str) -> Point {
+    points(file, text, more).unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+pub fn run(file: &str, text: &str, more: &str) -> Finished {
+    let how = Execution { threads: 1, blocks: 1 };
+    point(file, text, more).run(how, &()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn refused(file: &str, text: &str, more: &str) -> Diagnostic {
+    points(file, text, more).expect_err("the scenario is bad")
+}
+
+/// 2 terminals on each of 2 routers, and so many links between them.
+fn pair(links: usize) -> String {
+    let link = |key| format!(r#"{{"source": 0, "target": 1, "key": {key}}}"#);
+    let links: Vec<String> = (0..links).map(link).collect();
+    let nodes = r#"[{"id": 0, "terminals": 2}, {"id": 1, "terminals": 2}]"#;
+    format!(r#"{{"directed": false, "multigraph": true, "nodes": {nodes}, "links": [{}]}}"#, links.join(", "))
+}
+
+#[test]
+fn parallel_links_of_a_file_carry_together_what_they_can() {
+    // A terminal sends 2 of 3 packets to the other router. At load 0.9 the 2 terminals send 2 * 0.9 * 2/3 = 1.2 flits per
+    // cycle over the links: more than one link carries, and 0.3 for each of 4.
+    let load = "sweep: {traffic.load: [0.9]}";
+    let one = run("pair.json", &pair(1), load);
+    assert_eq!(one.summary["saturated"], true, "{:#}", one.summary);
+    let four = run("pair.json", &pair(4), load);
+    assert_eq!(four.summary["saturated"], false, "{:#}", four.summary);
+    let rows = four.channels.rows.iter().filter(|row| &*row.link_class == "link");
+    let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
+    assert_eq!(used.len(), 8);
+    // what a channel carries in the window scatters by about sqrt(1200) of 1200 flits; 5 standard deviations
+    assert!(used.iter().all(|used| (used - 0.3).abs() < 0.3 * 0.15), "{used:?}");
+}
+
+#[test]
+fn a_latency_that_is_stated_one_way_is_refused_and_the_remedy_works() {
+    let text = "router 0 node 0 router 1 15\nrouter 1 node 1\n";
+    let problem = refused("sym.anynet", text, "");
+    assert_eq!(problem.path, "topology.graph.file");
+    let what =
+        "line 1: router 0 to 1 takes 15 cycles, and back 1, as the file does not say it: the mean is (15 + 1) / 2 = 8";
+    assert!(problem.what.contains(what), "{problem}");
+    assert!(problem.help.contains("add `router 1 router 0 15`"), "{problem}");
+    let mended = run("sym.anynet", &format!("{text}router 1 router 0 15\n"), "");
+    // 5 cycles from terminal to terminal but for the link, which the zero-load latency of 1-cycle links shows: 6 - 1
+    let short = run("sym.anynet", "router 0 node 0 router 1 1\nrouter 1 node 1\n", "");
+    let mean = |finished: &Finished| finished.summary["packet_latency_min_cycles"].as_f64();
+    assert_eq!(mean(&mended).zip(mean(&short)).map(|(long, short)| long - short), Some(14.0), "{:#}", mended.summary);
+}
+
+#[test]
+fn a_router_with_too_many_ports_is_refused_with_their_number() {
+    let links: Vec<String> = (1..=200).map(|leaf| format!(r#"{{"source": 0, "target": {leaf}}}"#)).collect();
+    let nodes: Vec<String> = (0..=200).map(|node| format!(r#"{{"id": {node}}}"#)).collect();
+    let text = format!(r#"{{"nodes": [{}], "links": [{}]}}"#, nodes.join(", "), links.join(", "));
+    let text = text.replacen(r#"{"id": 0}"#, r#"{"id": 0, "terminals": 1}"#, 1);
+    let problem = refused("star.json", &text, "");
+    let what = "router 0 has 200 links and 1 terminal, which are 201 ports; a router has at most 128";
+    assert!(problem.what.contains(what), "{problem}");
+}
