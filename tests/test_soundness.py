@@ -350,6 +350,12 @@ def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.Captu
 def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
     few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
     assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
+    # one of the packets created in the window got through: many more were delivered in it
+    over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
+    assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
+        "saturated: of the packets created in the window of 50000 cycles 1 packet was delivered, the others wait; "
+        "0.25 of 0.9 flits/terminal/cycle were accepted"
+    )
     short = made(tmp_path / "short", [({}, {"packets": 500, "window_cycles": 15})])
     assert "the window of 15 cycles is shorter than the mean latency, 20 cycles" in notes.lines(short)[0]
     assert "write `measure.window: 200cycles` or more" in notes.lines(short)[0]

@@ -193,6 +193,11 @@ impl Clock {
         }
         time.duration(self.cycle_fs, path)
     }
+
+    /// As [`Clock::duration`], for a limit or a mean: the next whole number of cycles where the time is none.
+    pub fn limit(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
+        self.duration(time.rounded_up(self.cycle_fs), path)
+    }
 }
 
 fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {

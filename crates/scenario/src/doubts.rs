@@ -4,7 +4,7 @@ use crate::periods;
 use crate::warnings::{Warning, long};
 use weft_engine::Spec;
 use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
-use weft_engine::spec::Stop;
+use weft_engine::spec::{MAX_CYCLES, Stop};
 use weft_units::{Cycles, Refusal};
 
 /// The doubts in the results of a run.
@@ -33,7 +33,10 @@ fn saturation(spec: &Spec, outcome: &Outcome) -> Option<Warning> {
         None => {
             // half of a window is judged; one that grows begins with this length
             let window = (2.0 * doubt.cycles as f64 * doubt.longer()).ceil() as Cycles;
-            let help = format!("write `measure.window: {window}cycles` or more");
+            let help = match window <= MAX_CYCLES {
+                true => format!("write `measure.window: {window}cycles` or more"),
+                false => "write shorter bursts: no window is long enough for these".to_owned(),
+            };
             ("in the second half of the window".to_owned(), "measure.window", help)
         }
     };

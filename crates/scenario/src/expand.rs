@@ -304,17 +304,30 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &Node) -> Result<T, Diagnostic> {
         let text = error.into_inner().to_string();
         let (what, help) = text.split_once('\n').unwrap_or((&text, ""));
         let found = path::find(tree, &path);
+        let part = part_of_percent(what, found.node);
         let what = in_words(what, Some(found.node).filter(|_| found.whole));
-        let several = path::instead_of_list(found.node, &path).filter(|_| found.whole && help.is_empty());
         let (mut schema, mut about) = (Some(Schema::root()), "");
         for name in path.split('.') {
             schema = schema.and_then(|schema| schema.child(name));
             // what an element of a list should be is said of the list
             about = schema.and_then(|schema| schema.description()).unwrap_or(about);
         }
-        let help = several.as_deref().unwrap_or(if help.is_empty() { about } else { help });
+        let several = schema.and_then(|schema| path::instead_of_list(found.node, &schema, &path));
+        let several = several.filter(|_| found.whole && help.is_empty());
+        let help = match part {
+            Some(part) => format!("write {part}: {about}"),
+            None => several.unwrap_or_else(|| if help.is_empty() { about } else { help }.to_owned()),
+        };
         explain(tree, &[], &Refusal::new(path, what, help))
     })
+}
+
+/// The number that a percentage is, where a number belongs and a text such as "1%" stands.
+fn part_of_percent(what: &str, found: &Node) -> Option<f64> {
+    let Kind::Scalar(Value::String(text)) = &found.kind else { return None };
+    let percent: f64 = text.strip_suffix('%')?.trim_end().parse().ok().filter(|percent: &f64| percent.is_finite())?;
+    // 1 / 100 is 0.01, and 7 * 0.01 is not 0.07
+    what.ends_with(", expected f64").then_some(percent / 100.0)
 }
 
 /// A type error, reworded without the names of types: what was expected, and what was found.

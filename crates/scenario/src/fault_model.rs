@@ -91,10 +91,9 @@ pub(crate) struct Enough {
 
 impl FaultModel {
     pub(crate) fn times(&self, clock: &Clock) -> Result<FaultTimes, Refusal> {
-        let cycles = |time: Time, key: &str| clock.cycles(time, &format!("fault_model.{key}"));
         Ok(FaultTimes {
-            patience: cycles(self.patience, "patience")?,
-            rebuild_delay: cycles(self.rebuild_delay, "rebuild_delay")?,
+            patience: clock.limit(self.patience, "fault_model.patience")?.cycles,
+            rebuild_delay: clock.cycles(self.rebuild_delay, "fault_model.rebuild_delay")?,
         })
     }
 }
@@ -197,7 +196,7 @@ impl RandomFaults {
     fn means(&self, clock: &Clock) -> Result<[u64; 2], Refusal> {
         let cycles = |time: Time, key: &str| {
             let path = format!("fault_model.random.{key}");
-            match clock.cycles(time, &path)? {
+            match clock.limit(time, &path)?.cycles {
                 0 => Err(Refusal::new(path, "0 cycles", "write 1cycle or more")),
                 cycles => Ok(cycles),
             }

@@ -222,7 +222,7 @@ impl Measure {
             let least = window.like(self.batches.into());
             return Err(Refusal::new("measure.window", what, format!("write {} or more", least.short())));
         }
-        let stall_limit = clock.cycles(self.stall_limit, "measure.stall_limit")?;
+        let stall_limit = clock.limit(self.stall_limit, "measure.stall_limit")?.cycles;
         if stall_limit == 0 {
             let what = "a network that may not rest for one cycle always stalls";
             let help = "write a time longer than any delay, such as 10000cycles";
@@ -248,7 +248,7 @@ impl Measure {
             auto_warmup,
             window,
             stop,
-            drain_limit: clock.cycles(self.drain_limit.unwrap_or(self.window), "measure.drain_limit")?,
+            drain_limit: clock.limit(self.drain_limit.unwrap_or(self.window), "measure.drain_limit")?.cycles,
             batches: self.batches,
             stall_limit,
         })
@@ -256,7 +256,7 @@ impl Measure {
 
     fn warmup(&self, clock: &Clock) -> Result<(bool, Cycles), Refusal> {
         match (self.warmup, self.warmup_limit) {
-            (Some(Warmup::Auto), Some(limit)) => Ok((true, clock.cycles(limit, "measure.warmup_limit")?)),
+            (Some(Warmup::Auto), Some(limit)) => Ok((true, clock.limit(limit, "measure.warmup_limit")?.cycles)),
             (_, Some(_)) => {
                 let what = "a limit for a warm-up that has a length of its own";
                 Err(Refusal::new("measure.warmup_limit", what, "write `warmup: auto`, or leave the limit out"))
@@ -275,7 +275,7 @@ impl Measure {
                     let what = format!("{half_width} of the mean is no width of an interval");
                     return Err(Refusal::new(format!("{path}.half_width"), what, "write a part above 0, such as 0.02"));
                 }
-                let most = clock.duration(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
+                let most = clock.limit(max_window.unwrap_or(self.window), &format!("{path}.max_window"))?;
                 let batch = window.cycles.div_ceil(u64::from(self.batches));
                 if most.cycles < window.cycles || most.cycles.div_ceil(batch) > MAX_GROWN {
                     let each = window.like(batch);
@@ -295,7 +295,7 @@ impl Measure {
                     ));
                 }
                 let path = "measure.stop.complete.max_window";
-                let most = clock.duration(max_window, path)?;
+                let most = clock.limit(max_window, path)?;
                 if most.cycles < u64::from(self.batches) {
                     let what = format!("{most} is too short for {} batches: each has 1 cycle or more", self.batches);
                     let least = most.like(self.batches.into());

@@ -212,7 +212,7 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
             }
             Ok(())
         }
-        View::Models(models) => check_model(node, key_span, &models, path, &notes),
+        View::Models(models) => check_model(node, key_span, schema, &models, path),
         View::Words(words) => match &node.kind {
             Kind::Scalar(Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
             Kind::Scalar(Value::String(word)) => {
@@ -221,7 +221,8 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
             }
             _ => {
                 let what = format!("expected a word, found {}", node.describe());
-                let help = instead_of_list(node, path).unwrap_or_else(|| format!("write one of: {}", words.join(", ")));
+                let help = instead_of_list(node, schema, path)
+                    .unwrap_or_else(|| format!("write one of: {}", words.join(", ")));
                 Err(Diagnostic::at(&node.span, path, &what, &help, &notes))
             }
         },
@@ -271,10 +272,11 @@ fn entries<'n>(node: &'n mut Node, path: &str, kind: &str, valid: &[&str]) -> Re
 fn check_model(
     node: &mut Node,
     key_span: &Span,
+    schema: &Schema,
     models: &[(&'static str, Schema)],
     path: &str,
-    notes: &[String],
 ) -> Result<(), Diagnostic> {
+    let notes = &node.swept.as_deref().map(sweep_note).into_iter().collect::<Vec<_>>();
     let names: Vec<_> = models.iter().map(|(name, _)| *name).collect();
     if let Kind::Scalar(Value::String(bare)) = &node.kind {
         let value = Node::empty_mapping(node.span.clone());
@@ -282,7 +284,9 @@ fn check_model(
     }
     let Kind::Mapping(entries) = &mut node.kind else {
         let what = format!("expected one name, alone or with its parameters, found {}", node.describe());
-        let help = instead_of_list(node, path).unwrap_or_else(|| format!("write one of: {}", names.join(", ")));
+        let help = model_of_list(node, models, path)
+            .or_else(|| instead_of_list(node, schema, path))
+            .unwrap_or_else(|| format!("write one of: {}", names.join(", ")));
         return Err(Diagnostic::at(&node.span, path, &what, &help, notes));
     };
     let [entry] = entries.as_mut_slice() else {
@@ -292,7 +296,10 @@ fn check_model(
     };
     let Some((_, schema)) = models.iter().find(|(name, _)| *name == entry.key) else {
         let what = format!("unknown model `{}`", entry.key);
-        let help = elsewhere(&entry.key, "write one of", &names);
+        let help = match schema.model_meant_by(&entry.key) {
+            Some(meant) => format!("write `{meant}`; all of them: {}", names.join(", ")),
+            None => elsewhere(&entry.key, "write one of", &names),
+        };
         return Err(Diagnostic::at(&entry.key_span, path, &what, &help, notes));
     };
     check(&mut entry.value, &entry.key_span, schema, &join(path, &entry.key))
@@ -319,11 +326,23 @@ fn belongs(name: &str, parent: &str) -> Option<String> {
     })
 }
 
-/// The help line where one value belongs and a list of them stands.
-pub(crate) fn instead_of_list(node: &Node, path: &str) -> Option<String> {
+/// The help line where a model belongs and a list stands that is the parameter of one: `{list: [0, 5, 9]}`.
+fn model_of_list(node: &Node, models: &[(&'static str, Schema)], path: &str) -> Option<String> {
     let Kind::Sequence(items) = &node.kind else { return None };
-    let (values, few) = (yaml::flow(&node.value()), !items.is_empty());
-    few.then(|| {
+    let takes = |(name, schema): &&(&'static str, Schema)| {
+        schema.takes_items(items.len()) && check(&mut node.clone(), &node.span, schema, &join(path, name)).is_ok()
+    };
+    let takers: Vec<String> =
+        models.iter().filter(takes).map(|(name, _)| format!("`{{{name}: {}}}`", yaml::flow(&node.value()))).collect();
+    (!takers.is_empty()).then(|| format!("write {}", takers.join(" or ")))
+}
+
+/// The help line where one value belongs and a list of them stands. `None` if the key takes none of these values.
+pub(crate) fn instead_of_list(node: &Node, schema: &Schema, path: &str) -> Option<String> {
+    let Kind::Sequence(items) = &node.kind else { return None };
+    let alone = |item: &Node| check(&mut item.clone(), &item.span, schema, path).is_ok();
+    let (values, each) = (yaml::flow(&node.value()), !items.is_empty() && items.iter().all(alone));
+    each.then(|| {
         format!(
             "write one value; to run each of several: `sweep: {{{path}: {values}}}`, or --set 'sweep.{path}={values}'"
         )

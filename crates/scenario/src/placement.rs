@@ -19,6 +19,7 @@ pub enum Placement {
     /// Terminals drawn at random, in random order, from those that no range and no list names.
     Random(Count),
     /// All terminals that no other job has.
+    #[schemars(extend("x-also" = ["all", "others"]))]
     Rest(Rest),
 }
 

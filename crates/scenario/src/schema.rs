@@ -83,6 +83,22 @@ impl Schema {
         }
     }
 
+    /// Whether it is a list that may have this many elements.
+    pub fn takes_items(&self, count: usize) -> bool {
+        let schema = self.target();
+        let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
+        let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(u64::MAX));
+        schema["type"] == "array" && (least..=most).contains(&(count as u64))
+    }
+
+    /// The model for which people write `word`: words with the meaning of a model are in the `x-also` of its schema.
+    pub fn model_meant_by(&self, word: &str) -> Option<&'static str> {
+        let choices = self.target().get("oneOf")?.as_array()?;
+        let is_meant =
+            |choice: &&Value| choice["x-also"].as_array().is_some_and(|words| words.iter().any(|w| w == word));
+        choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
+    }
+
     /// Whether one value may stand for all keys of a map.
     pub fn is_map_or_value(&self) -> bool {
         self.target()["type"].is_array()

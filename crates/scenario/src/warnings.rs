@@ -4,6 +4,7 @@
 use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
+use crate::measure::StopConfig;
 use crate::{events, periods};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));
     warnings.extend(silent(scenario, spec)?);
-    warnings.extend(few_packets(spec)?);
+    warnings.extend(few_packets(scenario, spec)?);
     warnings.extend(dear_when_off(scenario, spec));
     warnings.extend(routers_that_sleep(spec));
     warnings.extend(no_random_fault(scenario, spec)?);
@@ -226,7 +227,7 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
 const FEWEST_PACKETS: f64 = 30.0;
 
 /// A window in which too few packets are created.
-fn few_packets(spec: &Spec) -> Result<Option<Warning>, Refusal> {
+fn few_packets(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     let length = events::window_end(spec).saturating_sub(phases.warmup);
     if phases.stop == Stop::Complete || spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
@@ -245,8 +246,27 @@ fn few_packets(spec: &Spec) -> Result<Option<Warning>, Refusal> {
             Stop::Window | Stop::Complete => "measure.window",
         };
         let numbers = [("packets", packets), ("window_cycles", length as f64), ("enough_cycles", enough)];
-        Warning::coded("few_packets", key, numbers, what, format!("write {enough}cycles or more, or a higher load"))
+        let help = match can_last(scenario, enough) {
+            true => format!("write {enough}cycles or more, or a higher load"),
+            false => format!(
+                "write loads that are {} times as high or higher: a window with enough packets, {enough} cycles, is longer \
+                 than this scenario may measure",
+                (2.0 * FEWEST_PACKETS / packets).ceil()
+            ),
+        };
+        Warning::coded("few_packets", key, numbers, what, help)
     }))
+}
+
+/// Whether the scenario may be measured for this long: times, tables and sums of energy have limits.
+fn can_last(scenario: &Scenario, cycles: f64) -> bool {
+    let time = Time::Cycles(cycles as Cycles);
+    let mut longer = scenario.clone();
+    match &mut longer.measure.stop {
+        Some(StopConfig::Confidence(confidence)) => confidence.max_window = Some(time),
+        Some(StopConfig::Complete(_)) | None => longer.measure.window = time,
+    }
+    longer.assemble().is_ok()
 }
 
 /// Packets that a job creates between two cycles, on average.

@@ -26,6 +26,8 @@ fn check(bad: Sets, words: &[&str], remedies: &[Sets]) {
 }
 
 const BANDWIDTH: &str = "links.default.bandwidth";
+/// The links of one dimension: terminals send as before.
+const DIM0: &str = "links.dim0.bandwidth";
 
 #[test]
 fn a_rate_of_nothing_is_refused() {
@@ -59,12 +61,45 @@ fn a_rate_whose_pattern_hardly_repeats_is_refused() {
         "99989 flits in 99991 cycles",
         "repeats only after 99991 cycles",
         "longest period is 65536",
-        "a rounder rate, such as 1flits/cycle",
+        "a rounder rate, such as 1flits/cycle, which is 2.0e-3 % more",
     ];
     check(&[(BANDWIDTH, "99989/99991flits/cycle")], &words, &[&[(BANDWIDTH, "1flits/cycle")]]);
     // 10.00001 Gb/s of 30 Gb/s: 1000001 flits in 3000000 cycles
-    let words = ["1000001 flits in 3000000 cycles", "such as 0.333flits/cycle"];
-    check(&[(BANDWIDTH, "10.00001Gb/s")], &words, &[&[(BANDWIDTH, "0.333flits/cycle")]]);
+    let words = ["1000001 flits in 3000000 cycles", "such as 1/3flits/cycle, which is 1.0e-4 % less"];
+    check(&[(BANDWIDTH, "10.00001Gb/s")], &words, &[&[(BANDWIDTH, "1/3flits/cycle")]]);
+}
+
+/// The rate in a help text, as a scenario writes it.
+fn proposed(told: &str) -> &str {
+    let (_, rest) = told.split_once("such as ").expect("a proposal");
+    rest.split([',', '\n']).next().expect("a rate")
+}
+
+#[test]
+fn a_rounder_rate_is_near_what_was_asked_and_works() {
+    // numerators and denominators just above 2^16, over the whole range of rates
+    for (flits, cycles) in
+        [(3, 65_537), (7, 458_751), (65_537, 3), (99_989, 99_991), (65_537, 65_539), (200_003, 131_101)]
+    {
+        let told = said(&[(DIM0, &format!("{flits}/{cycles}flits/cycle"))]).expect("refused");
+        let near = proposed(&told);
+        let rate: weft_units::Bandwidth = near.parse().unwrap_or_else(|why| panic!("{near}: {why}"));
+        let (part, whole) = rate.flits_in_cycles(48, 1_600_000, "x").expect("flits and cycles");
+        let error = (part as f64 / whole as f64) / (f64::from(flits) / f64::from(cycles)) - 1.0;
+        assert!(error.abs() <= 1e-3, "{near} for {flits}/{cycles}: {error}");
+        let now = said(&[(DIM0, near)]);
+        // a link above the speedup of the switch is refused for that, and no longer for its period
+        assert!(now.as_ref().is_none_or(|told| flits > cycles && told.contains("router.speedup")), "{now:?}");
+    }
+}
+
+#[test]
+fn a_rate_far_below_all_that_can_be_simulated_has_no_near_one() {
+    // 100 kb/s of 30 Gb/s, one flit in 300,000 cycles: 4.6 times slower than one in 65,536
+    let words = ["1 flits in 300000 cycles: slower than 1 flit in 65536 cycles", "write 1/65536flits/cycle or more"];
+    let slowest: Sets = &[(DIM0, "1/65536flits/cycle")];
+    check(&[(DIM0, "100kb/s")], &words, &[slowest, &[("flit", "9b")], &[("cycle", "8ns")]]);
+    assert!(!said(&[(DIM0, "100kb/s")]).expect("refused").contains("rounder"));
 }
 
 /// Prices of these states.

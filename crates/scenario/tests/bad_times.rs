@@ -57,3 +57,21 @@ fn a_policy_takes_one_link_class_without_a_list() {
     let error = refused(("", ""), &timetable("{classes: dim7, from: 48ns, until: 96ns}"));
     check(&error, &["power.policy.timetable.off.0.classes", "no link class `dim7`", "write one of: dim0, dim1"]);
 }
+
+#[test]
+fn a_limit_or_a_mean_that_is_no_whole_number_of_cycles_is_rounded_up() {
+    let point = |more: &str| {
+        let text = GOOD.to_owned() + more;
+        expand("a.yaml", &text, &[]).unwrap_or_else(|error| panic!("{}", error.text)).remove(0)
+    };
+    // 20.0001 ms are 12,500,062.5 cycles of 1.6 ns
+    let phases = |measure: &str| point(measure).spec().expect("sound").phases;
+    assert_eq!(phases("measure: {drain_limit: 20.0001ms}\n").drain_limit, 12_500_063);
+    assert_eq!(phases("measure: {stall_limit: 20.0001ms}\n").stall_limit, 12_500_063);
+    assert_eq!(phases("measure: {warmup: auto, warmup_limit: 20.0001ms}\n").warmup, 12_500_063);
+    let grown = "measure: {stop: {confidence: {half_width: 0.02, max_window: 20.0001ms}}}\n";
+    assert_eq!(phases(grown).stop, weft_engine::spec::Stop::Confidence { share: 0.02, window: 12_500_063 });
+    point("fault_model: {patience: 1.7ns, random: {of: links, mtbf: 100.0001us, mttr: 1.0001us}}\n");
+    // lengths are measured, so they stay exact
+    check(&refused(("", ""), "measure: {window: 20.0001ms}\n"), &["measure.window: 20.0001ms is 12500062.5 cycles"]);
+}

@@ -27,6 +27,7 @@ const WIRES: (&str, &str) = ("topology.dragonfly.escape_rings", "1");
 const OFAR: (&str, &str) = ("routing", "dragonfly_ofar");
 const IDLE: (&str, &str) = ("power.policy", "{idle_timeout: {idle: 40cycles, transition: 25cycles}}");
 
+const ALL: (&str, &str) = ("traffic.jobs", "[{name: a, terminals: all}]");
 const WIDE: (&str, &str) = ("topology.hyperx.trunk_width", "2");
 
 /// Settings that are refused, what the help says, and settings that follow each remedy in it.
@@ -48,6 +49,35 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
             "{timetable: {off: [{from: 0cycles, until: 40cycles}, {from: 250cycles, until: 400cycles}], period: \
              600cycles, transition: 15cycles}}",
         )]],
+    ),
+    // words and lists in place of a model, and a percentage in place of a number
+    (
+        &[ALL],
+        "write `rest`; all of them: range, list, random, rest",
+        &[&[("traffic.jobs", "[{name: a, terminals: rest}]")]],
+    ),
+    (
+        &[("traffic.jobs", "[{name: a, terminals: [0, 5, 9, 12]}]")],
+        "write `{list: [0, 5, 9, 12]}`",
+        &[&[("traffic.jobs", "[{name: a, terminals: {list: [0, 5, 9, 12]}}]")]],
+    ),
+    (
+        &[("traffic.jobs", "[{name: a, terminals: [0, 12]}]")],
+        "write `{range: [0, 12]}` or `{list: [0, 12]}`",
+        &[
+            &[("traffic.jobs", "[{name: a, terminals: {range: [0, 12]}}]")],
+            &[("traffic.jobs", "[{name: a, terminals: {list: [0, 12]}}]")],
+        ],
+    ),
+    (
+        &[("traffic.pattern", "{hot_spot: {targets: [12], share: 7%}}")],
+        "write 0.07: Share of the packets",
+        &[&[("traffic.pattern.hot_spot.share", "0.07")]],
+    ),
+    (
+        &[("traffic.jobs", "[{name: a, terminals: {range: [0, 8]}, pattern: {hot_spot: {targets: [12]}}}]")],
+        "write 0 to 8: places in the job's own list of terminals",
+        &[&[("traffic.jobs.0.pattern.hot_spot.targets", "[8]")]],
     ),
     // a ring in links that go off
     (

@@ -67,6 +67,19 @@ impl Time {
     }
 }
 
+impl Time {
+    /// This time, made longer until it is a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which
+    /// need not be exact.
+    #[must_use]
+    pub fn rounded_up(self, cycle_fs: u128) -> Self {
+        let Self::Femtoseconds(fs) = self else { return self };
+        match fs.checked_rem(cycle_fs) {
+            None | Some(0) => self,
+            Some(over) => Self::Femtoseconds(fs.saturating_add(cycle_fs - over)),
+        }
+    }
+}
+
 /// A time in cycles that also knows how the user wrote it, so that a refusal can say it in the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration {

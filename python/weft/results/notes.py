@@ -211,6 +211,10 @@ def _short_window(summary: Mapping[str, Any]) -> list[str]:
     if soundness.FEW in soundness.flaws(summary):
         of = f" of {window} cycles" if window else ""
         count = f"{packets} {'packet' if packets == 1 else 'packets'}"
+        if soundness.is_over(summary):
+            loads = f"{summary[q.ACCEPTED.column]:.4g} of {summary[q.OFFERED.column]:.4g} {q.ACCEPTED.unit}"
+            created = f"of the packets created in the window{of} {count} {'was' if packets == 1 else 'were'} delivered"
+            return [f"{soundness.flaws(summary)[0].words}: {created}, the others wait; {loads} were accepted"]
         return [f"{count} in the window{of}: too few for a mean or a percentile; write a longer measure.window"]
     if window and latency and window < latency and not soundness.is_over(summary):
         what = f"the window of {window} cycles is shorter than the mean latency, {latency:.4g} cycles"

@@ -21,6 +21,8 @@ _LONGER = 4
 _PATIENCE = 50
 # A load below the bound of its paths by this share settles in a run of usual length.
 _BELOW_BOUND = 0.95
+# The longest window that a scenario may have [cycles].
+_LONGEST = 2**48
 _NEAR = "near the capacity queues hardly ever drain"
 
 
@@ -239,6 +241,8 @@ def _more_packets(summary: Mapping[str, Any]) -> str:
     """How long to measure for twice the packets that a mean needs, so that chance does not leave too few again."""
     times = math.ceil(2 * soundness.FEWEST_PACKETS / summary["packets"])
     if (window := summary.get("window_cycles")) and "phase" not in summary:
+        if times * window > _LONGEST:
+            return f"write loads that are {times} times as high or higher: no window is long enough"
         return f"write `measure.window: {times * window}cycles` or more"
     return f"let {'this phase' if 'phase' in summary else 'the window'} be measured for {times} times as long or more"
 
@@ -256,6 +260,8 @@ def _any_packet(summary: Mapping[str, Any]) -> str:
         return "write a longer `measure.window` or a higher load, so that packets are created in the window"
     needed = 2 * soundness.FEWEST_PACKETS * flits / terminals
     longer, higher = _rounded_up(needed / load), needed / window
+    if longer > _LONGEST:
+        return f"write a load of {higher:.2g} or more: no packet was created, and no window is long enough"
     return f"write `measure.window: {longer}cycles` or more, or a load of {higher:.2g} or more: no packet was created"
 
 

@@ -30,15 +30,29 @@ impl Rate {
         }
         let common = gcd(flits, cycles);
         let (flits, cycles) = (flits / common, cycles / common);
-        if flits > MAX_PERIOD || cycles > MAX_PERIOD {
-            let near = near(flits, cycles);
-            let what = format!(
-                "{flits} flits in {cycles} cycles: the pattern of flits repeats only after {cycles} cycles, and the \
-                 longest period is {MAX_PERIOD}"
-            );
-            return Err(Refusal::new(path, what, format!("write a rounder rate, such as {near}flits/cycle")));
+        if flits <= MAX_PERIOD && cycles <= MAX_PERIOD {
+            return Ok(Self { flits: flits as u32, cycles: cycles as u32 });
         }
-        Ok(Self { flits: flits as u32, cycles: cycles as u32 })
+        let exact = format!("{flits} flits in {cycles} cycles");
+        if cycles > flits.saturating_mul(MAX_PERIOD) {
+            let what =
+                format!("{exact}: slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that can be simulated");
+            let times = cycles.div_ceil(flits.saturating_mul(MAX_PERIOD));
+            let help = format!(
+                "write 1/{MAX_PERIOD}flits/cycle or more, a flit of at most 1/{times} of the size, or a cycle that is at least \
+                 {times} times as long"
+            );
+            return Err(Refusal::new(path, what, help));
+        }
+        if flits > cycles.saturating_mul(MAX_PERIOD) {
+            let what =
+                format!("{exact}: faster than {MAX_PERIOD} flits in a cycle, the fastest link that can be simulated");
+            return Err(Refusal::new(path, what, format!("write at most {MAX_PERIOD}flits/cycle, or a shorter cycle")));
+        }
+        let what = format!(
+            "{exact}: the pattern of flits repeats only after {cycles} cycles, and the longest period is {MAX_PERIOD}"
+        );
+        Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
     /// This rate divided by `slowdown`. It may have a longer period than a scenario can ask for.
@@ -92,12 +106,30 @@ impl Rate {
     }
 }
 
-/// A rate close to this one, to three digits.
-fn near(flits: u128, cycles: u128) -> f64 {
+/// The remedy for a rate of too long a period: the simplest fraction that differs by 0.1 % at most, and by how much.
+fn rounder(flits: u128, cycles: u128) -> String {
+    let (near, parts) = simplest(flits, cycles);
+    let percent = 100.0 * ((near as f64 / parts as f64) / (flits as f64 / cycles as f64) - 1.0);
+    let (size, way) = (percent.abs(), if percent > 0.0 { "more" } else { "less" });
+    let rate = if parts == 1 { near.to_string() } else { format!("{near}/{parts}") };
+    format!("write a rounder rate, such as {rate}flits/cycle, which is {size:.1e} % {way}")
+}
+
+/// The first convergent of the continued fraction of `flits / cycles` that differs from it by 0.1 % at most. A
+/// convergent is closer than 1 over the product of its own denominator and the next one. So for rates between
+/// `1 / MAX_PERIOD` and `MAX_PERIOD` both terms are at most `MAX_PERIOD`.
+fn simplest(flits: u128, cycles: u128) -> (u128, u128) {
     let exact = flits as f64 / cycles as f64;
-    let scale = 10f64.powi(2 - exact.log10().floor() as i32);
-    let most = MAX_PERIOD as f64;
-    ((exact * scale).round() / scale).clamp(1.0 / most, most)
+    let (mut before, mut now, mut rest) = ((0, 1), (1, 0), (flits, cycles));
+    while rest.1 > 0 {
+        let whole = rest.0 / rest.1;
+        rest = (rest.1, rest.0 % rest.1);
+        (before, now) = (now, (whole * now.0 + before.0, whole * now.1 + before.1));
+        if (now.0 as f64 / now.1 as f64 / exact - 1.0).abs() <= 1e-3 {
+            break;
+        }
+    }
+    now
 }
 
 /// When a channel of some rate carries its flits. A channel of rate 1 without a limit of staged flits needs none.

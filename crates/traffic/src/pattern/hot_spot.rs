@@ -84,8 +84,11 @@ fn members(list: &[u32], terminals: u32, path: &str) -> Result<Vec<bool>, Refusa
                 return Err(Refusal::new(path, what, "list each terminal once: all of them weigh the same"));
             }
             None => {
-                let what = format!("no terminal {terminal}: there are {terminals} terminals, numbered from 0");
-                return Err(Refusal::new(path, what, "write ids of existing terminals"));
+                let what = format!(
+                    "no terminal {terminal}: a pattern numbers the terminals of its job from 0, and this job has {terminals}"
+                );
+                let help = format!("write 0 to {}: places in the job's own list of terminals", terminals - 1);
+                return Err(Refusal::new(path, what, help));
             }
         }
     }
