@@ -74,12 +74,14 @@ def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results)
 
 def test_the_tables_show_units_prefixes_and_what_was_assumed(steady: Results) -> None:
     told = lines(steady.bill(KEYS))
-    head, _, _, asleep = (re.split(r"  +", line.strip()) for line in told[:4])
+    # the headline: 3679.2 and the 2102.4 EUR that are saved
+    assert told[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
+    head, _, _, asleep = (re.split(r"  +", line.strip()) for line in told[2:6])
     assert head == ["per year", "network", "site", "energy", "cost [EUR]", "saved energy", "saved [EUR]", "saved [%]"]
     # 1.4 kW * 1.5 * 8760 h = 18396 kWh, at 0.2 EUR; 0.8 kW * 1.5 * 8760 h = 10512 kWh are saved
     assert asleep == ["tcep", "1.4 kW", "2.1 kW", "18.4 MWh", "3,679", "10.51 MWh", "2,102", "36.4"]
     assert "PUE of 1.5; a year has 8760 h; 0.2 EUR/kWh" in "\n".join(told)
-    assert re.split(r"  +", told[8]) == ["tcep", "1.5 kW", "2.7 kW"]
+    assert re.split(r"  +", told[10]) == ["tcep", "1.5 kW", "2.7 kW"]
 
 
 def test_the_parts_of_the_profile_add_up_to_the_year(steady: Results) -> None:
@@ -228,7 +230,7 @@ def test_the_command_prints_tables_and_gives_programs_rows(
 ) -> None:
     assert main(["analyse", "bill", str(example.root)]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("per year")
+    assert told.splitlines()[2].startswith("per year")
     assert "cost [EUR]" in told
     assert "night (9 h, load 0.01)" in told
     assert main(["analyse", "bill", str(example.root), "--json"]) == 0
@@ -331,7 +333,7 @@ def test_the_report_shows_the_bill_with_a_picture(example: Results, tmp_path: Pa
 
 def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results, tmp_path: Path) -> None:
     assert main(["plot", "bill", str(example.root), "--out", str(tmp_path / "bill.png")]) == 0
-    numbers = pl.read_csv(tmp_path / "bill.csv")
+    numbers = pl.read_csv(tmp_path / "bill.png.csv")
     frame = example.bill().frame
     costs = numbers.group_by("series", maintain_order=True).agg(pl.col("cost_eur_per_year").sum())
     assert costs["cost_eur_per_year"].to_list() == pytest.approx(frame["cost_eur_per_year"].to_list())
@@ -340,10 +342,14 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     assert (above.get_xlabel(), above.get_ylabel()) == ("Time of the day [h]", "Site power [kW]")
     assert above.get_xlim() == (0, 24)
     assert bars.get_xlabel() == "Cost per year [EUR]"
-    widths = [
-        np.ptp(np.asarray(bar.get_path().transformed(bar.get_patch_transform()).vertices)[:, 0]) for bar in bars.patches
-    ]
+    ends = [np.asarray(bar.get_path().transformed(bar.get_patch_transform()).vertices)[:, 0] for bar in bars.patches]
+    *widths, saved = map(np.ptp, ends)
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
+    # what a series saves lies between its cost and that of its baseline
+    assert saved == pytest.approx(frame["saved_eur_per_year"][1])
+    # the baseline is put at the work of the series, which chance makes another one
+    assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)
+    assert any(f"{100 * frame['saving_share'][1]:.1f} % less" in text.get_text() for text in bars.texts)
     alone = example.plot.figure("bill", point="policy=tcep")
     assert [text.get_text() for text in alone.axes[1].get_yticklabels()] == ["tcep"]
 

@@ -149,4 +149,4 @@ def test_the_usual_figure_of_loads_that_change_shows_the_phases_of_all_points(wa
         assert sum(line.get_label() == "always_on" for line in axes.get_lines()) == 4
     assert drawing.numbers is not None
     assert drawing.numbers.height == 8
-    assert both.plot().with_suffix(".csv").read_text(encoding="utf-8").startswith("series,from_cycle,to_cycle,")
+    assert both.plot().with_name("plot.png.csv").read_text(encoding="utf-8").startswith("series,from_cycle,to_cycle,")

@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from conftest import made
+from weft.errors import WeftError
 from weft.plot.choice import Choice
 from weft.report.sources import Sources
 from weft.results.choose import Chosen
@@ -196,3 +197,60 @@ def test_what_one_sweep_did_not_set_is_looked_up_in_its_scenarios(small: Path, t
 def test_a_panel_of_jobs_is_called_so(tmp_path: Path) -> None:
     sets = [made(tmp_path / name, [({}, {"pattern": pattern})]) for name, pattern in (("a", "uniform"), ("b", None))]
     assert [panel.title for panel in Choice.of(sets).panels()] == ["uniform", "jobs"]
+
+
+SEEDS = """\
+name: seeds
+topology: {full_mesh: {routers: 4, terminals_per_router: 2}}
+routing: minimal
+traffic: {pattern: uniform}
+measure: {warmup: 100cycles, window: 300cycles}
+sweep: {traffic.load: [0.1, 0.4], seed: [1, 2, 3]}
+"""
+
+
+def test_bars_are_the_confidence_over_the_seeds(tmp_path: Path) -> None:
+    results = weft.load(SEEDS).run(out=tmp_path / "seeds")
+    drawing = results.plot.figure("load")
+    assert any("3 seeds" in str(handle.get_label()) for handle in drawing.plan.handles)
+    for axes, name in zip(drawing.axes, ("packet_latency_mean_cycles", "accepted_load"), strict=False):
+        (bars,) = [each for each in axes.containers if each.get_label() == "_bars"]
+        ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
+        for load, (low, high) in zip((0.1, 0.4), ends, strict=True):
+            values = [summary[name] for summary in results.summaries if summary["load"] == load]
+            # 4.303: the 97.5 % quantile of Student's t with two degrees of freedom
+            half = 4.303 * np.std(values, ddof=1) / np.sqrt(3)
+            assert (high - low) / 2 == pytest.approx(half, rel=1e-3)
+            assert (high + low) / 2 == pytest.approx(np.mean(values))
+    assert drawing.numbers is not None
+    assert "packet_latency_mean_cycles_ci95_half_width" in drawing.numbers.columns
+    alone = results.plot.figure("load", point="seed=1")
+    assert not any("seeds" in str(handle.get_label()) for handle in alone.plan.handles)
+
+
+def test_panels_are_chosen_by_words(made_up: Results) -> None:
+    drawing = made_up.plot.figure("load", panels="accepted,latency,tornado")
+    labels = [axes.get_ylabel().replace("\n", " ") for axes in drawing.axes]
+    assert [label.partition(" [")[0] for label in labels] == ["Accepted load", "Mean packet latency"]
+    assert {axes.get_title(loc="left") for axes in drawing.axes} == {"tornado"}
+    with pytest.raises(WeftError, match="no panel 'latncy'") as absent:
+        made_up.plot.figure("load", panels="latncy")
+    assert "Mean packet latency" in absent.value.help
+    with pytest.raises(WeftError, match="no panels to choose from"):
+        made_up.plot.figure("hops", point=0, panels="latency")
+
+
+def test_an_axis_of_latencies_is_cut_where_a_curve_rises_into_saturation(tmp_path: Path) -> None:
+    def top(*last: tuple[float, dict[str, Any]]) -> float:
+        points = [(0.1, {"packet_latency_mean_cycles": 20.0}), (0.2, {"packet_latency_mean_cycles": 30.0}), *last]
+        results = made(tmp_path / f"cut{len(list(tmp_path.iterdir()))}", [({"traffic.load": x}, y) for x, y in points])
+        return float(results.plot.figure("latency_accepted").axes[0].get_ylim()[1])
+
+    steep = {"packet_latency_mean_cycles": 4000.0}
+    over = {"saturated": True, "ending": "saturated"}
+    # six times the lowest latency, 20 cycles, and 15 % of room
+    assert top((0.3, steep), (0.4, over)) == pytest.approx(1.15 * 6 * 20)
+    assert top((0.3, steep | {"warmup_settled": False})) == pytest.approx(1.15 * 6 * 20)
+    # a sound point that is not next to saturation is shown in full
+    assert top((0.3, steep)) == pytest.approx(1.15 * 4000)
+    assert top((0.3, over)) == pytest.approx(1.15 * 30)

@@ -404,10 +404,14 @@ def test_transients_hold_the_means_of_the_file(recorded: Results) -> None:
 def test_jobs_have_a_bar_each(batches: Results) -> None:
     axes = drawn("jobs", batches).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-    assert [bars.get_label() for bars in axes.containers] == ["seed 1", "seed 2"]
-    for bars, summary in zip(axes.containers, batches.summaries, strict=True):
-        widths = [bar.get_width() for bar in bars]
-        assert widths == [job["completion_cycles"] for job in summary["jobs"]]
+    widths = [bar.get_width() for bar in axes.patches]
+    times = [[job["completion_cycles"] for job in summary["jobs"]] for summary in batches.summaries]
+    assert widths == [sum(each) / 2 for each in zip(*times, strict=True)]
+    # the interval of two values with mean m: half their difference, times Student's t of one degree of freedom
+    halves = [12.706 * abs(a - b) / 2 for a, b in zip(*times, strict=True)]
+    numbers = drawn("jobs", batches).numbers
+    assert numbers is not None
+    assert numbers["completion_cycles_ci95_half_width"].to_list() == pytest.approx(halves, rel=1e-3)
 
 
 def test_saturated_points_are_called_so(recorded: Results) -> None:

@@ -191,4 +191,4 @@ def test_pictures_and_pages_leave_files_of_similar_names_alone(made_up: Results,
     made_up.plot(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert other.read_text() == "a user's"
-    assert {path.name for path in tmp_path.iterdir()} == {"made_up", ".plot.png", "plot.png", "plot.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"made_up", ".plot.png", "plot.png", "plot.png.csv"}

@@ -6,6 +6,7 @@ from typing import Any, Final, final
 
 __all__ = [
     "ALL_ON_POLICIES",
+    "COMMIT",
     "CONTROL_PACKETS",
     "ENDINGS",
     "LINK_STATES",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 RESULT_MODEL_VERSION: Final[int]
+# The commit that Weft was built from, with "-changed" behind it where its sources differ from it; empty where unknown.
+COMMIT: Final[str]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
 ALL_ON_POLICIES: Final[tuple[str, ...]]

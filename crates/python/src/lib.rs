@@ -71,6 +71,8 @@ fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
+    // empty where Weft was not built in a checkout with git
+    module.add("COMMIT", env!("WEFT_COMMIT"))?;
     words::add(module)?;
     module.add_class::<control::Control>()?;
     module.add_class::<design::Design>()?;

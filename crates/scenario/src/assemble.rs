@@ -26,6 +26,7 @@ impl Scenario {
         if self.flit.0 == 0 {
             return Err(Refusal::new("flit", "a flit of 0 bits carries nothing", "write its size, such as 48b"));
         }
+        self.check_link_speed(clock.cycle_fs)?;
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         self.resolve_links(&graph)?;
         self.resolve_managed(graph.class_names())?;

@@ -22,6 +22,10 @@ pub struct Scenario {
     /// A line of text for tables and plots, 1 to 100 characters, and no path: results lie in a folder of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Speed of a link as it is bought [bits per second], such as 400Gb/s: it sets what is left out of `cycle` and `flit`.
+    /// A channel carries a flit per cycle: with neither of them a cycle is 1ns, and a flit the bits that a link carries in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_speed: Option<Bandwidth>,
     /// Length of a cycle, the time in which a channel carries one flit [a time in seconds, not in cycles].
     #[serde(default = "one_nanosecond")]
     pub cycle: Time,

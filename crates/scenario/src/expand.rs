@@ -3,6 +3,7 @@
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::link_speed;
 use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
 use crate::schema::Schema;
@@ -284,6 +285,7 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     }
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
+    link_speed::fill(&mut tree)?;
     let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
     let checked = scenario?.assemble().and_then(|(scenario, spec)| Ok((warnings::of(&scenario, &spec)?, scenario)));
     let (warnings, scenario) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;

@@ -16,8 +16,9 @@ use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Cause, Ending, JobOutcome, Measured, Outcome, Queue, Waiting};
+use weft_engine::outcome::{Cause, Ending, JobOutcome, Outcome, Queue, Waiting};
 use weft_engine::recording::{RecordingConfig, Table};
+use weft_engine::spec::Job;
 use weft_units::{InputFile, Refusal};
 
 /// The results of a run.
@@ -124,6 +125,12 @@ pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
     })
 }
 
+/// Whether every job sends a batch as fast as its terminals may. The run then has no load: its answer is a time.
+fn at_full_speed(scenario: &Scenario, spec: &Spec) -> bool {
+    let full = |job: &Job| job.batch.is_some() && job.phases[0].load.iter().all(|load| *load >= 1.0);
+    scenario.traffic.load.is_none() && spec.traffic.jobs.iter().all(full)
+}
+
 fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     object(json!({
         "hash": point.hash,
@@ -134,7 +141,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
         "links_stay_on": point.scenario.power.policy.stays_on(),
-        "load": named_load(&point.scenario, spec),
+        "load": named_load(&point.scenario, spec).filter(|_| !at_full_speed(&point.scenario, spec)),
         "packet_flits": point.scenario.traffic.packet.0,
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),
@@ -262,11 +269,15 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "batch_dropped_packets": job.batch.map(|batch| batch.dropped),
         "completion_cycles": job.batch.and_then(|batch| batch.completed),
     }));
-    let mut extend = |name: &str, of: &Measured| {
+    let own = &job.packets;
+    fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
+    // the histogram of a single job is that of the point
+    if outcome.jobs.len() > 1 {
+        fields.insert("latency_histogram".to_owned(), json!(pairs(&job.packets.latency)));
+    }
+    for (name, of) in &job.latencies {
         fields.extend(latency(name, &of.sums, &of.batches, |s| s.latency, &of.latency));
-    };
-    extend("packet_latency", &job.packets);
-    job.latencies.iter().for_each(|(name, of)| extend(name, of));
+    }
     Value::Object(fields)
 }
 

@@ -27,6 +27,7 @@ mod faults;
 mod finished;
 mod groups;
 mod hints;
+mod link_speed;
 mod links;
 mod measure;
 mod name;

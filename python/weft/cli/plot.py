@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
 from weft.plot.appearance import LEGENDS, Appearance
-from weft.plot.kinds import FORMATS, KINDS, Takes, known
+from weft.plot.kinds import FORMATS, KINDS, Takes, check_jobs, known
 from weft.text import shell
 
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 # The options that are parameters of `Appearance.of`.
-_APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style")
+_APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style", "panels")
 
 
 def add(commands: Commands) -> None:
@@ -32,6 +33,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("kind", metavar="KIND", nargs="?", help="what to draw (see below)")
     parser.add_argument("results", metavar="RESULTS", nargs="*", help="folders that `weft run` wrote")
     arguments.add_points(parser)
+    jobs = "jobs by name, each with a curve of its own in figures of latencies; `all`: every job (repeatable)"
+    parser.add_argument("--job", metavar="NAME", action="append", default=[], dest="jobs", help=jobs)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="file to write (default: KIND.png in the first of RESULTS)"
     )
@@ -61,6 +64,8 @@ def _add_appearance(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--xlim", metavar="LOW,HIGH", help=ends.format("horizontal"))
     y = f"{ends.format('vertical')}; with words of a label those of one quantity, e.g. latency=0,60 (repeatable)"
     group.add_argument("--ylim", metavar="[AXIS=]LOW,HIGH", action="append", help=y)
+    panels = "only these panels of a figure over load, by words of their axis or title, in this order: latency,accepted"
+    group.add_argument("--panels", metavar="WORDS,...", help=panels)
     group.add_argument("--style", metavar="FILE", help="matplotlib style sheet, which goes over Weft's settings")
 
 
@@ -86,7 +91,9 @@ def main(options: argparse.Namespace) -> int:
     from weft.plot.choice import Choice
     from weft.plot.draw import figure, save, save_numbers
 
+    check_jobs(kind.name, options.jobs)
     choice = Choice.of([folders.opened(folder) for folder in options.results], options.points, appearance)
+    choice = replace(choice, jobs=tuple(options.jobs))
     out = options.out or Path(options.results[0]) / f"{kind.name}.{options.format or 'png'}"
     drawing = figure(kind.name, choice)
     print(f"picture  {save(drawing, out)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from weft.plot import phases
 from weft.plot.appearance import Appearance
 from weft.plot.choice import MOST, Choice
 from weft.plot.draw import figure, save, save_numbers
-from weft.plot.kinds import DEFAULT, KINDS
+from weft.plot.kinds import DEFAULT, JOBS, KINDS, check_jobs
+from weft.results import batch_table
 from weft.results.result_set import ResultSet
 from weft.text import given
 from weft.text.file_names import as_path
@@ -39,12 +41,13 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Any) -> Path:
-        """Draw what each phase measured where loads change, or else latency, accepted load and energy over load.
+        """Draw times of completion of batches, phases of loads that change, or else latency and the like over load.
 
         The options are those of `draw`; by default the file is ``plot.png`` of the folder.
         """
         changes = all(phases.reached(summary) for summary in self._results.summaries)
         kind = phases.KIND if changes and 0 < len(self._results) <= MOST else DEFAULT
+        kind = JOBS if self._results.summaries and batch_table.have_no_load(self._results.summaries) else kind
         return self.draw(kind, self._results.root / "plot.png" if path is None else path, **options)
 
     def __getattr__(self, kind: str) -> Callable[..., Path]:
@@ -61,6 +64,7 @@ class Plots:
         path: str | Path | None = None,
         *,
         point: Wanted | Iterable[Wanted] | None = None,
+        job: str | Iterable[str] = (),
         others: Sequence[ResultSet] = (),
         csv: bool = True,
         **appearance: Any,
@@ -77,13 +81,15 @@ class Plots:
         point : int, str, dict or a list of them, optional
             Points by number, or by coordinates: ``"routing=ugal_p,load=0.3"``, ``{"load": 0.3}``. By default all;
             a negative number counts from the last.
+        job : str or list of str, optional
+            Jobs by name, each with a curve of its own in figures of latencies; ``"all"`` for every job.
         others : sequence of ResultSet, optional
             Further results in the same figure.
         csv : bool
             Whether to write the numbers of the figure to a file of the same name with ``.csv`` behind it.
         appearance
             What the figure is to look like: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``,
-            ``order``, ``xlim``, ``ylim``, ``style``, as `weft.plot.appearance.Appearance.of` describes them.
+            ``order``, ``xlim``, ``ylim``, ``style``, ``panels``; `weft.plot.appearance.Appearance.of` says more.
 
         Raises
         ------
@@ -91,7 +97,7 @@ class Plots:
             If there is no such kind or format, or the points or the appearance do not suit the kind.
         """
         path = self._results.root / f"{kind}.png" if path is None else as_path(path, "a figure")
-        drawing = self.figure(kind, point=point, others=others, **appearance)
+        drawing = self.figure(kind, point=point, job=job, others=others, **appearance)
         save(drawing, path)
         if csv:
             save_numbers(drawing, path)
@@ -102,11 +108,14 @@ class Plots:
         kind: str,
         *,
         point: Wanted | Iterable[Wanted] | None = None,
+        job: str | Iterable[str] = (),
         others: Sequence[ResultSet] = (),
         **appearance: Any,
     ) -> Picture:
         """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
-        return figure(kind, self._choice(point, others, Appearance.of(**appearance)))
+        jobs = [job] if isinstance(job, str) else list(job)
+        check_jobs(kind, jobs)
+        return figure(kind, replace(self._choice(point, others, Appearance.of(**appearance)), jobs=tuple(jobs)))
 
     def _choice(
         self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet], appearance: Appearance

@@ -10,17 +10,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     # Lower and upper end of an axis; ``None`` leaves an end as it is.
     Limits = tuple[float | None, float | None]
     AskedLimits = str | Sequence[float | None]
+
+Row = TypeVar("Row")
+View = TypeVar("View")
 
 # Inches: the column of a two-column paper, and its page.
 COLUMN, PAGE = 3.5, 7.16
@@ -55,6 +58,8 @@ class Appearance:
         Ends of vertical axes, by words of their label; under the empty text those of all panels.
     style : str or None
         File of a matplotlib style sheet.
+    panels : tuple of str
+        Words of the panels that are drawn, in this order; empty for all.
     """
 
     width: float | None = None
@@ -66,6 +71,7 @@ class Appearance:
     xlim: Limits | None = None
     ylim: Mapping[str, Limits] = field(default_factory=dict)
     style: str | None = None
+    panels: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -80,6 +86,7 @@ class Appearance:
         xlim: AskedLimits | None = None,
         ylim: AskedLimits | Mapping[str, AskedLimits] | Iterable[str] | None = None,
         style: str | Path | None = None,
+        panels: str | Iterable[str] | None = None,
     ) -> Appearance:
         """Read what was asked for.
 
@@ -103,6 +110,8 @@ class Appearance:
             be a dict by words of the label of an axis: ``{"latency": (0, 60)}``, or ``"latency=0,60"``.
         style : path, optional
             File of a matplotlib style sheet, which goes over Weft's settings.
+        panels : str or list of str, optional
+            Only these panels, by words of their axis or title, in this order: ``"latency,accepted"``.
 
         Raises
         ------
@@ -123,7 +132,29 @@ class Appearance:
             xlim=None if xlim is None else _limits("--xlim", xlim),
             ylim={} if ylim is None else _all_limits(ylim),
             style=None if style is None else str(style),
+            panels=tuple(_listed(panels)),
         )
+
+    def chosen(
+        self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]
+    ) -> tuple[list[Row], list[View]]:
+        """The rows and views of a figure that `panels` names; every row, or view, where it names none.
+
+        Raises
+        ------
+        WeftError
+            If it names something that is neither a row nor a view.
+        """
+        called = [(word, [view for view in views if word.lower() in title(view).lower()]) for word in self.panels]
+        named = [(word, [row for row in rows if word.lower() in beside(row).lower()]) for word, _ in called]
+        for (word, some), (_, others) in zip(called, named, strict=True):
+            if not (some or others):
+                known = [*map(title, views), *filter(None, map(beside, rows))]
+                remedy = f"name words of {'; '.join(each.strip() for each in known)}"
+                raise WeftError.saying(f"--panels: the figure has no panel {word!r}", remedy)
+        found = list(dict.fromkeys(view for _, some in called for view in some))
+        kept = [row for word, some in named for row in some]
+        return [row for row in rows if not kept or row in kept], found or list(views)
 
     def rank(self, label: str) -> int:
         """Place of a label in the wanted order; those that were not named come last."""

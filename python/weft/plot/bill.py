@@ -1,4 +1,4 @@
-"""What a network costs: power of the site over the day or week of the bill, and money per year."""
+"""Cost of a network: power of the site over the day or week of the bill, money per year, and the saving."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
+from weft.results import bill_lines
 from weft.results.bill_baseline import REFERENCE
 from weft.results.yearly_bill import YearlyBill
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from weft.plot.choice import Choice
@@ -30,6 +33,8 @@ _ROOM = 1.08
 # Most series that an eye can tell apart.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
+# How the part of a bar is filled that a series does not cost.
+_SAVED: dict[str, Any] = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////", "linewidth": 0.6}
 
 
 def figure(choice: Choice) -> Picture:
@@ -52,9 +57,11 @@ def figure(choice: Choice) -> Picture:
         what = f"this figure shows {_MOST} series at most, and {len(rows)} are chosen"
         raise ResultsError.saying(what, "choose some with --point, or point= in Python: point=policy=tcep")
     looks = style.looks(list(rows))
-    handles = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
+    handles: list[Artist] = [Line2D([], [], label=label, **look.line) for label, look in looks.items()]
     if any(row.baseline == REFERENCE for _, row in rows.values()):
         handles.append(Line2D([], [], color=style.GREY, label=REFERENCE, **_REFERENCE))
+    if any((_money(yearly, row)[2] or 0) > 0 for yearly, row in rows.values() if not row.refused):
+        handles.append(Patch(label="saved in a year", **_SAVED))
     refused = {label: row.refused for label, (_, row) in rows.items() if row.refused}
     handles += [Line2D([], [], linestyle="", label=f"{label}: no bill, {why}") for label, why in refused.items()]
     below = _AROUND + _BAR * len(rows)
@@ -99,8 +106,12 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
         if row.refused:
             axes.text(0, place, " no bill", va="center", fontsize=6.5)
         else:
-            axes.barh(place, _cost(yearly, row), height=0.7, color=looks[label].line["color"], label=label)
-            if told := _latency(row):
+            cost, saved, share = _money(yearly, row)
+            axes.barh(place, cost, height=0.7, color=looks[label].line["color"], label=label)
+            if share is not None and saved > 0:
+                axes.barh(place, saved, left=cost, height=0.7, label=f"_saved {label}", **_SAVED)
+            saving = "" if share is None else bill_lines.saving(share)
+            if told := ", ".join(filter(None, [saving, _latency(row)])):
                 box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
                 axes.text(0, place, told, va="center", fontsize=5.5, bbox=box)
     currency = next(iter(rows.values()))[0].bill.currency if rows else ""
@@ -120,10 +131,12 @@ def _latency(row: Billed) -> str:
     return f"mean latency {' to '.join(ends)} cycles{lost}" if ends else ""
 
 
-def _cost(yearly: YearlyBill, row: Billed) -> float:
-    """What the series costs in a year."""
+def _money(yearly: YearlyBill, row: Billed) -> tuple[float, float, float | None]:
+    """Cost and saving of a series per year, and the share saved; 0 and ``None`` without a baseline."""
     (place,) = (number for number, each in enumerate(yearly.rows) if each is row)
-    return float(yearly.frame[yearly.money("cost")][place])
+    numbers = yearly.frame.row(place, named=True)
+    cost, saved = (numbers[yearly.money(what)] for what in ("cost", "saved"))
+    return cost, saved or 0.0, numbers["saving_share"]
 
 
 def _numbers(yearly: YearlyBill, row: Billed) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from weft.errors import ResultsError
 from weft.plot.appearance import Appearance
 from weft.results import quantities as q
 from weft.results import soundness
-from weft.results.choose import Chosen, matching, names, parsed
+from weft.results.choose import SEED, Chosen, matching, names, parsed
 from weft.results.curves import Panel, overlay, short
 from weft.text import shell
 from weft.text.labels import label
@@ -37,12 +37,15 @@ class Spot:
     point : int
         Its row in the frame.
     label : str
-        What distinguishes it from the others in the figure; empty if it is the only one.
+        What distinguishes it from the others in the figure, and how it ended; empty if it is the only one.
+    place : str
+        The same without its ending.
     """
 
     results: ResultSet
     point: int
     label: str
+    place: str = ""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -57,14 +60,28 @@ class Spot:
 
 @dataclass(frozen=True)
 class Choice:
-    """Points of one or more sets of results, and how they are to be shown."""
+    """Points of one or more sets of results, and how they are to be shown.
+
+    Attributes
+    ----------
+    parts : list of Chosen
+        The points by set.
+    appearance : Appearance
+        What the figure is to look like.
+    jobs : tuple of str
+        Jobs that have a curve each in place of one of all packets; ``all``: every job.
+    """
 
     parts: list[Chosen]
     appearance: Appearance = field(default_factory=Appearance)
+    jobs: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, results: Sequence[ResultSet], wanted: Sequence[Wanted] = (), appearance: Appearance | None = None
+        cls,
+        results: Sequence[ResultSet],
+        wanted: Sequence[Wanted] = (),
+        appearance: Appearance | None = None,
     ) -> Choice:
         """The points that `wanted` chooses, by number or by coordinates as text or mapping; all if it is empty.
 
@@ -96,9 +113,14 @@ class Choice:
             if len(set(every := _labels(part, path))) > 1
             and len(set(words := [every[point] for point in part.points])) == 1
         }
-        points = [part.results.summaries[point] for part in self.parts for point in part.points]
+        points = self.summaries
         ending = f" ({ended})" if len(points) == 1 and (ended := _ending(points[0])) else ""
         return ": ".join([" and ".join(called), *([", ".join(fixed)] if fixed else [])]) + ending
+
+    @property
+    def summaries(self) -> list[Mapping[str, Any]]:
+        """The measured numbers of the chosen points."""
+        return [part.results.summaries[point] for part in self.parts for point in part.points]
 
     def panels(self) -> list[Panel]:
         """Curves over load, in the wanted order."""
@@ -121,14 +143,39 @@ class Choice:
         if count > most:
             fits = "one point" if most == 1 else f"{most} points"
             raise ResultsError.saying(f"this figure shows {fits} at most, and {count} are chosen", self._example())
+        return self._spots(())
+
+    def seeds(self, most: int) -> dict[str, list[Spot]]:
+        """The points by their names without the seed: points that differ in it alone have one name.
+
+        Raises
+        ------
+        ResultsError
+            If there are more than `most`.
+        """
+        count = sum(len(part.points) for part in self.parts)
+        if count > most:
+            raise ResultsError.saying(
+                f"this figure shows {most} points at most, and {count} are chosen", self._example()
+            )
+        groups: dict[str, list[Spot]] = {}
+        for spot in self._spots((SEED,)):
+            groups.setdefault(spot.place, []).append(spot)
+        return groups
+
+    def _spots(self, but: Sequence[str]) -> list[Spot]:
+        """The chosen points, named by the coordinates that vary, except those in `but`."""
         words = [self._words(part, point) for part in self.parts for point in part.points]
-        paths = dict.fromkeys(path for each in words for path in each)
+        paths = [path for path in dict.fromkeys(path for each in words for path in each) if path not in but]
         varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
         places = [(part.results, point) for part in self.parts for point in part.points]
         labels = [", ".join(each[path] for path in varied if path in each) for each in words]
         spots = [
             Spot(
-                results, point, f"{name} ({ending})" if name and (ending := _ending(results.summaries[point])) else name
+                results,
+                point,
+                f"{name} ({ending})" if name and (ending := _ending(results.summaries[point])) else name,
+                name,
             )
             for (results, point), name in zip(places, labels, strict=True)
         ]

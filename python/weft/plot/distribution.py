@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
+from weft.results import of_jobs, soundness
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -31,13 +33,43 @@ _WIDE = 30
 
 
 def latencies(choice: Choice) -> tuple[list[tuple[Spot, Floats, Floats]], list[Artist]]:
-    """For each point its latencies [cycles] in ascending order, and their packets; and the points without any."""
-    pairs = [
-        (spot, np.asarray(spot.summary.get("latency_histogram", []), dtype=np.float64).reshape(-1, 2))
-        for spot in choice.spots()
-    ]
+    """For each curve its latencies [cycles] in ascending order, and their packets; and the curves without any.
+
+    A curve is a point, or a job of a point where the choice names jobs.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such job, if its latencies were not kept, or if no curve has packets.
+    """
+    spots = choice.spots()
+    curves = (
+        [curve for spot in spots for curve in _of_jobs(spot, choice.jobs)]
+        if choice.jobs
+        else [(spot, spot.summary.get("latency_histogram", [])) for spot in spots]
+    )
+    pairs = [(spot, np.asarray(kept, dtype=np.float64).reshape(-1, 2)) for spot, kept in curves]
     absent = without_packets([spot for spot, seen in pairs if not seen.size], "latencies", of=len(pairs))
     return [(spot, seen[:, 0], seen[:, 1]) for spot, seen in pairs if seen.size], absent
+
+
+def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[int]]]]:
+    """The jobs of a point that are wanted, as curves with names of their own, each with its latencies."""
+    jobs = {job["job"]: job for job in of_jobs.of(spot.summary)}
+    names = list(jobs) if "all" in wanted else list(dict.fromkeys(wanted))
+    if absent := [name for name in names if name not in jobs]:
+        what = f"{spot.name} of {spot.results.root} has no job {absent[0]!r}"
+        raise ResultsError.saying(what, f"its jobs are {', '.join(jobs)}; `all` stands for all of them")
+    curves = []
+    for name in names:
+        kept = of_jobs.latencies(spot.summary, jobs[name])
+        if kept is None:
+            what = f"{spot.name} of {spot.results.root}: an older Weft kept no latencies by job"
+            raise ResultsError.saying(what, f"run it again: {spot.results.command or 'its scenario'} --force")
+        ending = " (saturated)" if of_jobs.sign(spot.summary, jobs[name]) in soundness.ENDED else ""
+        label = ", ".join(filter(None, [spot.place, name]))
+        curves.append((replace(spot, label=label + ending), kept))
+    return curves
 
 
 def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist]:
@@ -63,7 +95,9 @@ def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floa
     seen, absent = latencies(choice)
     looks = style.looks([spot.label for spot, _, _ in seen])
     handles = [*style.entries(looks, saturated=False), *absent]
-    drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=2.3)
+    mixed = not choice.jobs and any(len(of_jobs.of(summary)) > 1 for summary in choice.summaries)
+    title = f"{choice.title} (all jobs together)" if mixed else choice.title
+    drawing = style.canvas(title, handles, width=style.COLUMN, height=2.3)
     axes = drawing.add_subplot()
     axes.set_xlabel(q.PACKET_LATENCY.axis)
     axes.set_ylabel(label)

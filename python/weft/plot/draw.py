@@ -45,6 +45,9 @@ def drawn(module: ModuleType, choice: Choice) -> Picture:
     with sheet.applied(rc):
         made: Picture = module.figure(choice)
         made.rc = rc
+        if choice.appearance.panels and not made.panels_chosen:
+            what = "--panels: this kind of figure has no panels to choose from"
+            raise WeftError.saying(what, "leave it out; figures over load have panels that can be chosen")
         finish(made, choice.appearance)
     return made
 

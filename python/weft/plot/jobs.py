@@ -1,8 +1,9 @@
-"""When jobs were complete: a bar per job that sends a batch, and per point."""
+"""When jobs were complete: a bar per job that sends a batch, and per point; of several seeds their mean."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.patches import Patch
@@ -10,48 +11,101 @@ from matplotlib.patches import Patch
 from weft.errors import ResultsError
 from weft.plot import numbers, style
 from weft.plot.kinds import KINDS
+from weft.results import batch_table, of_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice
 
-_MOST = len(style.HATCHES)
+# Most series that differ in colour and hatching; most bars that a page holds, and most points, seeds included.
+_SERIES, _BARS, _POINTS = len(style.HATCHES) * 2, 60, 600
+# Inches: height of a bar and the room around it, and the least height of a row.
+_BAR, _ROW = 0.16, 0.26
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A job of the points that differ in their seed only."""
+
+    series: str
+    job: str
+    runs: Sequence[Mapping[str, Any]]
 
 
 def figure(choice: Choice) -> Figure:
-    """A bar per job and point. A job that was not complete when the run ended has a note of its progress instead."""
-    spots = choice.spots(_MOST)
-    jobs = [{job["job"]: job for job in spot.summary["jobs"] if job["batch_packets"] is not None} for spot in spots]
-    names = sorted(dict.fromkeys(name for each in jobs for name in each), key=choice.appearance.rank)
-    if not names:
-        what = f"{choice.title}: no job sends a batch"
-        raise ResultsError.saying(what, f"set {KINDS['jobs'].needs} and run the point again")
-    handles = [Patch(label=spot.label, **style.fill(number)) for number, spot in enumerate(spots) if spot.label]
-    height = 0.6 + 0.22 * len(names) * max(1.5, len(spots))
+    """A bar per job and series of points. A job that was not complete when a run ended shows its progress instead."""
+    bars = _bars(choice)
+    names, series = (list(dict.fromkeys(words)) for words in zip(*((bar.job, bar.series) for bar in bars), strict=True))
+    names.sort(key=choice.appearance.rank)
+    # a single job has the names of the series beside its bars, and needs no legend
+    alone = len(names) == 1
+    if len(bars) > _BARS or (not alone and len(series) > _SERIES):
+        what = f"{choice.title}: {len(bars)} bars of {len(series)} series do not fit into one figure"
+        raise ResultsError.saying(what, "choose some points with --point, in Python with point=")
+    handles = [Patch(label=each, **_fill(k)) for k, each in enumerate(series) if each and not alone]
+    rows = series if alone else names
+    beside = 1 if alone else len(series)
+    height = 0.6 + len(rows) * max(_ROW, _BAR * beside)
     drawing = style.canvas(choice.title, handles, width=style.COLUMN, height=height)
     axes = drawing.add_subplot()
-    thick = 0.8 / len(spots)
-    for number, (spot, each) in enumerate(zip(spots, jobs, strict=True)):
-        shift = (number - (len(spots) - 1) / 2) * thick
-        done = {name: job for name, job in each.items() if job["completion_cycles"] is not None}
-        places = [names.index(name) + shift for name in done]
-        cycles = [job["completion_cycles"] for job in done.values()]
-        axes.barh(places, cycles, height=thick, label=spot.label, **style.fill(number))
-        for place, job in zip(places, done.values(), strict=True):
-            if dropped := job.get("batch_dropped_packets"):
-                axes.text(0, place, f" {dropped} of {job['batch_packets']} packets dropped", va="center", fontsize=6.5)
-        for name in each.keys() - done.keys():
-            job = each[name]
-            words = f" {job['batch_delivered_packets']} of {job['batch_packets']} packets delivered"
-            axes.text(0, names.index(name) + shift, words, va="center", fontsize=6.5)
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    thick = 0.8 / beside
+    for bar in bars:
+        number = series.index(bar.series)
+        row = number if alone else names.index(bar.job) + (number - (len(series) - 1) / 2) * thick
+        _draw(axes, bar, row, thick, _fill(0 if alone else number))
+    axes.set_yticks(range(len(rows)), [row or names[0] for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(left=0)
     axes.set_xlabel("Completion [cycles]")
     axes.grid(visible=False, axis="y")
-    kept = ("job", "completion_cycles", "batch_packets", "batch_delivered_packets")
-    drawing.numbers = numbers.of_series(
-        (spot.label, pl.DataFrame([{key: job[key] for key in kept} for job in each.values()]))
-        for spot, each in zip(spots, jobs, strict=True)
-    )
+    drawing.numbers = numbers.of_series((name, _numbers(bars, name)) for name in series)
     return drawing
+
+
+def _bars(choice: Choice) -> list[_Bar]:
+    """The jobs of the chosen points that send batches."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for spots in choice.seeds(_POINTS).values():
+        for spot in spots:
+            for job in filter(of_jobs.is_batch, of_jobs.of(spot.summary)):
+                found.setdefault((spot.place, job["job"]), []).append(job)
+    if not found:
+        what = f"{choice.title}: no job sends a batch"
+        raise ResultsError.saying(what, f"set {KINDS['jobs'].needs} and run the point again")
+    return [_Bar(series, job, runs) for (series, job), runs in found.items()]
+
+
+def _draw(axes: Axes, bar: _Bar, row: float, thick: float, fill: dict[str, Any]) -> None:
+    mean = batch_table.mean(bar.runs)
+    if mean is None:
+        axes.text(0, row, f" {batch_table.delivered(bar.runs)} packets delivered", va="center", fontsize=6.5)
+        return
+    axes.barh(row, mean.value, height=thick, label=bar.series, **fill)
+    if mean.half_width is not None:
+        axes.errorbar(mean.value, row, xerr=mean.half_width, **style.ERROR_BAR)
+    if any(job.get("batch_dropped_packets") for job in bar.runs):
+        axes.text(0, row, f" {batch_table.delivered(bar.runs)}", va="center", fontsize=6.5)
+
+
+def _numbers(bars: Sequence[_Bar], series: str) -> pl.DataFrame:
+    kept = ("batch_packets", "batch_delivered_packets")
+    rows = []
+    for bar in bars:
+        if bar.series != series:
+            continue
+        mean = batch_table.mean(bar.runs)
+        sums = {key: sum(job[key] for job in bar.runs) for key in kept}
+        half = {"completion_cycles_ci95_half_width": mean and mean.half_width}
+        rows.append({"job": bar.job, "completion_cycles": mean and mean.value, **half, "runs": len(bar.runs), **sums})
+    kinds = dict.fromkeys(("completion_cycles", "completion_cycles_ci95_half_width"), pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=kinds)
+
+
+def _fill(series: int) -> dict[str, Any]:
+    """Colours and hatches that differ for twice as many series as there are hatches."""
+    turn, place = divmod(series, len(style.HATCHES))
+    return style.fill(place) | {"hatch": style.HATCHES[(place + turn) % len(style.HATCHES)] * (1 + turn)}

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
 from weft.text.meant import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Takes(Enum):
@@ -32,16 +36,21 @@ class Kind:
         What it draws.
     needs : str
         The keys that a scenario must have so that there is something to draw; empty if none.
+    by_job : bool
+        Whether it can draw single jobs of a point.
     """
 
     name: str
     summary: str
     takes: Takes
     needs: str = ""
+    by_job: bool = False
 
 
 FORMATS = ("pdf", "svg", "png")
 DEFAULT = "load"
+# The kind that shows batches.
+JOBS = "jobs"
 KINDS = {
     kind.name: kind
     for kind in (
@@ -49,13 +58,14 @@ KINDS = {
         Kind("latency_accepted", "latency against accepted load", Takes.SWEEP),
         Kind("overlay", "latency and accepted load with 95 % confidence bands", Takes.SWEEP),
         Kind("percentiles", "percentiles of packet latency against offered load", Takes.SWEEP),
-        Kind("latency_cdf", "cumulative distribution of packet latency", Takes.POINTS),
+        Kind("latency_cdf", "cumulative distribution of packet latency", Takes.POINTS, by_job=True),
         Kind(
             "latency_ccdf",
             "complementary cumulative distribution of packet latency: the tail, on logarithmic axes",
             Takes.POINTS,
+            by_job=True,
         ),
-        Kind("latency_pdf", "distribution of packet latency", Takes.POINTS),
+        Kind("latency_pdf", "distribution of packet latency", Takes.POINTS, by_job=True),
         Kind("hops", "share of packets by hops", Takes.POINTS),
         Kind("mean_hops", "hops per packet against offered load", Takes.SWEEP),
         Kind("minimal_share", "share of minimal routes against offered load", Takes.SWEEP),
@@ -100,9 +110,22 @@ KINDS = {
             Takes.BILL,
             "bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}",
         ),
-        Kind("jobs", "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
+        Kind(JOBS, "completion times of jobs", Takes.POINTS, "traffic.jobs: [{batch: {per_terminal: 50}, ...}]"),
     )
 }
+
+
+def check_jobs(name: str, jobs: Sequence[str]) -> None:
+    """Refuse jobs that are named for a kind of figure which shows all packets of a point.
+
+    Raises
+    ------
+    WeftError
+        If the kind is one of those.
+    """
+    if jobs and not known(name).by_job:
+        able = ", ".join(kind.name for kind in KINDS.values() if kind.by_job)
+        raise WeftError.saying(f"--job: `{name}` shows all jobs of a point together", f"the kinds by job are {able}")
 
 
 def known(name: str) -> Kind:

@@ -1,7 +1,8 @@
 """Curves over load: a row of panels per traffic pattern, a column per quantity.
 
 Saturated points are hollow. Their latency grows with the length of the run; so a line of latencies ends before them,
-and they stand at the upper edge. A cross marks points that were measured before they had settled.
+and their marks are on the upper edge. A cross marks points that were measured before they had settled. Bars are 95 %
+confidence intervals over the seeds. An axis of latencies is cut where a curve rises into saturation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from matplotlib.lines import Line2D
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
+from weft.results import batch_table
 from weft.results import quantities as q
+from weft.text import shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +37,8 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "m
 _HEIGHT = 2.3
 # The axis or the legend where loads change while a point runs.
 LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or those of the measured phases [")
+# Where a curve rises into saturation, an axis of latencies ends at this many times its lowest latency.
+_CUT = 6.0
 # Loads of phases that are named at a point.
 _NAMED = 2
 # What has a cross: columns of curves, and words of the legend.
@@ -63,7 +68,7 @@ class View:
     beside : tuple of Quantity
         What `extra` draws.
     spread : bool
-        Whether `extra` draws the confidence interval.
+        Whether `extra` draws the confidence interval, also that of a single run; else bars show it for several seeds.
     """
 
     y: Quantity
@@ -81,9 +86,14 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     Raises
     ------
     ResultsError
-        If none of the quantities was measured.
+        If none of the quantities was measured, or there is no load.
     """
+    if batch_table.have_no_load(choice.summaries):
+        what = f"{choice.title}: every job sends a batch as fast as it may, so there is no load for an axis"
+        remedy = f"`{shell.command('plot', 'jobs', choice.parts[0].results.root)}` shows the times of completion"
+        raise ResultsError.saying(what, remedy)
     rows = choice.panels()
+    rows, views = choice.appearance.chosen(rows, views, title=_words, beside=lambda panel: panel.title)
     shown = [view for view in views if known(rows, view.y, above=0 if view.log else -inf)]
     if not shown:
         missing = ", ".join(view.y.column for view in views)
@@ -96,15 +106,40 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     crosses = cross_entries(steady(curve) for panel in rows for curve in panel.curves)
     drawing = style.canvas(
         choice.title,
-        [*style.entries(looks, saturated=over), *crosses, *handles],
+        [*style.entries(looks, saturated=over), *crosses, *_bars_entry(rows, shown), *handles],
         width=width,
         height=_HEIGHT * -(-len(places) // columns),
     )
+    drawing.panels_chosen = True
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
         _panel(axes, panel, view, looks, beside=columns)
     quantities = [q.OFFERED, *(each for view in shown for each in (view.x, view.y, *view.beside))]
-    drawing.numbers = numbers.of_curves(rows, quantities, spread=[view.y for view in shown if view.spread])
+    several = any(_has_seeds(curve) for panel in rows for curve in panel.curves)
+    spread = [each for view in shown if view.spread or several for each in (view.y, view.x)]
+    drawing.numbers = numbers.of_curves(rows, quantities, spread=[each for each in spread if each is not q.OFFERED])
     return drawing
+
+
+def _words(view: View) -> str:
+    """Words that name a panel: the label of its vertical axis, and its title."""
+    return f"{view.y.label} {view.title}"
+
+
+def _has_seeds(curve: Curve) -> bool:
+    """Whether some load of a curve was run with several seeds."""
+    return any(len(points) > 1 for points in curve.frame["points"])
+
+
+def _bars_entry(rows: Sequence[Panel], views: Sequence[View]) -> list[Artist]:
+    """The entry of the legend for `_error_bars`; none where there are none."""
+    curves = [curve for panel in rows for curve in panel.curves if _has_seeds(curve)]
+    if not curves or all(view.spread for view in views):
+        return []
+    seeds = max(len(points) for curve in curves for points in curve.frame["points"])
+    bar = Line2D(
+        [], [], label=f"95 % confidence, {seeds} seeds", marker="|", linestyle="", markersize=7, color="#222222"
+    )
+    return [bar]
 
 
 def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> bool:
@@ -175,6 +210,23 @@ def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     if view.y not in numbers.LATENCIES:
         over = saturated(curve).drop_nulls([x, y])
         axes.plot(over[x], over[y], label="_saturated", zorder=4, **look.hollow)
+    if not view.spread and _has_seeds(curve):
+        _error_bars(axes, curve, view)
+
+
+def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
+    """Bars of the 95 % confidence intervals over the seeds, of the points that are drawn where they were measured."""
+    halves = {quantity: curve.half_width(quantity).alias(f"half {quantity.column}") for quantity in (view.x, view.y)}
+    frame = curve.frame.with_columns(halves.values())
+    frame = frame.filter(pl.col("points").list.len() > 1)
+    if view.y in numbers.LATENCIES:
+        frame = calm(frame)
+    frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
+    # chance also moves the offered load, but that is no result
+    across = None if view.x is q.OFFERED else frame[f"half {view.x.column}"].fill_null(0)
+    places = frame[view.x.column], frame[view.y.column]
+    up = frame[f"half {view.y.column}"]
+    axes.errorbar(*places, yerr=up, xerr=across, label="_bars", zorder=3.5, **style.ERROR_BAR)
 
 
 def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
@@ -204,9 +256,24 @@ def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool 
         axes.plot(late[x], late[y], label="_unsettled", zorder=5, **_CROSS, **outside)
 
 
+def _highest(curve: Curve, view: View) -> float:
+    """The highest latency of a curve that its axis has to show; 1 where there is none.
+
+    A flawed point, and the last steady one below a saturated one, may be far up where the curve rises into saturation.
+    A point of this kind counts as `_CUT` times the lowest latency of the curve at most: the line leaves the panel.
+    """
+    over = _over(curve.frame)
+    rises = over.shift(-1, fill_value=False) | pl.any_horizontal(*_CROSSED)
+    frame = curve.frame.with_columns(rises=rises).filter(~over).drop_nulls(view.y.column)
+    if frame.is_empty():
+        return 1.0
+    values = frame[view.y.column]
+    limit = _CUT * float(values.min())  # type: ignore[arg-type] # a number
+    return max(min(float(y), limit) if rising else float(y) for y, rising in zip(values, frame["rises"], strict=True))
+
+
 def _over_the_top(axes: Axes, panel: Panel, view: View, looks: dict[str, Look]) -> None:
-    values = [float(value) for curve in panel.curves for value in steady(curve)[view.y.column].drop_nulls()]
-    top = 1.15 * max(values, default=1.0)
+    top = 1.15 * max((_highest(curve, view) for curve in panel.curves), default=1.0)
     if view.log:
         axes.set_ylim(top=2 * top)
     else:

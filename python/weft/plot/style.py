@@ -105,6 +105,9 @@ RC: dict[str, Any] = {
 # A line at a cycle in which the load changes, or something fails or returns.
 _CHANGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 5}
 
+# How half of a 95 % confidence interval is drawn on either side of a mean.
+ERROR_BAR: dict[str, Any] = {"fmt": "none", "ecolor": "#222222", "elinewidth": 0.8, "capsize": 2, "capthick": 0.8}
+
 # The entry of the legend for the hollow markers of all series.
 SATURATED: dict[str, Any] = {"color": "#555555", "marker": "o", "markerfacecolor": "white", "linestyle": ""}
 # Such a marker on the upper edge sticks out of the panel; the layout ignores it.
@@ -142,12 +145,15 @@ class Picture(Figure):
         What its kind wants.
     rc : dict
         Settings of matplotlib with which it is drawn.
+    panels_chosen : bool
+        Whether its kind draws only the panels that `Appearance.panels` names.
     """
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(figsize=(plan.width, plan.height), layout="constrained")
         self.plan = plan
         self.numbers: pl.DataFrame | None = None
+        self.panels_chosen = False
         self.rc: Mapping[str, Any] = RC
 
     def savefig(self, fname: Any, **options: Any) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from weft.results import collapse, notes, savings, soundness
+from weft.errors import WeftError
+from weft.results import bill_lines, collapse, notes, savings, soundness
 from weft.results import quantities as q
+from weft.results.bill_keys import Bill
 from weft.results.confidence import Mean
 from weft.results.set_times import faults
+from weft.results.yearly_bill import YearlyBill
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -34,11 +38,22 @@ def sentences(sources: Sources) -> list[str]:
     """What the sweep found, a fact per sentence."""
     return [
         *_endings(sources),
+        *_bill(sources),
         *_extreme(sources, q.LATENCY, "Lowest mean packet latency", min),
         *_extreme(sources, q.ACCEPTED, "Highest accepted load below saturation", max),
         *_extreme(sources, q.ENERGY, "Least energy per delivered bit", min),
         *_saving(sources),
     ]
+
+
+def _bill(sources: Sources) -> list[str]:
+    """Cost of a year under each policy, where a scenario has a bill: its answer is the year, not the best hour."""
+    told: list[str] = []
+    for results in sources.results:
+        if len(results) and Bill.kept(results):
+            with suppress(WeftError):  # the section on the bill says why there is none
+                told += [f"{line}." for line in bill_lines.headline(YearlyBill(results))]
+    return told
 
 
 def curves(sources: Sources) -> list[dict[str, Any]]:

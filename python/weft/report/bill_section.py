@@ -49,6 +49,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
                 else []
             ),
         ],
+        "headline": bill_lines.headline(yearly),
         "notes": _joined(bill_lines.notes(yearly)),
         "picture": Markup(_picture(yearly)),
     }

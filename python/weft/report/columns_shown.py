@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft._engine import LINK_STATES
+from weft.results import of_jobs, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.quantities import Quantity
 
 if TYPE_CHECKING:
@@ -151,10 +151,13 @@ def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     jobs = summary.get("jobs") or []
     if len(jobs) == 1 and jobs[0]["batch_packets"] is None:
         return []
-    sign = soundness.sign(summary)
-    endless = dict.fromkeys((q.LATENCY.column, q.P99.column), sign) if sign in soundness.ENDED else {}
-    known = [{name: word for name, word in endless.items() if job.get(name) is not None} for job in jobs]
-    return [job | {"mark": soundness.mark(summary)} | words for job, words in zip(jobs, known, strict=True)]
+    rows = []
+    for job in jobs:
+        sign = of_jobs.sign(summary, job)
+        endless = (q.LATENCY.column, q.P99.column) if sign in soundness.ENDED else ()
+        words = {name: sign for name in endless if job.get(name) is not None}
+        rows.append(job | {"mark": "" if sign in soundness.ENDED else sign} | words)
+    return rows
 
 
 def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -215,7 +218,7 @@ def described(quantity: Quantity) -> dict[str, object]:
         "scale": 100 if share else 1,
         "short": quantity.short,
         "digits": 1 if share else quantity.digits,
-        "marks": soundness.marks_of(quantity.column),
+        "marks": of_jobs.marks_of(quantity.column),
     }
 
 

@@ -15,7 +15,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes, soundness
+from weft.results import notes, of_jobs, soundness
 from weft.results import quantities as q
 from weft.text.labels import brief, label
 
@@ -51,7 +51,8 @@ def collect(sources: Sources) -> dict[str, Any]:
         "columns": [columns_shown.described(each) for each in _table(sources)],
         "listings": [*(_listing(sources, each) for each in columns_shown.LISTINGS), _groups(sources)],
         "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
-        "marks": soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING},
+        "marks": soundness.MARKS
+        | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO},
         "states": {state: colour for state, (colour, _) in STATES.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
         "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},

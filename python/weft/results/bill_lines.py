@@ -19,12 +19,38 @@ if TYPE_CHECKING:
 
 # Significant digits of power, energy and money.
 _DIGITS = 4
+# Series that the headline names.
+_TOLD = 3
 
 
 def lines(yearly: YearlyBill) -> list[str]:
-    """Tables of power, energy and money of each series, of its power and its latency over the profile; then notes."""
+    """The headline; tables of power, energy and money of each series, and of its power and latency over the profile."""
     tables = [totals(yearly), parts(yearly), *([latencies(yearly)] if has_latencies(yearly) else [])]
-    return [line for table in tables for line in (*columns(*table), "")] + notes(yearly)
+    told = headline(yearly)
+    head = [*told, ""] if told else []
+    return head + [line for table in tables for line in (*columns(*table), "")] + notes(yearly)
+
+
+def headline(yearly: YearlyBill) -> list[str]:
+    """A sentence for each series that is compared with another one, the greatest saving of a year first."""
+    known = zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True)
+    compared = [(row, numbers) for row, numbers in known if numbers["saving_share"] is not None]
+    compared.sort(key=lambda each: -each[1]["saving_share"])
+    told = []
+    for row, numbers in compared[:_TOLD]:
+        cost, saved = (numbers[yearly.money(what)] for what in ("cost", "saved"))
+        currency = yearly.bill.currency
+        money = f"a year costs {amount(cost)} {currency} instead of {amount(cost + saved)} {currency}"
+        told.append(f"{row.label}: {money} ({saving(numbers['saving_share'])})")
+    more = len(compared) - _TOLD
+    return [*told, f"and {more} more series: see the table"] if more > 0 else told
+
+
+def saving(share: float) -> str:
+    """A saving of a year, as a share of the baseline, in words."""
+    if not share:
+        return "no difference beyond chance"
+    return f"{100 * abs(share):.1f} % {'less' if share > 0 else 'more'}"
 
 
 def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:

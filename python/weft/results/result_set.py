@@ -11,7 +11,7 @@ import yaml
 
 from weft import _engine
 from weft.errors import ResultsError
-from weft.results import soundness
+from weft.results import of_jobs, soundness
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -193,9 +193,9 @@ class ResultSet:
     def job_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each job the number of its point, and its row of `jobs`."""
         return [
-            (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": flaw})
-            for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
-            for job in summary.get("jobs", [])
+            (number, point["coordinates"] | scalars(job, point["coordinates"]) | {"flaw": of_jobs.reason(summary, job)})
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            for job in of_jobs.of(summary)
         ]
 
     @property
@@ -284,7 +284,7 @@ class ResultSet:
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
-        """One row per point and job: coordinates by dotted path, then the numbers of the job, `flaws` of the point."""
+        """A row per point and job: coordinates by dotted path, the numbers of the job, and its flaw."""
         return frame_of([row for _, row in self.job_rows])
 
     @cached_property

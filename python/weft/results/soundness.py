@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Accepted loads that differ by no more than this share, and what chance explains, are the same delivered work.
 _SAME_WORK = 0.03
 # A network carries a load of which it accepts at least this share, as the engine judges it.
-_CARRIED = 0.97
+CARRIED = 0.97
 # Standard deviations that are taken for chance.
 CHANCE = 3
 # A share of the bandwidth that is 1 up to rounding.
@@ -288,7 +288,7 @@ def is_behind(summary: Mapping[str, Any]) -> bool:
         return False
     packets = summary.get("packets")
     chance = CHANCE / math.sqrt(packets) if packets else 0.0
-    return bool(accepted < (_CARRIED - chance) * offered)
+    return bool(accepted < (CARRIED - chance) * offered)
 
 
 def is_dropping(summary: Mapping[str, Any]) -> bool:
@@ -304,7 +304,7 @@ def dropped_share(summary: Mapping[str, Any]) -> float:
 
 def is_lossy(summary: Mapping[str, Any]) -> bool:
     """Whether so many packets are dropped that what is delivered is less than 97 %: the load is not carried."""
-    return dropped_share(summary) > 1 - _CARRIED
+    return dropped_share(summary) > 1 - CARRIED
 
 
 def is_failing(summary: Mapping[str, Any]) -> bool:

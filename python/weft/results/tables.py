@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import notes, soundness
+from weft.results import batch_table, notes, of_jobs, soundness
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -25,7 +25,7 @@ _PARTS = ("before", "during", "after")
 
 
 def loads(results: ResultSet, *, width: int = 100) -> str:
-    """Latency, accepted load and energy of a sweep: a line per load, the series side by side.
+    """Latency, accepted load and energy of a sweep: a line per load, the series side by side; completion of batches.
 
     Parameters
     ----------
@@ -34,6 +34,8 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     width : int
         Characters in a line; series that do not fit go below.
     """
+    if batch_table.answers(results):
+        return "\n".join(batch_table.lines(results))
     stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
@@ -53,16 +55,19 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
 
 
 def jobs(results: ResultSet) -> list[str]:
-    """Lines of a table with a row per point and job; none if every point has a single job without a batch."""
+    """Lines of a table with a row per point and job; no line where `loads` shows these numbers."""
     frame = results.jobs
-    if frame.is_empty() or not any(_tells(summary["jobs"]) for summary in results.summaries):
+    several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
+    batches = any(
+        map(of_jobs.is_batch, (job for summary in results.summaries for job in of_jobs.of(summary)))
+    ) and not batch_table.answers(results)
+    if frame.is_empty() or not (several or batches):
         return []
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
     batches = frame["batch_packets"].null_count() < frame.height
     shown = (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS)
     head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
-    summaries = [results.summaries[point] for point, _ in results.job_rows]
-    signs = list(map(soundness.sign, summaries))
+    signs = [of_jobs.sign(summary, job) for summary in results.summaries for job in of_jobs.of(summary)]
     rows = [
         [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
         + [_of_job(row, quantity, sign) for quantity in shown]
@@ -161,7 +166,10 @@ def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
     if sign in soundness.ENDED:
         known = quantity in {q.LATENCY, q.P99} and job[quantity.column] is not None
         return sign if known else number(job[quantity.column], quantity.digits)
-    return _marked(job[quantity.column], quantity, sign)
+    value = job[quantity.column]
+    return number(value, quantity.digits) + (
+        sign if value is not None and sign in of_jobs.marks_of(quantity.column) else ""
+    )
 
 
 def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
@@ -172,21 +180,11 @@ def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
 
 def _meaning(marks: Collection[str]) -> str:
     """The legend of the signs that a table has."""
-    known = soundness.ENDED | soundness.MARKS
-    return "".join(f"; {sign}: {meaning}" for sign, meaning in known.items() if sign in marks)
+    return "".join(f"; {sign}: {meaning}" for sign, meaning in of_jobs.MEANINGS.items() if sign in marks)
 
 
-def _delivered(job: Mapping[str, object]) -> str:
-    if job["batch_packets"] is None:
-        return "-"
-    dropped = job.get("batch_dropped_packets")
-    told = f"{job['batch_delivered_packets']}/{job['batch_packets']}"
-    return f"{told}, {dropped} dropped" if dropped else told
-
-
-def _tells(of_point: Sequence[Mapping[str, object]]) -> bool:
-    """Whether the jobs of a point say more than the point itself."""
-    return len(of_point) > 1 or any(job["batch_packets"] is not None for job in of_point)
+def _delivered(job: Mapping[str, Any]) -> str:
+    return batch_table.delivered([job]) if of_jobs.is_batch(job) else "-"
 
 
 def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:

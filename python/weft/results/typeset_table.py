@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.results import of_jobs, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.headings import KNOWN, headings
 from weft.results.of_sweep import BILL, SATURATION, WIDER
 from weft.text.typeset import FORMS, Section
@@ -40,6 +40,8 @@ _LATE_LOADS = (
 _LATENCY = ("packet_latency_", "network_latency_")
 # Numbers from here on are written whole, not with an exponent.
 _WHOLE = 1e4
+# Columns that name the point of a row, the phase of its load, and the job.
+_PLACE = ("results", "point", "phase", "job")
 
 
 def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
@@ -64,7 +66,7 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     records = [dict(zip(head, row, strict=True)) for row in rows]
     chosen = list(columns) or _chosen(database, table, head, records)
     signs = {} if table == SATURATION else _signs(database)
-    marks = [signs.get((record.get("results"), record.get("point"), record.get("phase")), "") for record in records]
+    marks = [signs.get(tuple(map(record.get, _PLACE)), "") for record in records]
     cells = [[_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)]
     told = {
         sign
@@ -72,7 +74,7 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
         for sign in (mark, _mark(mark))
         if sign and any(cell.endswith(sign) for cell in row)
     }
-    known = soundness.ENDED | soundness.MARKS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
+    known = of_jobs.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
     if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
         notes.append(_IN_PHASE)
@@ -103,13 +105,15 @@ def _chosen(database: Database, table: str, head: Sequence[str], records: Sequen
     return [column for column in known if any(record[column] is not None for record in records)]
 
 
-def _signs(database: Database) -> dict[tuple[Any, Any, Any], str]:
-    """What stands behind numbers, or in place of latencies, by set, number of the point and phase of the load."""
-    signs = {}
+def _signs(database: Database) -> dict[tuple[Any, ...], str]:
+    """Marks behind numbers, or in place of latencies, by the values of `_PLACE`."""
+    signs: dict[tuple[Any, ...], str] = {}
     for name, point, summary in database.summaries():
-        signs[name, point, None] = soundness.sign(summary)
+        signs[name, point, None, None] = soundness.sign(summary)
         for phase in soundness.in_phases(summary):
-            signs[name, point, phase["phase"]] = soundness.sign(phase) if phase.get("packets") else ""
+            signs[name, point, phase["phase"], None] = soundness.sign(phase) if phase.get("packets") else ""
+        for job in of_jobs.of(summary):
+            signs[name, point, None, job["job"]] = of_jobs.sign(summary, job)
     return signs
 
 
@@ -123,7 +127,7 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
     if value is None:
         return "-"
     mark = _mark(sign)
-    marked = isinstance(value, float | int) and mark in soundness.marks_of(column)
+    marked = isinstance(value, float | int) and mark in of_jobs.marks_of(column)
     return _written(value, column) + (mark if marked else "")
 
 

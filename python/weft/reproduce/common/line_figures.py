@@ -229,4 +229,4 @@ def drawn(figure: Figure, measured: Measured) -> Drawing:
 def saved(drawing: Drawing, folder: Path, name: str) -> list[Path]:
     """Write a drawing in all formats, and its numbers as CSV."""
     written = [save(drawing, folder / f"{name}.{form}") for form in FORMATS]
-    return [*written, save_numbers(drawing, written[0])]
+    return [*written, save_numbers(drawing, written[0].with_suffix(""))]

@@ -1,0 +1,103 @@
+//! `link_speed`: the speed of a link as it is bought, from which the cycle and the flit follow.
+//!
+//! A channel carries a flit per cycle, so speed * cycle = flit. What the scenario leaves out of `cycle` and `flit` is
+//! written into its tree; the resolved scenario holds all three, and they have to agree.
+
+use crate::config::{Scenario, one_nanosecond};
+use crate::diagnostic::Diagnostic;
+use crate::expand::explain;
+use crate::tree::{Entry, Kind, Node};
+use serde_json::Value;
+use std::str::FromStr;
+use weft_units::{Bandwidth, Bits, Refusal, Time, gcd};
+
+const PATH: &str = "link_speed";
+const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
+
+/// Writes the cycle, the flit or both into the tree of a scenario that names a speed.
+pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
+    let Some(Ok(Bandwidth::BitsPerSecond(speed))) = read(tree, PATH) else { return Ok(()) };
+    let (cycle, flit) = (read::<Time>(tree, "cycle"), read::<Bits>(tree, "flit"));
+    let made = match (cycle, flit) {
+        (None, Some(Ok(flit))) => cycle_of(speed, flit).map(|cycle| vec![("cycle", cycle.to_string())]),
+        (Some(Ok(Time::Femtoseconds(cycle))), None) => {
+            flit_of(speed, cycle).map(|flit| vec![("flit", flit.to_string())])
+        }
+        (None, None) => {
+            let cycle = one_nanosecond();
+            let Time::Femtoseconds(femtoseconds) = cycle else { return Ok(()) };
+            flit_of(speed, femtoseconds).map(|flit| vec![("cycle", cycle.to_string()), ("flit", flit.to_string())])
+        }
+        // both are written, or one of them can't be read: the check of the scenario says more
+        _ => Ok(Vec::new()),
+    };
+    let made = made.map_err(|refusal| explain(tree, &[], &refusal))?;
+    let Some(span) = tree.child_mut(PATH).map(|node| node.span.clone()) else { return Ok(()) };
+    let Kind::Mapping(entries) = &mut tree.kind else { return Ok(()) };
+    for (key, text) in made {
+        let value = Node { kind: Kind::Scalar(Value::String(text)), span: span.clone(), swept: None };
+        entries.push(Entry { key: key.to_owned(), key_span: span.clone(), value });
+    }
+    Ok(())
+}
+
+/// The quantity below a key; `None` where the key is not written, an error where it is no such quantity.
+fn read<T: FromStr>(tree: &mut Node, key: &str) -> Option<Result<T, ()>> {
+    let node = tree.child_mut(key)?;
+    Some(match &node.kind {
+        Kind::Scalar(Value::String(text)) => text.parse().map_err(|_| ()),
+        _ => Err(()),
+    })
+}
+
+/// The bits that a link of so many bits per second carries in a cycle of so many femtoseconds.
+fn flit_of(speed: u128, cycle: u128) -> Result<Bits, Refusal> {
+    let speed_text = Bandwidth::BitsPerSecond(speed);
+    let bits = speed.checked_mul(cycle).filter(|bits| bits % FEMTOSECONDS_PER_SECOND == 0);
+    let flit = bits.map(|bits| bits / FEMTOSECONDS_PER_SECOND).and_then(|bits| u64::try_from(bits).ok());
+    flit.filter(|bits| *bits > 0).map(Bits).ok_or_else(|| {
+        let carried = speed as f64 * cycle as f64 / FEMTOSECONDS_PER_SECOND as f64;
+        let what = format!(
+            "{speed_text} carries {carried} bits in a cycle of {}: a flit has a whole number of bits, 1 or more",
+            Time::Femtoseconds(cycle)
+        );
+        Refusal::new(PATH, what, format!("leave `cycle` out, and write a `flit` of a multiple of {}", least(speed)))
+    })
+}
+
+/// The time in which a link of so many bits per second carries a flit.
+fn cycle_of(speed: u128, flit: Bits) -> Result<Time, Refusal> {
+    let time = u128::from(flit.0) * FEMTOSECONDS_PER_SECOND;
+    if speed > 0 && flit.0 > 0 && time.is_multiple_of(speed) {
+        return Ok(Time::Femtoseconds(time / speed));
+    }
+    let what = format!(
+        "{} carries a flit of {flit} in a time that is no whole number of femtoseconds, 1 or more",
+        Bandwidth::BitsPerSecond(speed)
+    );
+    Err(Refusal::new(PATH, what, format!("write a `flit` of a multiple of {}", least(speed))))
+}
+
+/// The smallest flit that a link of this speed carries in a whole number of femtoseconds.
+fn least(speed: u128) -> String {
+    let bits = speed / gcd(speed, FEMTOSECONDS_PER_SECOND).max(1);
+    u64::try_from(bits).map_or_else(|_| format!("{bits}b"), |bits| Bits(bits.max(1)).to_string())
+}
+
+impl Scenario {
+    /// Refuses a speed at which a link carries another number of bits in a cycle than a flit has.
+    pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
+        let Some(speed) = self.link_speed else { return Ok(()) };
+        let Bandwidth::BitsPerSecond(bits) = speed else {
+            let what = format!("{speed} says nothing of the length of a cycle");
+            return Err(Refusal::new(PATH, what, "write bits per second, such as 400Gb/s"));
+        };
+        let carried = bits.checked_mul(cycle_fs);
+        if bits > 0 && carried == Some(u128::from(self.flit.0) * FEMTOSECONDS_PER_SECOND) {
+            return Ok(());
+        }
+        let what =
+            format!("a link that carries a flit of {} in a cycle of {} is not one of {speed}", self.flit, self.cycle);
+        Err(Refusal::new(PATH, what, "leave out `cycle` or `flit`, which then follows from the speed, or `link_speed`"))
+    }
+}

@@ -1,0 +1,78 @@
+"""Whether the numbers of one job of a point hold: a job may be sound next to one that the network does not carry.
+
+A point in which any job is saturated ends with its window and is not drained. A job that accepts what it is offered
+has a latency all the same; of its packets only those that were on their way then are missing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from weft.results import quantities as q
+from weft.results import soundness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Summary = Mapping[str, Any]
+
+# Behind numbers of a sound job of a saturated point.
+NEXT_TO_MARK = "+"
+NEXT_TO = "another job is saturated, so packets that were on their way at the end of the window are not in it"
+# Signs of jobs: what stands in place of a latency, and what stands behind a number.
+MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
+
+
+def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
+    """The jobs of a point."""
+    return summary.get("jobs") or []
+
+
+def is_batch(job: Mapping[str, Any]) -> bool:
+    """Whether a job sends a number of packets, and not a load."""
+    return job.get("batch_packets") is not None
+
+
+def are_batches(summary: Summary) -> bool:
+    """Whether every job of a point sends a batch: its answer is the time of completion, and it has no load."""
+    return bool(of(summary)) and all(map(is_batch, of(summary)))
+
+
+def sign(summary: Summary, job: Mapping[str, Any]) -> str:
+    """What stands in place of the latency of a job that has no limit, or behind its numbers; empty for a sound job."""
+    whole = soundness.sign(summary)
+    if whole != "sat" or len(of(summary)) == 1 or not _is_carried(job):
+        return whole
+    return NEXT_TO_MARK if job.get("missing_packets") else ""
+
+
+def reason(summary: Summary, job: Mapping[str, Any]) -> str | None:
+    """Why a job is no example of anything good, in words; ``None`` for a sound one."""
+    whole = soundness.reason(summary)
+    return whole if whole is None or sign(summary, job) in soundness.ENDED else _NEXT_TO_FLAW.get(whole, whole)
+
+
+def marks_of(column: str) -> list[str]:
+    """The marks that may stand behind the numbers of a column of jobs."""
+    marks = soundness.marks_of(column)
+    return [*marks, NEXT_TO_MARK] if NEXT_TO_MARK not in marks and soundness.UNSETTLED_MARK in marks else marks
+
+
+def latencies(summary: Summary, job: Mapping[str, Any]) -> list[list[int]] | None:
+    """Latencies of a job [cycles], each with its packets; ``None`` where an older Weft kept none."""
+    found = summary.get("latency_histogram") if len(of(summary)) == 1 else job.get("latency_histogram")
+    return None if found is None else list(found)
+
+
+def _is_carried(job: Mapping[str, Any]) -> bool:
+    """Whether the network carries a job: a complete batch, or a load of which 97 % is accepted, up to chance."""
+    if is_batch(job):
+        return job.get("completion_cycles") is not None
+    offered, accepted, packets = job.get(q.OFFERED.column), job.get(q.ACCEPTED.column), job.get("packets")
+    if not offered or accepted is None or not packets:
+        return False
+    return bool(accepted >= (soundness.CARRIED - soundness.CHANCE / math.sqrt(packets)) * offered)
+
+
+_NEXT_TO_FLAW = {soundness.SATURATED.words: "sound, next to a saturated job"}
