@@ -7,6 +7,7 @@ was made is delivered inside of it and every flit can be counted.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -254,6 +255,6 @@ def check_account(summary: dict[str, Any], channels: pl.DataFrame, traffic: dict
     assert channels.select("flits_off", "flits_waking").sum().row(0) == (0, 0), what
     assert (channels["energy_static_fj"] + channels["energy_dynamic_fj"] == channels["energy_fj"]).all(), what
     sums = {part: channels[f"energy_{part}fj"].sum() for part in ("", "static_", "dynamic_")}
-    told = {part: int(summary[f"energy_{part or 'total_'}fj"]) for part in sums}
+    told = {part: Decimal(summary[f"energy_{part or 'total_'}fj"]) for part in sums}
     assert told == sums, what
     assert summary["energy_terminal_j"] + summary["energy_network_j"] == pytest.approx(summary["energy_total_j"]), what

@@ -1,4 +1,4 @@
-//! From a scenario to what the engine runs: defaults filled in, times in cycles, prices in femtojoules, cross-checks.
+//! From a scenario to what the engine runs: defaults filled in, times in cycles, exact prices, cross-checks.
 
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
@@ -10,7 +10,10 @@ use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
-use weft_engine::spec::{self, FaultTimes, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop};
+use weft_engine::spec::{
+    self, ChannelEnds, FaultTimes, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop,
+    channel_ends,
+};
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
 impl Scenario {
@@ -39,7 +42,7 @@ impl Scenario {
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names())?;
         let prices = self.prices(graph.class_names(), &links, &clock);
-        let router_price = self.power.router_price.map(|price| price.in_femtojoules(self.flit.0, clock.cycle_fs));
+        let router_price = self.power.router_price.map(|price| price.exact(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
         let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
@@ -80,11 +83,8 @@ impl Scenario {
                 return Err(missing);
             }
         };
-        check_energy(&spec.prices, &spec.links, &spec.phases)?;
+        check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
-        grouping.map_or(Ok(()), |grouping| {
-            grouping.check_energy(&most_per_cycle(&spec.prices, &spec.links), longest_window(&spec.phases), &spec)
-        })?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
         if let Some(random) = self.fault_model.as_ref().and_then(|model| model.random.as_ref()) {
@@ -159,7 +159,7 @@ impl Scenario {
         let of_class = |(class, link): (&String, &LinkClass)| {
             let per = Per { flit_bits: self.flit.0, cycle_fs: clock.cycle_fs, rate: link.rate };
             match power.class_prices.get(class) {
-                None => power.prices.in_femtojoules(&power.policy, &per),
+                None => power.prices.exact(&power.policy, &per),
                 Some(own) => own.of_class(class, self.manages(class).then_some(&power.policy), &per),
             }
         };
@@ -240,23 +240,36 @@ fn longest_window(phases: &Phases) -> Cycles {
     }
 }
 
-/// The most that a channel of each class can cost per cycle [fJ].
-fn most_per_cycle(prices: &[StatePrices], links: &[LinkClass]) -> Vec<u128> {
-    let of_class = |(prices, link): (&StatePrices, &LinkClass)| {
-        let flits = link.rate.per_cycle().ceil() as u128;
-        let of = |price: &StatePrice| u128::from(price.static_fj_per_cycle) + u128::from(price.flit_fj) * flits;
-        prices.iter().flatten().map(of).max().unwrap_or(0)
+/// The most that an energy in a table of results can be [yJ]: 10^14 J have 38 digits.
+const MOST_YJ: u128 = 10u128.pow(38);
+
+/// The most that the whole network can cost per cycle [yJ]; `None` if that has no room in 128 bits.
+fn most_per_cycle(spec: &Spec) -> Option<u128> {
+    let of_routers = spec.router_price.unwrap_or_default();
+    let of_channel = |ends: &ChannelEnds| -> Option<u128> {
+        let class = usize::from(ends.class);
+        let (prices, flits) = (&spec.prices[class], spec.links[class].rate.per_cycle().ceil() as u128);
+        let of = |price: &StatePrice| {
+            let standing = price.static_parts_per_cycle.div_ceil(u128::from(prices.parts));
+            standing.checked_add(price.flit_yj.checked_mul(flits)?)
+        };
+        let mut states = prices.by_state.iter().flatten();
+        let most = states.try_fold(0, |most, price| Some(of(price)?.max(most)))?;
+        let port = of_routers.port_yj_per_cycle.checked_add(of_routers.flit_yj.checked_mul(flits)?)?;
+        most.checked_add(if ends.from.is_some() { port } else { 0 })
     };
-    prices.iter().zip(links).map(of_class).collect()
+    let standing = of_routers.static_yj_per_cycle.max(of_routers.asleep_yj_per_cycle.unwrap_or(0));
+    let routers = standing.checked_mul(spec.graph.routers().into())?;
+    channel_ends(&spec.graph).iter().try_fold(routers, |sum, ends| sum.checked_add(of_channel(ends)?))
 }
 
-/// The energy of a channel is a 64-bit integer in the table of results.
-fn check_energy(prices: &[StatePrices], links: &[LinkClass], phases: &Phases) -> Result<(), Refusal> {
-    let window = longest_window(phases);
-    let most = most_per_cycle(prices, links).into_iter().max().unwrap_or(0);
-    if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
+/// Refuses energies that have no room in the tables of results.
+fn check_energy(spec: &Spec) -> Result<(), Refusal> {
+    let window = longest_window(&spec.phases);
+    let most = most_per_cycle(spec).and_then(|most| most.checked_mul(window.into()));
+    if most.is_some_and(|most| most < MOST_YJ) {
         return Ok(());
     }
-    let what = format!("a window of {window} cycles at up to {most} fJ per cycle is more than 2^63 fJ per channel");
+    let what = format!("at these prices the network can use 10^14 J or more in a window of {window} cycles");
     Err(Refusal::new("measure.window", what, "write a shorter window or lower prices"))
 }

@@ -3,13 +3,15 @@
 //! with the channels that leave them.
 
 use crate::channels::{Channel, Channels};
-use crate::energy::{Energy, RouterCycles, RouterEnergy, carrying_cycles, on_cycles};
+use crate::energy::{Energy, RouterCycles, RouterEnergy, Span, carrying, on_cycles};
 use crate::groups;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{ChannelCount, Outcome};
 use weft_engine::power::LinkState;
+use weft_engine::spec::RouterPrice;
+use weft_units::{fj_f64, fj_text};
 
 /// What channels or routers used, and what they would have used in the two reference cases.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +48,7 @@ impl Bill {
     }
 }
 
-/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers end at 2^53); joules are rounded.
+/// Energy over the window. Femtojoules are exact and therefore text (JSON numbers have 53 bits); joules are rounded.
 pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Map<String, Value> {
     let managed = |row: &&Channel| is_managed(row, spec);
     let rows = || channels.rows.iter();
@@ -55,31 +57,31 @@ pub(crate) fn energies(channels: &Channels, spec: &Spec, outcome: &Outcome, flit
     let network = Bill::of(rows().filter(|row| row.count.class != 0), spec);
     let mut fields = Map::new();
     let mut put = |key: String, value: Value| fields.insert(key, value);
-    for (part, fj) in [
-        ("total", all.used.total_fj()),
-        ("static", all.used.standing_fj),
-        ("dynamic", all.used.dynamic_fj),
-        ("always_on", all.always_on.total_fj()),
-        ("ideal", all.ideal.total_fj()),
+    for (part, yj) in [
+        ("total", all.used.total_yj()),
+        ("static", all.used.standing_yj),
+        ("dynamic", all.used.dynamic_yj),
+        ("always_on", all.always_on.total_yj()),
+        ("ideal", all.ideal.total_yj()),
     ] {
-        put(format!("energy_{part}_fj"), json!(fj.to_string()));
-        put(format!("energy_{part}_j"), json!(joules(fj)));
+        put(format!("energy_{part}_fj"), json!(fj_text(yj)));
+        put(format!("energy_{part}_j"), json!(joules(yj)));
     }
     let terminal: Energy = rows().filter(|row| row.count.class == 0).map(|row| row.energy).sum();
-    put("energy_terminal_j".to_owned(), json!(joules(terminal.total_fj())));
+    put("energy_terminal_j".to_owned(), json!(joules(terminal.total_yj())));
     let bits = outcome.accepted_flits as f64 * flit_bits as f64;
     let seconds = (spec.cycle_fs * u128::from(outcome.window)) as f64 / 1e15;
     let managed = Bill::of(rows().filter(managed), spec);
     for (of, bill) in [("", &all), ("_network", &network), ("_managed", &managed)] {
         for (of, energy) in bill.parts(of) {
-            let fj = energy.total_fj();
-            let mean = (seconds > 0.0).then(|| joules(fj) / seconds);
+            let yj = energy.total_yj();
+            let mean = (seconds > 0.0).then(|| joules(yj) / seconds);
             put(format!("power{of}_mean_w"), json!(mean));
             if of.starts_with("_network") || of.starts_with("_managed") {
-                put(format!("energy{of}_j"), json!(joules(fj)));
+                put(format!("energy{of}_j"), json!(joules(yj)));
             }
             if !of.starts_with("_managed") {
-                put(format!("energy{of}_per_bit_pj"), json!((bits > 0.0).then(|| fj as f64 * 1e-3 / bits)));
+                put(format!("energy{of}_per_bit_pj"), json!((bits > 0.0).then(|| fj_f64(yj) * 1e-3 / bits)));
             }
         }
     }
@@ -103,12 +105,14 @@ impl Routers {
         let rate = |count: &ChannelCount| spec.links[usize::from(count.class)].rate;
         let all = u128::from(spec.graph.routers()) * u128::from(channels.window);
         let cycles = |asleep| RouterCycles { all, asleep };
-        let awake = cycles(0);
-        let ideal = cycles(all - ideally_awake(channels, spec).unwrap_or(all));
+        let used = cycles(groups::routers_asleep(asleep, spec)).cost_yj(price);
+        let awake = cycles(0).cost_yj(price);
+        let ideal = ideal_static_yj(channels, spec, price).unwrap_or(awake);
+        let whole = |port: &ChannelCount| port.cycles.iter().sum::<u64>().into();
         Some(Self {
-            used: RouterEnergy::of(leaving(), cycles(groups::routers_asleep(asleep, spec)), price, on_cycles),
-            always_on: RouterEnergy::of(leaving(), awake, price, |port| port.cycles.iter().sum()),
-            ideal: RouterEnergy::of(leaving(), ideal, price, |port| carrying_cycles(port, rate(port))),
+            used: RouterEnergy::of(leaving(), used, price, on_cycles),
+            always_on: RouterEnergy::of(leaving(), awake, price, whole),
+            ideal: RouterEnergy::of(leaving(), ideal, price, |port| carrying(port, rate(port))),
         })
     }
 
@@ -118,35 +122,35 @@ impl Routers {
 
     /// The parts of the energy of routers, and their mean power.
     fn fields(&self, seconds: f64) -> Map<String, Value> {
-        let RouterEnergy { static_fj, ports_fj, dynamic_fj } = self.used;
-        let total = Energy::from(self.used).total_fj();
+        let RouterEnergy { static_yj, ports_yj, dynamic_yj } = self.used;
+        let total = Energy::from(self.used).total_yj();
         let mut fields = Map::new();
-        for (part, fj) in [("", total), ("_static", static_fj), ("_ports", ports_fj), ("_dynamic", dynamic_fj)] {
-            fields.insert(format!("energy_routers{part}_fj"), json!(fj.to_string()));
-            fields.insert(format!("energy_routers{part}_j"), json!(joules(fj)));
+        for (part, yj) in [("", total), ("_static", static_yj), ("_ports", ports_yj), ("_dynamic", dynamic_yj)] {
+            fields.insert(format!("energy_routers{part}_fj"), json!(fj_text(yj)));
+            fields.insert(format!("energy_routers{part}_j"), json!(joules(yj)));
         }
         for (case, energy) in [("", self.used), ("_always_on", self.always_on), ("_ideal", self.ideal)] {
-            let mean = (seconds > 0.0).then(|| joules(Energy::from(energy).total_fj()) / seconds);
+            let mean = (seconds > 0.0).then(|| joules(Energy::from(energy).total_yj()) / seconds);
             fields.insert(format!("power_routers{case}_mean_w"), json!(mean));
         }
         fields
     }
 }
 
-/// Cycles in which routers are awake, added over them, if each sleeps whenever it can: no longer than while its busiest
-/// channel carries nothing. `None` if sleep has no price, or saves nothing.
-fn ideally_awake(channels: &Channels, spec: &Spec) -> Option<u128> {
-    let price = spec.router_price?;
-    price.asleep_fj_per_cycle.filter(|asleep| *asleep < price.static_fj_per_cycle)?;
-    let mut busiest = vec![0; spec.graph.routers() as usize];
+/// What routers cost for being there [yJ] if each sleeps whenever it can: no longer than while its busiest channel carries
+/// nothing. `None` if sleep has no price, or saves nothing.
+fn ideal_static_yj(channels: &Channels, spec: &Spec, price: &RouterPrice) -> Option<u128> {
+    let asleep = price.asleep_yj_per_cycle.filter(|asleep| *asleep < price.static_yj_per_cycle)?;
+    let mut busiest = vec![Span::NONE; spec.graph.routers() as usize];
     for Channel { count, .. } in &channels.rows {
-        let carrying = carrying_cycles(count, spec.links[usize::from(count.class)].rate);
+        let carrying = carrying(count, spec.links[usize::from(count.class)].rate);
         for router in [count.from, count.to].into_iter().flatten() {
             let busiest = &mut busiest[router as usize];
             *busiest = carrying.max(*busiest);
         }
     }
-    Some(busiest.into_iter().map(u128::from).sum())
+    let awake = busiest.into_iter().map(|busy| busy.cost(price.static_yj_per_cycle - asleep, 1)).sum::<u128>();
+    Some(awake + u128::from(spec.graph.routers()) * u128::from(channels.window) * asleep)
 }
 
 /// The share of their time in which routers were asleep, where it was counted.
@@ -157,8 +161,8 @@ pub(crate) fn router_sleep(outcome: &Outcome, spec: &Spec) -> Option<(String, Va
     (routers > 0.0).then(|| ("routers_asleep_share".to_owned(), json!(share)))
 }
 
-fn joules(fj: u128) -> f64 {
-    fj as f64 * 1e-15
+fn joules(yj: u128) -> f64 {
+    fj_f64(yj) * 1e-15
 }
 
 fn is_managed(row: &Channel, spec: &Spec) -> bool {
@@ -201,7 +205,7 @@ pub(crate) fn link_classes(channels: &Channels, classes: &[Arc<str>]) -> Value {
             "bandwidth": bandwidth,
             "utilisation_mean": share(rows.iter().map(flits).sum(), rows.len()),
             "utilisation_max": rows.iter().map(flits).max().and_then(|most| share(most, 1)),
-            "energy_j": rows.iter().map(|row| row.energy).sum::<Energy>().total_fj() as f64 * 1e-15,
+            "energy_j": joules(rows.iter().map(|row| row.energy).sum::<Energy>().total_yj()),
         })
     };
     Value::Array(classes.iter().enumerate().map(entry).collect())

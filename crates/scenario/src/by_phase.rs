@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{Outcome, PhaseOutcome, Saturation};
 use weft_engine::power::LinkState;
-use weft_units::Refusal;
+use weft_units::{Refusal, fj_f64};
 
 /// One object per phase of the load; those that the window does not reach have no numbers. Empty if the load never
 /// changes.
@@ -62,8 +62,8 @@ fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {
         let prices = &spec.prices[usize::from(class.class)];
-        used += Energy::of(class, prices)?.total_fj();
-        always_on += Energy::always_on(class, prices).total_fj();
+        used += Energy::of(class, prices)?.total_yj();
+        always_on += Energy::always_on(class, prices).total_yj();
         if spec.managed.get(usize::from(class.class)).copied().unwrap_or(false) {
             off += class.cycles[LinkState::Off as usize];
             cycles += class.cycles.iter().sum::<u64>();
@@ -74,15 +74,16 @@ fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String
         let all = u128::from(spec.graph.routers()) * u128::from(phase.to - phase.from);
         let (asleep, awake) =
             (RouterCycles { all, asleep: routers_asleep(&phase.asleep, spec) }, RouterCycles { all, asleep: 0 });
-        used += Energy::from(RouterEnergy::of(leaving(), asleep, price, on_cycles)).total_fj();
-        let on = RouterEnergy::of(leaving(), awake, price, |port| port.cycles.iter().sum());
-        always_on += Energy::from(on).total_fj();
+        used += Energy::from(RouterEnergy::of(leaving(), asleep.cost_yj(price), price, on_cycles)).total_yj();
+        let on =
+            RouterEnergy::of(leaving(), awake.cost_yj(price), price, |port| port.cycles.iter().sum::<u64>().into());
+        always_on += Energy::from(on).total_yj();
     }
     let seconds = (spec.cycle_fs * u128::from(phase.to - phase.from)) as f64 / 1e15;
-    let watts = |fj: u128| (seconds > 0.0).then(|| fj as f64 * 1e-15 / seconds);
+    let watts = |yj: u128| (seconds > 0.0).then(|| fj_f64(yj) * 1e-15 / seconds);
     let bits = phase.accepted_flits as f64 * flit_bits as f64;
     Ok(Map::from_iter([
-        ("energy_per_bit_pj".to_owned(), json!((bits > 0.0).then(|| used as f64 * 1e-3 / bits))),
+        ("energy_per_bit_pj".to_owned(), json!((bits > 0.0).then(|| fj_f64(used) * 1e-3 / bits))),
         ("power_mean_w".to_owned(), json!(watts(used))),
         ("power_always_on_mean_w".to_owned(), json!(watts(always_on))),
         ("links_off_share".to_owned(), json!((cycles > 0).then(|| off as f64 / cycles as f64))),

@@ -32,14 +32,11 @@ const PART: usize = 1 << 20;
 
 impl Channels {
     /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel
-    /// and `to_port` of an ejection channel are null, since that end is the `terminal`. Energies are exact: a scenario whose
-    /// window could overflow 63 bits is refused.
+    /// and `to_port` of an ejection channel are null, since that end is the `terminal`.
     fn columns(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());
-        let energy = |of: fn(&Energy) -> u128| {
-            Column::Counts(rows.iter().map(|row| of(&row.energy).try_into().unwrap_or(u64::MAX)).collect())
-        };
+        let energy = |of: fn(&Energy) -> u128| Column::Energies(rows.iter().map(|row| of(&row.energy)).collect());
         let flits = |row: &Channel| row.count.flits.iter().sum::<u64>();
         let utilisation = |row: &Channel| flits(row) as f64 / self.window.max(1) as f64 / row.bandwidth;
         let mut columns = vec![
@@ -61,9 +58,9 @@ impl Channels {
             }
         }
         columns.push(("transitions".to_owned(), Column::Counts(rows.iter().map(|r| r.count.transitions).collect())));
-        columns.push(("energy_static_fj".to_owned(), energy(|energy| energy.standing_fj)));
-        columns.push(("energy_dynamic_fj".to_owned(), energy(|energy| energy.dynamic_fj)));
-        columns.push(("energy_fj".to_owned(), energy(Energy::total_fj)));
+        columns.push(("energy_static_fj".to_owned(), energy(|energy| energy.standing_yj)));
+        columns.push(("energy_dynamic_fj".to_owned(), energy(|energy| energy.dynamic_yj)));
+        columns.push(("energy_fj".to_owned(), energy(Energy::total_yj)));
         columns
     }
 

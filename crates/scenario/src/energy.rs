@@ -1,73 +1,113 @@
 //! The energy account: integers per channel, priced once, whose total is the sum of its parts exactly.
+//!
+//! The unit is the yoctojoule. One kind of price is a fraction of it: per bit that a link could carry, at a rate such as 2/3
+//! flit per cycle. The time for which an ideal link of such a rate carries flits is a fraction of a cycle, too. There the
+//! energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Rate, RouterPrice, StatePrices};
 use weft_units::Refusal;
 
-/// Energy of channels, or of routers, over the window [fJ].
+/// Energy of channels, or of routers, over the window [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Energy {
     /// For the time spent in each state, whatever was sent.
-    pub standing_fj: u128,
+    pub standing_yj: u128,
     /// For the flits sent.
-    pub dynamic_fj: u128,
+    pub dynamic_yj: u128,
 }
 
 impl Energy {
-    pub fn total_fj(&self) -> u128 {
-        self.standing_fj + self.dynamic_fj
+    pub fn total_yj(&self) -> u128 {
+        self.standing_yj + self.dynamic_yj
     }
 
     /// Prices the counts of one channel.
     pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices) -> Result<Self, Refusal> {
         let mut energy = Self::default();
+        let (parts, mut rest) = (u128::from(prices.parts), 0);
         for state in LinkState::ALL {
             let (cycles, flits) = (channel.cycles[state as usize], channel.flits[state as usize]);
-            let Some(price) = prices[state as usize] else {
+            let Some(price) = prices.of(state) else {
                 if cycles == 0 && flits == 0 {
                     continue;
                 }
                 let what = format!("a link spent {cycles} cycles in the state `{}`, which has no price", state.name());
                 return Err(Refusal::new("power.prices", what, "add a price for the state"));
             };
-            energy.standing_fj += u128::from(cycles) * u128::from(price.static_fj_per_cycle);
-            energy.dynamic_fj += u128::from(flits) * u128::from(price.flit_fj);
+            energy.standing_yj += u128::from(cycles) * (price.static_parts_per_cycle / parts);
+            rest += u128::from(cycles) * (price.static_parts_per_cycle % parts);
+            energy.dynamic_yj += u128::from(flits) * price.flit_yj;
         }
+        energy.standing_yj += rounded(rest, parts);
         Ok(energy)
     }
 
     /// What the flits of a channel would have cost if it had been on in every cycle.
     pub(crate) fn always_on(channel: &ChannelCount, prices: &StatePrices) -> Self {
-        Self::on_for(channel.cycles.iter().sum(), channel, prices)
+        Self::on_for(channel.cycles.iter().sum::<u64>().into(), channel, prices)
     }
 
-    /// What they would have cost if the channel had been on only in the cycles in which it carried a flit.
+    /// What they would have cost if the channel had been on only while it carried a flit.
     pub(crate) fn ideal(channel: &ChannelCount, prices: &StatePrices, rate: Rate) -> Self {
-        Self::on_for(carrying_cycles(channel, rate), channel, prices)
+        Self::on_for(carrying(channel, rate), channel, prices)
     }
 
-    fn on_for(cycles: u64, channel: &ChannelCount, prices: &StatePrices) -> Self {
-        let on = prices[LinkState::On as usize].unwrap_or_default();
+    fn on_for(time: Span, channel: &ChannelCount, prices: &StatePrices) -> Self {
+        let on = prices.of(LinkState::On).unwrap_or_default();
         let flits: u64 = channel.flits.iter().sum();
         Self {
-            standing_fj: u128::from(cycles) * u128::from(on.static_fj_per_cycle),
-            dynamic_fj: u128::from(flits) * u128::from(on.flit_fj),
+            standing_yj: time.cost(on.static_parts_per_cycle, prices.parts),
+            dynamic_yj: u128::from(flits) * on.flit_yj,
         }
     }
 }
 
-/// The cycles of the window in which a channel carried a flit. Flits are counted as they leave for the link, so a full
-/// channel may count a few more flits than there were cycles.
-pub(crate) fn carrying_cycles(channel: &ChannelCount, rate: Rate) -> u64 {
-    let flits = channel.flits.iter().sum::<u64>();
-    let cycles = u128::from(flits) * u128::from(rate.cycles()) / u128::from(rate.flits());
-    channel.cycles.iter().sum::<u64>().min(cycles as u64)
+/// A time in cycles, exact: `parts / of`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    parts: u128,
+    of: u32,
+}
+
+impl Span {
+    pub const NONE: Self = Self { parts: 0, of: 1 };
+
+    /// What it costs at `price / per` per cycle, rounded once.
+    pub fn cost(self, price: u128, per: u32) -> u128 {
+        // Quotient and remainder apart: 16 bits of a rate and 64 of a count need not have room beside the price.
+        let of = u128::from(self.of) * u128::from(per);
+        price / of * self.parts + rounded(price % of * self.parts, of)
+    }
+
+    pub fn max(self, other: Self) -> Self {
+        let is_longer = self.parts * u128::from(other.of) > other.parts * u128::from(self.of);
+        if is_longer { self } else { other }
+    }
+}
+
+impl From<u64> for Span {
+    fn from(cycles: u64) -> Self {
+        Self { parts: cycles.into(), of: 1 }
+    }
+}
+
+fn rounded(value: u128, divisor: u128) -> u128 {
+    (value + divisor / 2) / divisor
+}
+
+/// The part of the window in which a channel carried a flit. Flits are counted as they leave for the link, so a full
+/// channel may count a few more flits than there was time for.
+pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
+    let (window, flits) = (channel.cycles.iter().sum::<u64>(), channel.flits.iter().sum::<u64>());
+    let parts = u128::from(flits) * u128::from(rate.cycles());
+    Span { parts: parts.min(u128::from(window) * u128::from(rate.flits())), of: rate.flits() }
 }
 
 /// The cycles of the window in which a channel was not off.
-pub(crate) fn on_cycles(channel: &ChannelCount) -> u64 {
-    channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off as usize]
+pub(crate) fn on_cycles(channel: &ChannelCount) -> Span {
+    Span::from(channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off as usize])
 }
 
 /// Cycles of routers, added over them: in all, and those in which a router was asleep.
@@ -77,41 +117,48 @@ pub(crate) struct RouterCycles {
     pub asleep: u128,
 }
 
-/// What routers used over the window, without their links [fJ].
+impl RouterCycles {
+    /// What they cost routers for being there [yJ].
+    pub fn cost_yj(self, price: &RouterPrice) -> u128 {
+        (self.all - self.asleep) * price.static_yj_per_cycle
+            + self.asleep * price.asleep_yj_per_cycle.unwrap_or(price.static_yj_per_cycle)
+    }
+}
+
+/// What routers used over the window, without their links [yJ].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RouterEnergy {
     /// For being there, awake or asleep.
-    pub static_fj: u128,
+    pub static_yj: u128,
     /// For ports that were on.
-    pub ports_fj: u128,
+    pub ports_yj: u128,
     /// For flits that crossed them.
-    pub dynamic_fj: u128,
+    pub dynamic_yj: u128,
 }
 
 impl RouterEnergy {
     /// Prices the routers by the channels that leave them: each is a port, and the flits that it was sent have crossed
-    /// the router. `on` says for how many cycles a port was on.
+    /// the router. `static_yj` is what they cost for being there; `on` says how long a port was on.
     pub fn of<'a>(
         leaving: impl Iterator<Item = &'a ChannelCount>,
-        of_routers: RouterCycles,
+        static_yj: u128,
         price: &RouterPrice,
-        on: impl Fn(&ChannelCount) -> u64,
+        on: impl Fn(&ChannelCount) -> Span,
     ) -> Self {
-        let (cycles, flits) = leaving.fold((0, 0), |(cycles, flits): (u128, u128), channel| {
-            (cycles + u128::from(on(channel)), flits + u128::from(channel.flits.iter().sum::<u64>()))
-        });
-        Self {
-            static_fj: (of_routers.all - of_routers.asleep) * u128::from(price.static_fj_per_cycle)
-                + of_routers.asleep * u128::from(price.asleep_fj_per_cycle.unwrap_or(price.static_fj_per_cycle)),
-            ports_fj: cycles * u128::from(price.port_fj_per_cycle),
-            dynamic_fj: flits * u128::from(price.flit_fj),
-        }
+        leaving.fold(Self { static_yj, ..Self::default() }, |sum, channel| {
+            let flits: u64 = channel.flits.iter().sum();
+            Self {
+                ports_yj: sum.ports_yj + on(channel).cost(price.port_yj_per_cycle, 1),
+                dynamic_yj: sum.dynamic_yj + u128::from(flits) * price.flit_yj,
+                ..sum
+            }
+        })
     }
 }
 
 impl From<RouterEnergy> for Energy {
     fn from(routers: RouterEnergy) -> Self {
-        Self { standing_fj: routers.static_fj + routers.ports_fj, dynamic_fj: routers.dynamic_fj }
+        Self { standing_yj: routers.static_yj + routers.ports_yj, dynamic_yj: routers.dynamic_yj }
     }
 }
 
@@ -119,7 +166,7 @@ impl std::ops::Add for Energy {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { standing_fj: self.standing_fj + other.standing_fj, dynamic_fj: self.dynamic_fj + other.dynamic_fj }
+        Self { standing_yj: self.standing_yj + other.standing_yj, dynamic_yj: self.dynamic_yj + other.dynamic_yj }
     }
 }
 

@@ -70,7 +70,7 @@ impl Scenario {
     /// Refuses faults that can't be, and links that have no price while they are broken.
     pub(crate) fn check_faults(&self, spec: &Spec) -> Result<(), Refusal> {
         spec.check_faults().map_err(|refusal| self.place_of(refusal))?;
-        let unpriced = |&class: &usize| spec.prices[class][LinkState::Off as usize].is_none();
+        let unpriced = |&class: &usize| spec.prices[class].of(LinkState::Off).is_none();
         let Some(class) = (1..spec.prices.len()).find(unpriced).filter(|_| !spec.faults.is_empty()) else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! Accounts of groups: trunks, routers or cabinets, each with the channels and routers that are billed to it. A channel is
 //! billed once, where it begins, and a router once, so that the groups and what is in none of them add up to the bill of
-//! the run, to the femtojoule.
+//! the run exactly.
 
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
@@ -15,7 +15,7 @@ use weft_engine::power::LinkState;
 use weft_engine::recording::{Column, Table};
 use weft_engine::spec::{ChannelEnds, channel_ends};
 use weft_topology::Graph;
-use weft_units::Refusal;
+use weft_units::{Refusal, fj_f64};
 
 /// The row of what no group has.
 const NO_GROUP: &str = "(in no group)";
@@ -194,7 +194,7 @@ pub(crate) fn bundles(spec: &Spec, grouping: Option<&Grouping>) -> Vec<Vec<u32>>
 
 /// Whether routers that sleep have a price of their own.
 fn routers_sleep(spec: &Spec) -> bool {
-    spec.router_price.is_some_and(|price| price.asleep_fj_per_cycle.is_some())
+    spec.router_price.is_some_and(|price| price.asleep_yj_per_cycle.is_some())
 }
 
 /// Cycles that each router has slept, out of those of all bundles; none if that was not counted.
@@ -245,13 +245,10 @@ impl Grouping {
         let (names, accounts): (Vec<_>, Vec<_>) =
             names.zip(accounts).filter(|(_, account)| account.channels + account.routers > 0).unzip();
         let counts = |of: fn(&Account) -> u64| Column::Counts(accounts.iter().map(of).collect());
-        let energy = |of: fn(&Account) -> u128| {
-            // a scenario whose groups could use more is refused
-            Column::Counts(accounts.iter().map(|account| of(account).try_into().unwrap_or(u64::MAX)).collect())
-        };
+        let energy = |of: fn(&Account) -> u128| Column::Energies(accounts.iter().map(of).collect());
         let seconds = (spec.cycle_fs * u128::from(window.max(1))) as f64 / 1e15;
         let share = |account: &Account| account.asleep as f64 / window.max(1) as f64;
-        let watts = |account: &Account| account.energy().total_fj() as f64 * 1e-15 / seconds;
+        let watts = |account: &Account| fj_f64(account.energy().total_yj()) * 1e-15 / seconds;
         Table::whole([
             ("group", Column::Texts(names.into_iter().cloned().collect())),
             ("channels", counts(|account| account.channels)),
@@ -262,11 +259,11 @@ impl Grouping {
             ("asleep_share", Column::Floats(accounts.iter().map(share).collect())),
             ("channels_off_cycles", counts(|account| account.off)),
             ("routers_asleep_cycles", counts(|account| account.routers_asleep)),
-            ("energy_channels_fj", energy(|account| account.of_channels.total_fj())),
-            ("energy_routers_fj", energy(|account| account.of_routers.total_fj())),
-            ("energy_static_fj", energy(|account| account.energy().standing_fj)),
-            ("energy_dynamic_fj", energy(|account| account.energy().dynamic_fj)),
-            ("energy_fj", energy(|account| account.energy().total_fj())),
+            ("energy_channels_fj", energy(|account| account.of_channels.total_yj())),
+            ("energy_routers_fj", energy(|account| account.of_routers.total_yj())),
+            ("energy_static_fj", energy(|account| account.energy().standing_yj)),
+            ("energy_dynamic_fj", energy(|account| account.energy().dynamic_yj)),
+            ("energy_fj", energy(|account| account.energy().total_yj())),
             ("power_mean_w", Column::Floats(accounts.iter().map(watts).collect())),
         ])
     }
@@ -296,35 +293,11 @@ impl Grouping {
             if let Some(price) = &spec.router_price {
                 let all = u128::from(account.routers) * u128::from(channels.window);
                 let cycles = RouterCycles { all, asleep: account.routers_asleep.into() };
-                account.of_routers = RouterEnergy::of(leaving.into_iter(), cycles, price, on_cycles).into();
+                account.of_routers =
+                    RouterEnergy::of(leaving.into_iter(), cycles.cost_yj(price), price, on_cycles).into();
             }
         }
         accounts
-    }
-
-    /// The energy of a group is a 64-bit integer in its table. `most_fj`: by link class, what a channel can cost per cycle.
-    pub fn check_energy(&self, most_fj: &[u128], window: u64, spec: &Spec) -> Result<(), Refusal> {
-        let mut most = vec![0u128; self.len()];
-        let price = spec.router_price.unwrap_or_default();
-        for (row, ends) in channel_ends(&spec.graph).into_iter().enumerate() {
-            let flits = spec.links[usize::from(ends.class)].rate.per_cycle().ceil() as u128;
-            most[self.channel(row)] += most_fj[usize::from(ends.class)];
-            if let Some(router) = ends.from {
-                most[self.router(router as usize)] +=
-                    u128::from(price.port_fj_per_cycle) + flits * u128::from(price.flit_fj);
-            }
-        }
-        let standing = price.static_fj_per_cycle.max(price.asleep_fj_per_cycle.unwrap_or(0));
-        (0..self.routers.len()).for_each(|router| most[self.router(router)] += u128::from(standing));
-        let (group, most) = most.into_iter().enumerate().max_by_key(|(_, most)| *most).unwrap_or_default();
-        if most.checked_mul(u128::from(window)).is_some_and(|energy| energy <= i64::MAX as u128) {
-            return Ok(());
-        }
-        let name = self.names.get(group).map_or(NO_GROUP, |name| name);
-        let what = format!(
-            "a window of {window} cycles at up to {most} fJ per cycle is more than 2^63 fJ in the group `{name}`"
-        );
-        Err(Refusal::new(PATH, what, "write a shorter window, smaller groups or lower prices, or leave `groups` out"))
     }
 }
 

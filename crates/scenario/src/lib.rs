@@ -3,7 +3,7 @@
 //! `expand` reads a file: the text becomes a tree with places (`tree`), overrides and sweeps act on the tree (`expand`,
 //! `path`), keys and names are checked against the JSON Schema of the types (`schema`), and the typed scenario
 //! (`config`) is turned into what the engine runs (`assemble`). Every error is shown at its place in the file
-//! (`diagnostic`). `Point::run` gives a `Finished`: a flat summary and a table of channels, priced in exact femtojoules
+//! (`diagnostic`). `Point::run` gives a `Finished`: a flat summary and a table of channels, priced exactly
 //! (`energy`).
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "units stand in brackets, and the schema shows the same text")]
@@ -72,6 +72,8 @@ pub use warnings::Warning;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
+/// 12: energies are exact, also where a price is no whole number of femtojoules per cycle or flit (it was rounded to one), and
+/// tables have them as decimals; ideal links of more than one flit per cycle draw power for parts of a cycle, too.
 /// 9: `saturated` under a policy that repeats itself is judged by whole periods, and null where there is none; a load beside
 /// batches is judged with `stop: complete`, too. `queues_settled` leaves out what packets wait for links that sleep, and loads
 /// that follow the network. 8: `saturated` of loads that burst is judged by what was offered (it was false unless the drain failed), and null where
@@ -81,4 +83,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 11;
+pub const RESULT_MODEL_VERSION: u32 = 12;

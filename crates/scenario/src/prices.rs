@@ -7,8 +7,8 @@
 //! anything is sent; waking, draining and shadow count as on. At half and at a quarter of the bandwidth all of that is 0.69
 //! and 0.54 of it: the line from full power to 42 % at 1/16 of the rate (Abts et al., ISCA 2010). Routers are free.
 //! # Guarantees
-//! A price is a whole number of femtojoules per cycle or per flit; where the scenario's numbers don't give one (a power
-//! times an odd cycle time), it is rounded half up, by at most 0.5 fJ. The account itself is integer and exact.
+//! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. One kind is a fraction: a static price per bit that
+//! the link could carry, where its rate is no whole number of flits per cycle. Its denominator is that of the rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ impl Prices {
         }
     }
 
-    /// Integer prices of all links per state; a state that the policy can enter and that has none is refused.
-    pub(crate) fn in_femtojoules(&self, policy: &PolicyConfig, per: &Per) -> Result<StatePrices, Refusal> {
+    /// Exact prices of all links per state; a state that the policy can enter and that has none is refused.
+    pub(crate) fn exact(&self, policy: &PolicyConfig, per: &Per) -> Result<StatePrices, Refusal> {
         if let Some(state) = self.unpriced(policy.states()) {
             let what =
                 format!("the policy `{}` can put a link in the state `{state}`, which has no price", policy.name());
@@ -91,7 +91,7 @@ impl Prices {
         self.priced("power.prices", per)
     }
 
-    /// Integer prices of a link class per state. The links of a class that `policy` does not manage (`None`) stay on.
+    /// Exact prices of a link class per state. The links of a class that `policy` does not manage (`None`) stay on.
     pub(crate) fn of_class(
         &self,
         class: &str,
@@ -118,31 +118,50 @@ impl Prices {
     }
 
     fn priced(&self, path: &str, per: &Per) -> Result<StatePrices, Refusal> {
-        let mut prices = [None; LinkState::COUNT];
+        let fraction = LinkState::ALL.into_iter().filter_map(|state| self.of(state)).any(|p| p.is_fraction(per));
+        let parts = if fraction { per.rate.cycles() } else { 1 };
+        let mut prices = StatePrices { parts, ..StatePrices::NONE };
         for state in LinkState::ALL {
             let path = format!("{path}.{}", state.name());
-            let price = self.of(state).map(|price| price.in_femtojoules(per, &path));
-            prices[state as usize] = price.transpose()?;
+            let price = self.of(state).map(|price| price.exact(per, parts, &path));
+            prices.by_state[state as usize] = price.transpose()?;
         }
         Ok(prices)
     }
 }
 
 impl Price {
-    fn in_femtojoules(&self, per: &Per, path: &str) -> Result<StatePrice, Refusal> {
-        let standing = match self.standing {
-            Standing::PerBit(price) => per_cycle_at(price, per),
-            Standing::Power(power) => per_cycle(power, per.cycle_fs),
-        };
+    /// The static energy of [`Rate::cycles`] cycles at full bandwidth [yJ], or of one cycle and 1.
+    fn standing(&self, per: &Per) -> Option<(u128, u32)> {
+        match self.standing {
+            Standing::Power(power) => Some((per_cycle(power, per.cycle_fs)?, 1)),
+            Standing::PerBit(price) => {
+                let flits = u128::from(per.rate.flits());
+                Some((per_flit(price, per.flit_bits)?.checked_mul(flits)?, per.rate.cycles()))
+            }
+        }
+    }
+
+    /// Whether its static energy per cycle is no whole number of yoctojoules.
+    fn is_fraction(&self, per: &Per) -> bool {
+        self.standing(per).is_some_and(|(energy, cycles)| energy % u128::from(cycles) != 0)
+    }
+
+    /// `parts`: the denominator of its static energy.
+    fn exact(&self, per: &Per, parts: u32, path: &str) -> Result<StatePrice, Refusal> {
+        let standing = self.standing(per).and_then(|(energy, cycles)| match cycles == parts {
+            true => Some(energy),
+            false => (energy / u128::from(cycles)).checked_mul(parts.into()),
+        });
         let too_large = |key: &str| too_large(&format!("{path}.{key}"));
         Ok(StatePrice {
-            static_fj_per_cycle: standing.ok_or_else(|| too_large("static"))?,
-            flit_fj: per_flit(self.per_bit, per.flit_bits).ok_or_else(|| too_large("per_bit"))?,
+            static_parts_per_cycle: standing.ok_or_else(|| too_large("static"))?,
+            flit_yj: per_flit(self.per_bit, per.flit_bits).ok_or_else(|| too_large("per_bit"))?,
         })
     }
 }
 
-/// What turns prices into femtojoules.
+/// What turns prices into energies per cycle and flit.
 pub(crate) struct Per {
     pub flit_bits: u64,
     pub cycle_fs: u128,
@@ -175,39 +194,29 @@ impl Default for RouterPrice {
 }
 
 impl RouterPrice {
-    pub(crate) fn in_femtojoules(&self, flit_bits: u64, cycle_fs: u128) -> Result<spec::RouterPrice, Refusal> {
+    pub(crate) fn exact(&self, flit_bits: u64, cycle_fs: u128) -> Result<spec::RouterPrice, Refusal> {
         let too_large = |key: &str| too_large(&format!("power.router_price.{key}"));
         let asleep = self.asleep.map(|power| per_cycle(power, cycle_fs).ok_or_else(|| too_large("asleep")));
         Ok(spec::RouterPrice {
-            static_fj_per_cycle: per_cycle(self.standing, cycle_fs).ok_or_else(|| too_large("static"))?,
-            asleep_fj_per_cycle: asleep.transpose()?,
-            port_fj_per_cycle: per_cycle(self.per_port, cycle_fs).ok_or_else(|| too_large("per_port"))?,
-            flit_fj: per_flit(self.per_bit, flit_bits).ok_or_else(|| too_large("per_bit"))?,
+            static_yj_per_cycle: per_cycle(self.standing, cycle_fs).ok_or_else(|| too_large("static"))?,
+            asleep_yj_per_cycle: asleep.transpose()?,
+            port_yj_per_cycle: per_cycle(self.per_port, cycle_fs).ok_or_else(|| too_large("per_port"))?,
+            flit_yj: per_flit(self.per_bit, flit_bits).ok_or_else(|| too_large("per_bit"))?,
         })
     }
 }
 
 fn too_large(path: &str) -> Refusal {
-    let what = "the price in femtojoules per cycle is too large for 64 bits";
+    let what = "the energy per cycle is too large for 128 bits of yoctojoules";
     Refusal::new(path, what, "write a smaller price, a smaller flit or a shorter cycle")
 }
 
-/// nW * fs = 10^-24 J, a femtojoule is 10^9 of them.
-fn per_cycle(power: Power, cycle_fs: u128) -> Option<u64> {
-    rounded(u128::from(power.0).checked_mul(cycle_fs), 1_000_000_000)
+/// nW * fs = 10^-24 J = 1 yJ.
+fn per_cycle(power: Power, cycle_fs: u128) -> Option<u128> {
+    u128::from(power.0).checked_mul(cycle_fs)
 }
 
-/// Prices are in aJ/bit.
-fn per_flit(price: EnergyPerBit, flit_bits: u64) -> Option<u64> {
-    rounded(u128::from(price.0).checked_mul(u128::from(flit_bits)), 1_000)
-}
-
-/// Energy per cycle at full bandwidth.
-fn per_cycle_at(price: EnergyPerBit, per: &Per) -> Option<u64> {
-    let flits = u128::from(price.0).checked_mul(u128::from(per.flit_bits))?.checked_mul(u128::from(per.rate.flits()));
-    rounded(flits, 1_000 * u128::from(per.rate.cycles()))
-}
-
-fn rounded(value: Option<u128>, divisor: u128) -> Option<u64> {
-    u64::try_from(value?.checked_add(divisor / 2)? / divisor).ok()
+/// Prices are in aJ/bit, and an attojoule is 10^6 yJ.
+fn per_flit(price: EnergyPerBit, flit_bits: u64) -> Option<u128> {
+    (u128::from(price.0) * u128::from(flit_bits)).checked_mul(1_000_000)
 }

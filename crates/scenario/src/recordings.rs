@@ -142,6 +142,7 @@ fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Valu
             Kind::Count => "whole number",
             Kind::MaybeCount | Kind::MaybeNumber => "whole number or null",
             Kind::Float => "number",
+            Kind::Energy => "decimal number",
             Kind::Text => "text",
         };
         json!({ "name": heading.name, "cells": cells, "unit": heading.unit, "meaning": heading.meaning })

@@ -1,7 +1,9 @@
 //! Tables as Parquet files.
 
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
+};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -9,6 +11,10 @@ use parquet::schema::types::Type;
 use std::io::Write;
 use std::sync::Arc;
 use weft_engine::recording::Column;
+use weft_units::ENERGY_DECIMALS;
+
+/// Digits of an energy: as many as 128 bits surely hold.
+const ENERGY_DIGITS: i32 = 38;
 
 /// Writes columns of equal length as a Parquet file.
 pub(crate) fn write<W: Write + Send>(name: &str, columns: &[(String, Column)], out: W) -> Result<(), ParquetError> {
@@ -40,6 +46,14 @@ pub(crate) fn write_parts<C: AsRef<[(String, Column)]>, W: Write + Send>(
 
 fn field(name: &str, column: &Column) -> Result<Arc<Type>, ParquetError> {
     let (physical, meaning, repetition) = match column {
+        Column::Energies(_) => {
+            let decimal = Type::primitive_type_builder(name, Physical::FIXED_LEN_BYTE_ARRAY)
+                .with_length(size_of::<u128>() as i32)
+                .with_converted_type(ConvertedType::DECIMAL)
+                .with_precision(ENERGY_DIGITS)
+                .with_scale(ENERGY_DECIMALS as i32);
+            return Ok(Arc::new(decimal.with_repetition(Repetition::REQUIRED).build()?));
+        }
         Column::MaybeNumbers(_) => (Physical::INT32, ConvertedType::NONE, Repetition::OPTIONAL),
         Column::MaybeCounts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
         Column::Counts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
@@ -73,6 +87,11 @@ fn write_cells<W: Write + Send>(
             writer.typed::<Int64Type>().write_batch(&values, None, None)?
         }
         Column::Floats(values) => writer.typed::<DoubleType>().write_batch(values, None, None)?,
+        Column::Energies(values) => {
+            let cell = |value: &u128| FixedLenByteArray::from(value.to_be_bytes().to_vec());
+            let values: Vec<FixedLenByteArray> = values.iter().map(cell).collect();
+            writer.typed::<FixedLenByteArrayType>().write_batch(&values, None, None)?
+        }
         Column::Texts(values) => {
             let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(&**value)).collect();
             writer.typed::<ByteArrayType>().write_batch(&values, None, None)?

@@ -12,7 +12,7 @@ use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
-use weft_units::{Cycles, Refusal, Time};
+use weft_units::{Cycles, Refusal, Time, fj_text};
 
 /// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -173,8 +173,8 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
 
 /// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.
 fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
-    let fixed =
-        |class: usize, state: LinkState| spec.prices[class][state as usize].map(|price| price.static_fj_per_cycle);
+    // the prices of a class have a common denominator
+    let fixed = |class: usize, state: LinkState| spec.prices[class].of(state).map(|price| price.static_parts_per_cycle);
     let mut warnings: Vec<Warning> = Vec::new();
     for (class, name) in spec.graph.class_names().iter().enumerate().filter(|(class, _)| spec.managed[*class]) {
         let (Some(on), Some(off)) = (fixed(class, LinkState::On), fixed(class, LinkState::Off)) else { continue };
@@ -184,6 +184,8 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
         };
         let goes_off = spec.policy.states().contains(&LinkState::Off);
         if goes_off && off > on && warnings.iter().all(|warning| warning.path != path) {
+            let told = |parts: u128| fj_text(parts / u128::from(spec.prices[class].parts));
+            let (off, on) = (told(off), told(on));
             let what =
                 format!("a link that is off costs {off} fJ per cycle, more than one that is on, {on} fJ: sleep costs");
             warnings.push(Warning::new(path, what, "write less than the price of `on`, unless that is what you study"));
@@ -196,7 +198,7 @@ fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
 /// sleeps.
 fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     let price = spec.router_price?;
-    let (awake, asleep) = (price.static_fj_per_cycle, price.asleep_fj_per_cycle?);
+    let (awake, asleep) = (price.static_yj_per_cycle, price.asleep_yj_per_cycle?);
     let path = "power.router_price.asleep";
     let goes_off = |class: u8| spec.managed[usize::from(class)] && spec.policy.states().contains(&LinkState::Off);
     let linked = |router| spec.graph.ports(router).iter().filter(|port| port.peer != Peer::Unused);
@@ -215,6 +217,7 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
         return Some(Warning::new(path, what, help));
     }
     (asleep > awake).then(|| {
+        let (asleep, awake) = (fj_text(asleep), fj_text(awake));
         let what = format!(
             "a router that sleeps costs {asleep} fJ per cycle, more than one that is awake, {awake} fJ: sleep costs"
         );

@@ -6,6 +6,7 @@ mod bad_slac;
 mod bad_speeds;
 mod bad_times;
 mod bad_workload;
+mod exact_energy;
 mod faults;
 mod finished;
 mod graph_files;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use weft_engine::Progress;
 use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, expand, read_bill};
+use weft_units::fj_text;
 
 /// Two routers of two terminals. A flit has 10 bits, a cycle lasts 1 ns, so that a microwatt is a femtojoule per cycle.
 const FILE: &str = "\
@@ -63,7 +64,10 @@ fn a_class_with_prices_of_its_own_pays_these_and_the_others_the_common_ones() {
         let flits: u64 = b.count.flits.iter().sum();
         match b.count.class {
             // 5 fJ/bit of 10 bits
-            0 => assert_eq!((b.energy.standing_fj, b.energy.dynamic_fj), (1000 * 3, u128::from(flits) * 50)),
+            0 => assert_eq!(
+                [b.energy.standing_yj, b.energy.dynamic_yj].map(fj_text),
+                [1000 * 3, flits * 50].map(|fj| fj.to_string())
+            ),
             _ => assert_eq!(a.energy, b.energy),
         }
     }
@@ -88,7 +92,7 @@ fn the_energy_of_routers_is_the_arithmetic_of_the_accounts_and_the_sum_closes() 
     assert_eq!(fj(s, "energy_routers_dynamic_fj"), u128::from(flits) * 20);
     let parts = ["static", "ports", "dynamic"].map(|part| fj(s, &format!("energy_routers_{part}_fj")));
     assert_eq!(fj(s, "energy_routers_fj"), parts.iter().sum::<u128>());
-    let rows: u128 = finished.channels.rows.iter().map(|row| row.energy.total_fj()).sum();
+    let rows: u128 = finished.channels.rows.iter().map(|row| row.energy.total_yj()).sum::<u128>() / 1_000_000_000;
     assert_eq!(fj(s, "energy_total_fj"), rows + fj(s, "energy_routers_fj"));
     assert_eq!(fj(s, "energy_total_fj"), fj(s, "energy_static_fj") + fj(s, "energy_dynamic_fj"));
     assert_eq!(fj(&plain.summary, "energy_total_fj"), rows, "routers come in addition");

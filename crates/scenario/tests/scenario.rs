@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use weft_engine::power::LinkState;
 use weft_scenario::{Point, expand, schema};
+use weft_units::fj_text;
 
 const SMALL: &str = "\
 topology:
@@ -253,11 +255,12 @@ fn every_documented_key_is_read() {
 #[test]
 fn the_default_price_is_exact() {
     // 23.44 pJ/bit * 48 b = 1125.12 pJ; 7.81 pJ/bit * 48 b = 374.88 pJ.
-    let price = point(SMALL, &[]).spec().expect("sound").prices[0][0].expect("on has a price");
-    assert_eq!((price.static_fj_per_cycle, price.flit_fj), (1_125_120, 374_880));
-    // 0.342 W * 1 ns = 342 pJ; a third of a nanowatt-cycle rounds half up.
+    let price = point(SMALL, &[]).spec().expect("sound").prices[0].of(LinkState::On).expect("on has a price");
+    assert_eq!([price.static_parts_per_cycle, price.flit_yj].map(fj_text), ["1125120", "374880"]);
+    // 0.342 W * 1 ns = 342 pJ
     let watts = [("power.prices", "{on: {static: 0.342W, per_bit: 0pJ/bit}}")];
-    assert_eq!(point(SMALL, &watts).spec().expect("sound").prices[0][0].expect("on").static_fj_per_cycle, 342_000);
+    let price = point(SMALL, &watts).spec().expect("sound").prices[0].of(LinkState::On).expect("on has a price");
+    assert_eq!(fj_text(price.static_parts_per_cycle), "342000");
 }
 
 #[test]

@@ -109,11 +109,12 @@ fn a_window_with_few_packets_is_told() {
 
 #[test]
 fn a_window_with_enough_packets_is_proposed_only_where_it_may_be_written() {
-    // 8 * 1e-12 * 20,000 packets: 30 of them, twice, in 7.5e12 cycles, below the 2^48 of a time, but more energy than 2^63 fJ
+    // 8 * 1e-14 * 20,000 packets: 30 of them, twice, in 7.5e14 cycles, above the 2^48 of a time
     let rare = |load| [("traffic.load", load)];
-    let times = "375000000 times as high or higher";
-    check(&rare("0.000000000001"), "measure.window", &["7500000000000 cycles, is longer than", times]);
-    assert_eq!(warned(&rare("0.000375")), [], "3.75e8 times 1e-12");
+    // to ten digits: 1e-14 is no binary fraction, and both are rounded up
+    let told = ["loads that are 3750000000", " times as high or higher", " 7500000000", " cycles, is longer than"];
+    check(&rare("0.00000000000001"), "measure.window", &told);
+    assert_eq!(warned(&rare("0.000375")), [], "3.75e10 times 1e-14");
     // 30 of 8 * 1e-7 * 20,000 packets, twice
     check(&rare("0.0000001"), "measure.window", &["write 75000000cycles or more, or a higher load"]);
     // a window that grows has 100,000 parts at most, each a tenth of the first

@@ -1,10 +1,11 @@
 //! Quantities with units, refusals, and the registry of models. No other crate of Weft is known here.
 //!
 //! A quantity in a scenario is a string with a unit ("10us", "31.25pJ/bit", "32flits", "4cycles"); it is kept
-//! exact (integers of the smallest unit) until it is turned into cycles or femtojoules.
+//! exact (integers of the smallest unit) until it is turned into cycles or yoctojoules.
 
 mod bandwidth;
 mod decimal;
+mod energy;
 pub mod file;
 mod link_classes;
 mod quantity;
@@ -12,6 +13,7 @@ mod registry;
 mod words;
 
 pub use bandwidth::Bandwidth;
+pub use energy::{ENERGY_DECIMALS, fj_f64, fj_text};
 pub use file::InputFile;
 pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};

@@ -183,7 +183,7 @@ def _refuse_phases(results: ResultSet, point: int) -> None:
 def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers, Numbers]:
     """Flits of each channel, cycles in which it drew power, and the energy that it used in them [fJ]."""
     cycles = channels.select(pl.col("^cycles_.*$").exclude("cycles_off")).sum_horizontal()
-    energy = channels["energy_fj"] - channels["cycles_off"] * prices.per_cycle("off", channels)
+    energy = channels["energy_fj"].cast(pl.Float64) - channels["cycles_off"] * prices.per_cycle("off", channels)
     flits, powered, used = (column.to_numpy().astype(float) for column in (channels["flits"], cycles, energy))
     return flits, powered, used
 
@@ -214,7 +214,7 @@ def _of_samples(
     cycles = _cycles(results, point, channels, low, high)
     # the series does not say in which power state a flit was sent, and states may have prices of their own
     weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
-    dynamic = channels["energy_dynamic_fj"].to_numpy().astype(float)
+    dynamic = channels["energy_dynamic_fj"].cast(pl.Float64).to_numpy()
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
     for state in cycles.keys() - {"off"}:
         powered += cycles[state]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
@@ -177,7 +178,8 @@ def _groups(sources: Sources) -> dict[str, Any]:
                     .top_k(columns_shown.MOST_GROUPS, by="energy_fj")
                     .sort("energy_fj", descending=True)
                 )
-                lists[-1] = most.with_columns(energy_j=pl.col("energy_fj") * 1e-15).to_dicts()
+                numbers = most.with_columns(cs.decimal().cast(pl.Float64))  # JSON has no decimals
+                lists[-1] = numbers.with_columns(energy_j=pl.col("energy_fj") * 1e-15).to_dicts()
     return _listed(columns_shown.GROUP_LISTING, lists)
 
 

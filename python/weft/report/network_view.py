@@ -118,12 +118,13 @@ def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
         return taken
 
     cycles = {state: take(f"cycles_{state}") for state in LINK_STATES}
+    energy = (channels["energy_fj"] * 1e-15).to_numpy()
     kept_states = {state: pack.counts(values) for state, values in cycles.items() if values.any()}
     return {
         "flits": pack.counts(take("flits")),
         "bandwidth": pack.floats(take("bandwidth")),
         "transitions": pack.counts(take("transitions")),
-        "energy_j": pack.floats(take("energy_fj") * 1e-15),
+        "energy_j": pack.floats(np.append(energy, 0.0)[network.order]),
         "cycles": kept_states,
         "terminals": _terminals(network, channels),
     }

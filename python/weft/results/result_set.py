@@ -267,7 +267,9 @@ class ResultSet:
         return self._store.run_info(self._at(point)["hash"])
 
     def channels(self, point: int) -> pl.DataFrame:
-        """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window.
+        """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window, energy [fJ].
+
+        Energies are exact decimals; ``cast(pl.Float64)`` makes numbers of them.
 
         Parameters
         ----------
@@ -325,7 +327,7 @@ class ResultSet:
         return self.recorded(point, "control_packets")
 
     def groups(self, point: int) -> pl.DataFrame:
-        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], energy [fJ]."""
+        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], exact energy [fJ]."""
         return self.recorded(point, "groups")
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:

@@ -49,8 +49,19 @@ def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = Fa
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number with this many decimal places; a dash stands for ``None``."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    """A number with so many decimal places; a dash stands for ``None``.
+
+    A small number that would be written as zero keeps two significant digits.
+
+    Examples
+    --------
+    >>> number(13.12, 1), number(0.0009, 1), number(0.0, 1), number(None, 1)
+    ('13.1', '0.0009', '0.0', '-')
+    """
+    if value is None:
+        return "-"
+    written = f"{value:.{digits}f}"
+    return f"{value:.2g}" if value and not float(written) else written
 
 
 def clock(seconds: float) -> str:

@@ -52,6 +52,7 @@ pub enum Kind {
     MaybeCount,
     Count,
     Float,
+    Energy,
     Text,
 }
 
@@ -62,6 +63,8 @@ pub enum Column {
     MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),
     Floats(Vec<f64>),
+    /// Exact energies [yJ]; a file has them in fJ, with nine decimals.
+    Energies(Vec<u128>),
     Texts(Vec<Arc<str>>),
 }
 
@@ -72,6 +75,7 @@ impl Column {
             Self::MaybeCounts(_) => Kind::MaybeCount,
             Self::Counts(_) => Kind::Count,
             Self::Floats(_) => Kind::Float,
+            Self::Energies(_) => Kind::Energy,
             Self::Texts(_) => Kind::Text,
         }
     }
@@ -83,6 +87,7 @@ impl Column {
             Self::MaybeCounts(cells) => cells.len(),
             Self::Counts(cells) => cells.len(),
             Self::Floats(cells) => cells.len(),
+            Self::Energies(cells) => cells.len(),
             Self::Texts(cells) => cells.len(),
         }
     }

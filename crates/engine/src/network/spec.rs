@@ -48,29 +48,44 @@ pub struct RouterSpec {
     pub hold_switch: bool,
 }
 
-/// Prices of one power state of one channel.
+/// Exact prices of one power state of one channel, in yoctojoules: 1 yJ is 10^-24 J, or 10^-9 fJ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatePrice {
-    /// Energy per cycle spent in the state [fJ].
-    pub static_fj_per_cycle: u64,
-    /// Energy per flit sent in the state, on top [fJ].
-    pub flit_fj: u64,
+    /// Energy per cycle spent in the state [1 / [`StatePrices::parts`] of a yJ].
+    pub static_parts_per_cycle: u128,
+    /// Energy per flit sent in the state, on top [yJ].
+    pub flit_yj: u128,
 }
 
-/// Prices of a channel by power state, indexed by `LinkState as usize`; `None` where the power model names no price.
-pub type StatePrices = [Option<StatePrice>; LinkState::COUNT];
+/// Exact prices of a channel by power state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatePrices {
+    /// Indexed by `LinkState as usize`; `None` where the power model names no price.
+    pub by_state: [Option<StatePrice>; LinkState::COUNT],
+    /// The common denominator of the static energies: 1, or a divisor of [`Rate::cycles`].
+    pub parts: u32,
+}
+
+impl StatePrices {
+    /// No state has a price.
+    pub const NONE: Self = Self { by_state: [None; LinkState::COUNT], parts: 1 };
+
+    pub fn of(&self, state: LinkState) -> Option<StatePrice> {
+        self.by_state[state as usize]
+    }
+}
 
 /// What each router costs beside its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RouterPrice {
-    /// Energy per cycle in which some port is not off [fJ].
-    pub static_fj_per_cycle: u64,
-    /// Energy per cycle in which all ports are off [fJ]; `None`: as in any other cycle, and such cycles are not counted.
-    pub asleep_fj_per_cycle: Option<u64>,
-    /// Energy per cycle of each port whose outgoing channel is not off [fJ].
-    pub port_fj_per_cycle: u64,
-    /// Energy per flit that crosses the router [fJ].
-    pub flit_fj: u64,
+    /// Energy per cycle in which some port is not off [yJ].
+    pub static_yj_per_cycle: u128,
+    /// Energy per cycle in which all ports are off [yJ]; `None`: as in any other cycle, and such cycles are not counted.
+    pub asleep_yj_per_cycle: Option<u128>,
+    /// Energy per cycle of each port whose outgoing channel is not off [yJ].
+    pub port_yj_per_cycle: u128,
+    /// Energy per flit that crosses the router [yJ].
+    pub flit_yj: u128,
 }
 
 /// Default seed.
@@ -138,7 +153,7 @@ impl Spec {
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::default(),
-            prices: vec![[None; LinkState::COUNT]; links.len()],
+            prices: vec![StatePrices::NONE; links.len()],
             router_price: None,
             bundles: Vec::new(),
             phases: Phases::default(),

@@ -34,7 +34,7 @@ pub fn numbers_in(table: &Table, name: &str) -> Vec<Option<u64>> {
         Column::Counts(cells) => cells.iter().map(|&cell| Some(cell)).collect(),
         Column::MaybeCounts(cells) => cells.clone(),
         Column::MaybeNumbers(cells) => cells.iter().map(|cell| cell.map(u64::from)).collect(),
-        Column::Floats(_) | Column::Texts(_) => panic!("{name} has no whole numbers"),
+        Column::Floats(_) | Column::Energies(_) | Column::Texts(_) => panic!("{name} has no whole numbers"),
     }
 }
 
