@@ -49,8 +49,8 @@ def test_nodes_may_differ_in_terminals() -> None:
 def test_any_node_has_a_name() -> None:
     graph = nx.grid_2d_graph(2, 3)  # nodes are pairs
     point = weft.load(SCENARIO, topology=graph, terminals_per_router=1).points[0]
-    names = point.explain_routing(0, 5)["router_names"]
-    assert (names["0"], names["5"]) == ("(0, 0)", "(1, 2)")
+    explained = point.explain_routing(0, 5)
+    assert (explained["from"]["router"], explained["to"]["router"]) == ("(0, 0)", "(1, 2)")
 
 
 def test_the_hash_is_that_of_the_network() -> None:

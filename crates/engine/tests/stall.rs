@@ -1,7 +1,7 @@
 //! A network that can stall is refused before it runs, and one that does stall ends in bounded time with the reason.
 
 use crate::integration::common::*;
-use weft_engine::outcome::{Cause, Ending, Waiting};
+use weft_engine::outcome::{Cause, Ending};
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::spec::{Execution, FlowControl};
 use weft_engine::{Spec, imply};
@@ -81,7 +81,7 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
             assert_eq!(spec.graph.ports(waiting.at.router)[port as usize].peer, far);
         }
     }
-    stall.wait_for.iter().map(Waiting::to_string).collect()
+    stall.wait_for.iter().map(|waiting| waiting.in_words(&spec.graph)).collect()
 }
 
 #[test]

@@ -92,12 +92,12 @@ fn another_link_or_router_takes_the_place_of_one_that_fails() {
     ] {
         for routing in ASCENTS {
             let elastic = steadily(fat_tree(routing, QUICK, &[broken(what, None)]), 0.02);
-            assert_eq!(elastic.dropped_packets, 0, "{what} {routing}: all are delivered from cycle 2,000 on");
+            assert_eq!(elastic.dropped_packets, 0, "{what:?} {routing}: all are delivered from cycle 2,000 on");
             let mut on = links_in_the_end(&elastic);
             let mut expected = tree.clone();
             on.sort_unstable();
             expected.sort_unstable();
-            assert_eq!(on, expected, "{what} {routing}");
+            assert_eq!(on, expected, "{what:?} {routing}");
         }
     }
 }
@@ -110,9 +110,9 @@ fn at_every_load_at_least_the_share_of_always_on_is_delivered_after_the_fault() 
                 [QUICK, ALWAYS_ON].map(|policy| steadily(fat_tree(routing, policy, &[broken(what, None)]), load));
             let shares = [&elastic, &always].map(lost);
             // while the widths change, packets that chose a link before a fault of its path was known are lost: none here
-            assert!(shares[0] <= shares[1], "{what} {routing} at {load}: {shares:?} lost");
+            assert!(shares[0] <= shares[1], "{what:?} {routing} at {load}: {shares:?} lost");
             let share = accepted(&elastic) / accepted(&always);
-            assert!(share > 0.98, "{what} {routing} at {load}: accepts {share} of what all links carry");
+            assert!(share > 0.98, "{what:?} {routing} at {load}: accepts {share} of what all links carry");
         }
     }
 }
@@ -155,7 +155,7 @@ fn after_a_fault_that_returns_no_link_stays_between_on_and_off_and_the_first_tre
             spec.traffic.jobs[0].phases = vec![at(0, 0.4), at(1200, 0.02)];
             phases(&mut spec, 0, 10_000);
             let out = run(&spec);
-            let what = format!("{what} {routing}");
+            let what = format!("{what:?} {routing}");
             assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
             dropped += out.dropped_packets;
             let mut on = links_in_the_end(&out);

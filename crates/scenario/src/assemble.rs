@@ -48,8 +48,7 @@ impl Scenario {
         let grouping = self.power.groups.as_ref().map(|groups| groups.on(&graph)).transpose()?;
         let managed: Vec<bool> = graph.class_names().iter().map(|class| self.manages(class)).collect();
         let faults = self.faults.iter().enumerate();
-        let faults =
-            faults.map(|(k, fault)| fault.spec(k, &clock, graph.class_names())).collect::<Result<Vec<_>, _>>()?;
+        let faults = faults.map(|(k, fault)| fault.spec(k, &clock, &graph)).collect::<Result<Vec<_>, _>>()?;
         let fault_times = match &self.fault_model {
             // nothing fails: the default times, which are no whole cycles of every length, are not used
             None if faults.is_empty() => FaultTimes::default(),

@@ -1,6 +1,7 @@
 //! The table of channels: one row per direction of each link, over the measured window; written as Parquet.
 
 use crate::energy::Energy;
+use crate::routers;
 use crate::table::write_parts;
 use parquet::errors::ParquetError;
 use std::io::Write;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use weft_engine::outcome::ChannelCount;
 use weft_engine::power::LinkState;
 use weft_engine::recording::Column;
+use weft_topology::Graph;
 
 /// One direction of a link.
 #[derive(Debug, Clone)]
@@ -23,6 +25,8 @@ pub struct Channel {
 #[derive(Debug, Clone)]
 pub struct Channels {
     pub rows: Vec<Channel>,
+    /// The network, for the names of the routers.
+    pub graph: Arc<Graph>,
     /// Length of the window, in cycles.
     pub window: u64,
 }
@@ -33,18 +37,20 @@ const PART: usize = 1 << 20;
 impl Channels {
     /// The columns of some rows, the first of which is number `first`: names and values. `from_port` of an injection channel
     /// and `to_port` of an ejection channel are null, since that end is the `terminal`.
-    fn columns(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
+    pub fn part(&self, first: usize, rows: &[Channel]) -> Vec<(String, Column)> {
         let maybe =
             |of: fn(&ChannelCount) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|r| of(&r.count)).collect());
+        let router =
+            |of: fn(&ChannelCount) -> Option<u32>| routers::column(&self.graph, rows.iter().map(|r| of(&r.count)));
         let energy = |of: fn(&Energy) -> u128| Column::Energies(rows.iter().map(|row| of(&row.energy)).collect());
         let flits = |row: &Channel| row.count.flits.iter().sum::<u64>();
         let utilisation = |row: &Channel| flits(row) as f64 / self.window.max(1) as f64 / row.bandwidth;
         let mut columns = vec![
             ("channel".to_owned(), Column::Counts((first as u64..(first + rows.len()) as u64).collect())),
             ("link_class".to_owned(), Column::Texts(rows.iter().map(|row| row.link_class.clone()).collect())),
-            ("from_router".to_owned(), maybe(|count| count.from)),
+            ("from_router".to_owned(), router(|count| count.from)),
             ("from_port".to_owned(), maybe(|count| count.from.map(|_| count.from_port))),
-            ("to_router".to_owned(), maybe(|count| count.to)),
+            ("to_router".to_owned(), router(|count| count.to)),
             ("to_port".to_owned(), maybe(|count| count.to.map(|_| count.to_port))),
             ("terminal".to_owned(), maybe(terminal)),
             ("bandwidth".to_owned(), Column::Floats(rows.iter().map(|row| row.bandwidth).collect())),
@@ -67,7 +73,7 @@ impl Channels {
     /// Writes the table as a Parquet file.
     pub fn write<W: Write + Send>(&self, out: W) -> Result<(), ParquetError> {
         let parts = self.rows.chunks(PART).enumerate();
-        write_parts("channels", parts.map(|(k, rows)| self.columns(k * PART, rows)), out)
+        write_parts("channels", parts.map(|(k, rows)| self.part(k * PART, rows)), out)
     }
 }
 

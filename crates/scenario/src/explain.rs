@@ -1,5 +1,6 @@
 //! Facts of a network and the paths of its packets, for `weft explain`.
 
+use crate::routers;
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::paths::Explanation;
@@ -31,6 +32,8 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
         // physical rings, each over every router once
         "rings": graph.structure().rings.len(),
         "terminals": graph.terminals(),
+        // how many trunks of parallel links there are, by the number of links in one
+        "trunks": Map::from_iter(graph.trunks_by_width().into_iter().map(|(width, count)| (width.to_string(), json!(count)))),
         "radix_ports": graph.radix(),
         "degree_min_links": degrees.least,
         "degree_max_links": degrees.most,
@@ -49,16 +52,7 @@ pub(crate) fn network_facts(name: &str, graph: &Graph) -> Map<String, Value> {
     if let Value::Object(facts) = facts { facts } else { Map::new() }
 }
 
-/// The paths between two terminals, with what a file calls the routers on them.
+/// The paths between two terminals.
 pub(crate) fn routing(spec: &Spec, explained: &Explanation) -> Value {
-    let mut value = json!(explained);
-    if let Some(names) = spec.graph.router_names() {
-        let hops = explained.paths.iter().flat_map(|path| &path.hops);
-        let candidates = explained.choices.iter().flat_map(|choice| &choice.candidates);
-        let met = hops.flat_map(|hop| [hop.router, hop.next_router]).chain(candidates.filter_map(|c| c.next_router));
-        let met = met.chain([explained.from.router, explained.to.router]);
-        let named = met.map(|router| (router.to_string(), json!(names[router as usize])));
-        value["router_names"] = Value::Object(named.collect());
-    }
-    value
+    routers::rename(json!(explained), &spec.graph)
 }

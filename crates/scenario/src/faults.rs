@@ -3,26 +3,28 @@
 use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::diagnostic::suggestion;
+use crate::routers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_engine::Spec;
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Fault, Part};
+use weft_topology::{Graph, RouterName};
 use weft_units::{Refusal, Time};
 
 /// A link or a router that fails, and may return.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultConfig {
-    /// The routers of the link that fails.
+    /// The routers of the link that fails: numbers, or ids of a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<[u32; 2]>,
+    pub link: Option<[RouterName; 2]>,
     /// Link class: of the links between these routers only those of this class fail. If it is left out, all of them do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The router that fails, in place of a link.
+    /// The router that fails, in place of a link: its number, or its id in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub router: Option<u32>,
+    pub router: Option<RouterName>,
     /// When it fails [time]; 0: it is broken from the start.
     pub at: Time,
     /// When it works again [time]; never if left out.
@@ -31,15 +33,19 @@ pub struct FaultConfig {
 }
 
 impl FaultConfig {
-    /// Fault number `k` in cycles, in a network with these link classes.
-    pub(crate) fn spec(&self, k: usize, clock: &Clock, classes: &[String]) -> Result<Fault, Refusal> {
+    /// Fault number `k` in cycles, in this network.
+    pub(crate) fn spec(&self, k: usize, clock: &Clock, graph: &Graph) -> Result<Fault, Refusal> {
         let cycles = |time: Time, key: &str| clock.cycles(time, &format!("faults.{k}.{key}"));
-        let what = match (self.link, self.router) {
-            (Some(link), None) => match &self.class {
-                Some(class) => Part::LinkOfClass(link, number(class, classes, k)?),
-                None => Part::Link(link),
-            },
-            (None, Some(router)) if self.class.is_none() => Part::Router(router),
+        let find = |name: &RouterName, key: &str| routers::find(graph, name, &format!("faults.{k}.{key}"));
+        let what = match (&self.link, &self.router) {
+            (Some([a, b]), None) => {
+                let link = [find(a, "link")?, find(b, "link")?];
+                match &self.class {
+                    Some(class) => Part::LinkOfClass(link, number(class, graph.class_names(), k)?),
+                    None => Part::Link(link),
+                }
+            }
+            (None, Some(router)) if self.class.is_none() => Part::Router(find(router, "router")?),
             (None, Some(_)) => {
                 let what = "a router fails with all of its links, whatever their class";
                 return Err(Refusal::new(format!("faults.{k}.class"), what, "leave class out, or write link: [0, 1]"));

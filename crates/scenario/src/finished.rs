@@ -12,6 +12,7 @@ use crate::periods;
 use crate::point::Point;
 use crate::queues::queues;
 use crate::recovery;
+use crate::routers;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use weft_engine::Spec;
 use weft_engine::outcome::{Cause, Ending, JobOutcome, Outcome, Queue, Waiting};
 use weft_engine::recording::{RecordingConfig, Table};
 use weft_engine::spec::Job;
+use weft_topology::Graph;
 use weft_units::{InputFile, Refusal};
 
 /// The results of a run.
@@ -52,7 +54,7 @@ impl Finished {
             })
         };
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
-        let channels = Channels { rows, window: outcome.window };
+        let channels = Channels { rows, graph: spec.graph.clone(), window: outcome.window };
         let mut summary = identity(point, spec, outcome);
         let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)?).collect();
         summary.insert("warnings".to_owned(), json!(warnings));
@@ -78,18 +80,22 @@ impl Finished {
         summary.insert("latency_histogram".to_owned(), json!(pairs(&outcome.latency)));
         if let Ending::Stalled(stall) = &outcome.ending {
             summary.insert("stall_packets".to_owned(), json!(stall.packets));
-            summary.insert("stall_wait_for".to_owned(), stall.wait_for.iter().map(waiting).collect());
+            summary.insert(
+                "stall_wait_for".to_owned(),
+                stall.wait_for.iter().map(|each| waiting(each, &spec.graph)).collect(),
+            );
         }
         let stalled = match &outcome.ending {
             Ending::Stalled(stall) => Some(format!(
                 "stalled at cycle {}: {} packets can never move again\n{}",
                 stall.cycle,
                 stall.packets,
-                stall.wait_for.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+                stall.wait_for.iter().map(|each| each.in_words(&spec.graph)).collect::<Vec<_>>().join("\n")
             )),
             _ => None,
         };
-        let mut recorded = outcome.recorded.clone();
+        let named = |(name, table): &(&'static str, Table)| (*name, routers::named(table.clone(), &spec.graph));
+        let mut recorded: Vec<_> = outcome.recorded.iter().map(named).collect();
         if let Some(groups) = &point.scenario.power.groups {
             recorded.push(("groups", groups.on(&spec.graph)?.table(&channels, &outcome.asleep, spec)));
         }
@@ -98,7 +104,7 @@ impl Finished {
             summary: Value::Object(summary),
             channels,
             recorded,
-            journeys: json!(outcome.journeys),
+            journeys: routers::rename(json!(outcome.journeys), &spec.graph),
             stalled,
             scenario_yaml,
             inputs,
@@ -282,8 +288,8 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
 }
 
 /// A packet of a stalled network, and what it waits for.
-fn waiting(waiting: &Waiting) -> Value {
-    let queue = |q: &Queue| json!({ "router": q.router, "port": q.port, "vc": q.vc });
+fn waiting(waiting: &Waiting, graph: &Graph) -> Value {
+    let queue = |q: &Queue| json!({ "router": routers::value(graph, q.router), "port": q.port, "vc": q.vc });
     let output = match waiting.cause {
         Cause::NoRoom { port, .. } | Cause::Closed { port, .. } => Some(port),
         Cause::Held { .. } | Cause::Behind { .. } => None,

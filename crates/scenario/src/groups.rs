@@ -5,6 +5,7 @@
 use crate::channels::{Channel, Channels};
 use crate::energy::{Energy, RouterCycles, RouterEnergy, on_cycles};
 use crate::name::check_line;
+use crate::routers::RouterSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,14 +28,14 @@ const PATH: &str = "power.groups";
 pub struct Groups {
     /// What a group is.
     pub by: By,
-    /// With `by: cabinet`: routers of a cabinet. The first has routers 0 to N - 1, and so on; the last may have fewer.
+    /// With `by: cabinet`: routers of a cabinet. The first has the first N routers, and so on; the last may have fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub routers_per_cabinet: Option<u32>,
-    /// With `by: cabinet`: cabinets by name, each with the ranges of its routers: [first, last], both included. Routers that
-    /// no cabinet names are in no group.
+    /// With `by: cabinet`: cabinets by name, each with its routers: names, and ranges [first, last] of numbers, both
+    /// included. Routers that no cabinet names are in no group.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub cabinets: BTreeMap<String, Vec<[u32; 2]>>,
+    pub cabinets: BTreeMap<String, Vec<RouterSet>>,
 }
 
 /// What a group is.
@@ -70,7 +71,7 @@ impl Groups {
             ),
             (By::Trunk, None, false) => trunks(graph),
             (By::Router, None, false) => {
-                Ok(cabinets((0..graph.routers()).map(|r| (r.to_string(), vec![[r, r]])), graph))
+                Ok(cabinets((0..graph.routers()).map(|r| (graph.router_name(r).into_owned(), vec![r])), graph))
             }
             (By::Cabinet, None, false) => {
                 let what = "the groups are cabinets, and nothing says which routers are in one";
@@ -86,14 +87,13 @@ impl Groups {
             }
             (By::Cabinet, Some(size), false) => {
                 let firsts = (0..graph.routers()).step_by(size as usize);
-                let range = |first: u32| [first, first.saturating_add(size - 1).min(graph.routers() - 1)];
-                let named = |[first, last]: [u32; 2]| (format!("{first}-{last}"), vec![[first, last]]);
-                Ok(cabinets(firsts.map(range).map(named), graph))
+                let named = |first: u32| {
+                    let last = first.saturating_add(size - 1).min(graph.routers() - 1);
+                    (graph.link_name(first, last), (first..=last).collect())
+                };
+                Ok(cabinets(firsts.map(named), graph))
             }
-            (By::Cabinet, None, true) => {
-                check_cabinets(&self.cabinets, graph)?;
-                Ok(cabinets(self.cabinets.clone().into_iter(), graph))
-            }
+            (By::Cabinet, None, true) => Ok(cabinets(check_cabinets(&self.cabinets, graph)?.into_iter(), graph)),
         }
     }
 }
@@ -112,51 +112,50 @@ fn trunks(graph: &Graph) -> Result<Grouping, Refusal> {
     Ok(Grouping {
         channels: ends.iter().map(|ends| pair(ends).and_then(|pair| pairs.binary_search(&pair).ok())).collect(),
         routers: vec![None; graph.routers() as usize],
-        names: pairs.into_iter().map(|(a, b)| format!("{a}-{b}").into()).collect(),
+        names: pairs.into_iter().map(|(a, b)| graph.link_name(a, b).into()).collect(),
     })
 }
 
-/// Groups of routers, by name and ranges that have been checked.
-fn cabinets(named: impl Iterator<Item = (String, Vec<[u32; 2]>)>, graph: &Graph) -> Grouping {
+/// Groups of routers, by name.
+fn cabinets(named: impl Iterator<Item = (String, Vec<u32>)>, graph: &Graph) -> Grouping {
     let mut routers = vec![None; graph.routers() as usize];
     let mut names: Vec<Arc<str>> = Vec::new();
-    for (group, (name, ranges)) in named.enumerate() {
+    for (group, (name, own)) in named.enumerate() {
         names.push(name.into());
-        let own = ranges.into_iter().flat_map(|[first, last]| first..=last);
-        own.for_each(|router| routers[router as usize] = Some(group));
+        own.into_iter().for_each(|router| routers[router as usize] = Some(group));
     }
     // an injection channel belongs to the router of its terminal
     let of = |ends: ChannelEnds| ends.from.or(ends.to).and_then(|router| routers[router as usize]);
     Grouping { channels: channel_ends(graph).into_iter().map(of).collect(), routers, names }
 }
 
-/// Refuses cabinets without routers, with routers that there are not, and those that share one.
-fn check_cabinets(named: &BTreeMap<String, Vec<[u32; 2]>>, graph: &Graph) -> Result<(), Refusal> {
+/// The routers of each cabinet. Refuses cabinets without routers, with routers that there are not, and those that share
+/// one.
+fn check_cabinets(named: &BTreeMap<String, Vec<RouterSet>>, graph: &Graph) -> Result<Vec<(String, Vec<u32>)>, Refusal> {
     let path = format!("{PATH}.cabinets");
-    let most = graph.routers() - 1;
+    let mut cabinets = Vec::with_capacity(named.len());
     let mut owners: Vec<Option<&str>> = vec![None; graph.routers() as usize];
-    for (name, ranges) in named {
+    for (name, sets) in named {
         check_line(&path, name)?;
         let path = format!("{path}.{name}");
         if name == NO_GROUP {
             return Err(Refusal::new(path, "the table has a row of this name for the rest", "write another name"));
         }
-        if ranges.is_empty() {
+        if sets.is_empty() {
             let what = format!("the cabinet `{name}` has no routers, so it has no channels");
-            return Err(Refusal::new(
-                path,
-                what,
-                format!("write ranges of routers, such as [[0, {most}]], or leave it out"),
-            ));
+            let such = match graph.router_names() {
+                Some(ids) => format!("[{}]", ids[0]),
+                None => format!("[[0, {}]]", graph.routers() - 1),
+            };
+            return Err(Refusal::new(path, what, format!("write its routers, such as {such}, or leave it out")));
         }
-        for (place, &[first, last]) in ranges.iter().enumerate() {
+        let mut own = Vec::new();
+        for (place, set) in sets.iter().enumerate() {
             let path = format!("{path}.{place}");
-            if first > last || last > most {
-                let what = format!("no range of the {} routers: {first} to {last}", graph.routers());
-                return Err(Refusal::new(path, what, format!("write [first, last] within 0 to {most}")));
-            }
-            for router in first..=last {
+            for router in set.of(graph, &path)? {
+                own.push(router);
                 if let Some(other) = owners[router as usize].replace(name) {
+                    let router = graph.router_name(router);
                     let what = match other == name {
                         true => format!("the cabinet `{name}` names router {router} twice"),
                         false => format!("router {router} is in the cabinets `{other}` and `{name}`"),
@@ -165,8 +164,9 @@ fn check_cabinets(named: &BTreeMap<String, Vec<[u32; 2]>>, graph: &Graph) -> Res
                 }
             }
         }
+        cabinets.push((name.clone(), own));
     }
-    Ok(())
+    Ok(cabinets)
 }
 
 /// The sets of channels whose common sleep a run counts: those of each router (all channels that leave it or reach it),

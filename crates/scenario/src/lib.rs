@@ -41,6 +41,7 @@ mod prices;
 mod queues;
 mod recordings;
 mod recovery;
+mod routers;
 mod save;
 mod scalar;
 mod schema;
@@ -67,6 +68,7 @@ pub use placement::{Count, Placement, Rest};
 pub use point::Point;
 pub use prices::{Price, Prices, RouterPrice};
 pub use recordings::{Recordings, recordings};
+pub use routers::RouterSet;
 pub use schema::{examples, models, schema};
 pub use warnings::Warning;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
@@ -74,6 +76,7 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
 /// 12: energies are exact, also where a price is no whole number of femtojoules per cycle or flit (it was rounded to one), and
 /// tables have them as decimals; ideal links of more than one flit per cycle draw power for parts of a cycle, too.
+/// Tables, lives of packets and stalls name a router of a graph file by its id (until then by its place in the file).
 /// 9: `saturated` under a policy that repeats itself is judged by whole periods, and null where there is none; a load beside
 /// batches is judged with `stop: complete`, too. `queues_settled` leaves out what packets wait for links that sleep, and loads
 /// that follow the network. 8: `saturated` of loads that burst is judged by what was offered (it was false unless the drain failed), and null where

@@ -12,6 +12,7 @@ pub(crate) fn network(name: &str, spec: &Spec) -> Value {
     let between = ports.filter(|port| matches!(port.peer, Peer::Router { .. })).count();
     let mut network = Map::from_iter([("topology".to_owned(), json!(name))]);
     network.extend(places(graph));
+    network.insert("router_count".to_owned(), json!(graph.routers()));
     // link classes between routers
     network.insert("bandwidths".to_owned(), Value::Object(between_routers(spec).collect()));
     // each terminal sends on one and receives on one

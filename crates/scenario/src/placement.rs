@@ -1,7 +1,9 @@
 //! Where jobs run: the terminals of each, in the order of its ranks.
 
+use crate::routers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_topology::{Graph, Peer, RouterName};
 use weft_traffic::{below, stream};
 use weft_units::Refusal;
 
@@ -16,6 +18,8 @@ pub enum Placement {
     Range([u32; 2]),
     /// These terminals, in this order.
     List(Vec<u32>),
+    /// All terminals of these routers, router by router: numbers, or ids of a graph file.
+    Routers(Vec<RouterName>),
     /// Terminals drawn at random, in random order, from those that no range and no list names.
     Random(Count),
     /// All terminals that no other job has.
@@ -38,7 +42,8 @@ pub struct Rest {}
 
 /// The terminals of all jobs (name and placement): those named first, then random ones in the order of the jobs, then the
 /// rest. That no terminal is named twice is checked later.
-pub(crate) fn place(jobs: &[(&str, &Placement)], terminals: u32, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
+pub(crate) fn place(jobs: &[(&str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
+    let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");
     let mut places = vec![Vec::new(); jobs.len()];
     let mut free = vec![true; terminals as usize];
@@ -51,6 +56,7 @@ pub(crate) fn place(jobs: &[(&str, &Placement)], terminals: u32, seed: u64) -> R
             }
             Placement::Range([from, to]) => (*from..=*to).collect(),
             Placement::List(list) => list.clone(),
+            Placement::Routers(names) => of_routers(names, graph, &format!("{}.routers", path(j)))?,
             Placement::Random(_) | Placement::Rest(_) => continue,
         };
         for &t in &places[j] {
@@ -95,12 +101,35 @@ pub(crate) fn place(jobs: &[(&str, &Placement)], terminals: u32, seed: u64) -> R
     Ok(places)
 }
 
+/// The terminals of routers. Refuses routers that there are not, and those without terminals.
+fn of_routers(names: &[RouterName], graph: &Graph, path: &str) -> Result<Vec<u32>, Refusal> {
+    let mut terminals = Vec::new();
+    for (k, name) in names.iter().enumerate() {
+        let path = format!("{path}.{k}");
+        let router = routers::find(graph, name, &path)?;
+        let own = graph.ports(router).iter().filter_map(|port| match port.peer {
+            Peer::Terminal(terminal) => Some(terminal),
+            Peer::Router { .. } | Peer::Unused => None,
+        });
+        let before = terminals.len();
+        terminals.extend(own);
+        if terminals.len() == before {
+            let what = format!("router {name} has no terminals, so no rank can run there");
+            return Err(Refusal::new(path, what, "name routers that have terminals"));
+        }
+    }
+    Ok(terminals)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_terminal_has_one_job_whatever_is_drawn() {
+        let ring = r#"{"torus": {"widths": [5], "terminals_per_router": 4}}"#;
+        let ring: weft_topology::TopologyConfig = serde_json::from_str(ring).expect("a torus");
+        let graph = ring.build("topology").expect("a graph");
         for seed in 0..20 {
             let placements = [
                 Placement::Random(Count { count: 5 }),
@@ -110,7 +139,7 @@ mod tests {
                 Placement::Random(Count { count: 4 }),
             ];
             let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement)).collect();
-            let places = place(&jobs, 20, seed).expect("20 are enough");
+            let places = place(&jobs, &graph, seed).expect("20 are enough");
             // 20 terminals without 4 of the range, 2 of the list and 5 + 4 drawn ones
             assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);
             let mut all: Vec<_> = places.concat();

@@ -144,6 +144,8 @@ fn described(name: &str, info: &TableInfo, examples: &[RecordingConfig]) -> Valu
             Kind::Float => "number",
             Kind::Energy => "decimal number",
             Kind::Text => "text",
+            Kind::MaybeText => "text or null",
+            Kind::Router => "whole number or null; text if an id of the graph file is no number",
         };
         json!({ "name": heading.name, "cells": cells, "unit": heading.unit, "meaning": heading.meaning })
     };

@@ -335,12 +335,13 @@ fn failed(spec: &Spec, episode: &Episode) -> String {
     let within = |at: u64| at >= episode.from && episode.until.is_none_or(|until| at < until);
     let mut faults: Vec<_> = spec.faults.iter().filter(|fault| within(fault.at)).collect();
     faults.sort_by_key(|fault| fault.at);
+    let link = |[a, b]: [u32; 2]| spec.graph.link_name(a, b);
     let words = faults.iter().take(NAMED).map(|fault| match fault.what {
-        Part::Link([a, b]) => format!("link {a}-{b}"),
-        Part::LinkOfClass([a, b], class) => {
-            format!("{} link {a}-{b}", spec.graph.class_names()[usize::from(class)])
+        Part::Link(ends) => format!("link {}", link(ends)),
+        Part::LinkOfClass(ends, class) => {
+            format!("{} link {}", spec.graph.class_names()[usize::from(class)], link(ends))
         }
-        Part::Router(router) => format!("router {router}"),
+        Part::Router(router) => format!("router {}", spec.graph.router_name(router)),
     });
     let named = words.collect::<Vec<_>>().join(", ");
     if faults.len() > NAMED { format!("{named} and {} more", faults.len() - NAMED) } else { named }

@@ -54,11 +54,12 @@ fn field(name: &str, column: &Column) -> Result<Arc<Type>, ParquetError> {
                 .with_scale(ENERGY_DECIMALS as i32);
             return Ok(Arc::new(decimal.with_repetition(Repetition::REQUIRED).build()?));
         }
-        Column::MaybeNumbers(_) => (Physical::INT32, ConvertedType::NONE, Repetition::OPTIONAL),
+        Column::MaybeNumbers(_) | Column::Routers(_) => (Physical::INT32, ConvertedType::NONE, Repetition::OPTIONAL),
         Column::MaybeCounts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::OPTIONAL),
         Column::Counts(_) => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
         Column::Floats(_) => (Physical::DOUBLE, ConvertedType::NONE, Repetition::REQUIRED),
         Column::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::REQUIRED),
+        Column::MaybeTexts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8, Repetition::OPTIONAL),
     };
     let field = Type::primitive_type_builder(name, physical).with_converted_type(meaning);
     Ok(Arc::new(field.with_repetition(repetition).build()?))
@@ -72,7 +73,7 @@ fn write_cells<W: Write + Send>(
         return Err(ParquetError::General("more columns than the schema has".to_owned()));
     };
     match column {
-        Column::MaybeNumbers(values) => {
+        Column::MaybeNumbers(values) | Column::Routers(values) => {
             let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
             let present: Vec<i32> = values.iter().flatten().map(|value| value.cast_signed()).collect();
             writer.typed::<Int32Type>().write_batch(&present, Some(&levels), None)?
@@ -95,6 +96,11 @@ fn write_cells<W: Write + Send>(
         Column::Texts(values) => {
             let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(&**value)).collect();
             writer.typed::<ByteArrayType>().write_batch(&values, None, None)?
+        }
+        Column::MaybeTexts(values) => {
+            let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+            let present: Vec<ByteArray> = values.iter().flatten().map(|value| ByteArray::from(&**value)).collect();
+            writer.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?
         }
     };
     writer.close()

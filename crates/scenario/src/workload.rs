@@ -234,7 +234,7 @@ impl Scenario {
     fn plans(&self, graph: &Graph) -> Result<Vec<Plan<'_>>, Refusal> {
         let traffic = &self.traffic;
         let places: Vec<_> = traffic.jobs.iter().map(|job| (&*job.name, &job.terminals)).collect();
-        let places = place(&places, graph.terminals(), self.seed)?;
+        let places = place(&places, graph, self.seed)?;
         let jobs = traffic.jobs.iter().zip(places).enumerate();
         jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect()
     }

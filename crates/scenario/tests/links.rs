@@ -31,7 +31,8 @@ fn terminal_links_are_short_unless_someone_says_otherwise() {
 fn a_graph_file_says_how_long_its_links_are() {
     let text = "topology: {graph: {file: ring.anynet}}\nrouting: shortest_path\n\
                 traffic: {pattern: uniform, load: 0.1}\nlinks: {default: {latency: 4cycles}}\n";
-    let ring = "router 0 node 0 router 1 15 router 2\nrouter 1 node 1 router 0 15 router 2 8\nrouter 2 node 2 router 1 8\n";
+    let ring =
+        "router 0 node 0 router 1 15 router 2\nrouter 1 node 1 router 0 15 router 2 8\nrouter 2 node 2 router 1 8\n";
     let attached = vec![("ring.anynet".to_owned(), ring.as_bytes().to_vec())];
     let point = &expand_with("a.yaml", text, &[], attached.clone()).expect("sound")[0];
     for (class, cycles) in [("latency15", "15cycles"), ("latency8", "8cycles"), ("link", "4cycles")] {

@@ -19,6 +19,7 @@ mod recordings;
 mod recovery;
 mod refusal;
 mod remedies;
+mod router_names;
 mod run;
 mod scenario;
 mod set_times;

@@ -15,7 +15,7 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from weft.api.sweep import Sweep
     from weft.cli.arguments import Commands
@@ -138,13 +138,8 @@ def _distances(routers: list[int], terminals: list[int]) -> list[str]:
 
 
 def _routing(facts: dict[str, Any]) -> list[str]:
-    names = facts.get("router_names", {})
-
-    def name(router: int) -> str:
-        return str(names.get(str(router), router))
-
     ends = " to ".join(
-        f"terminal {end['terminal']} (port {end['port']} of router {name(end['router'])})"
+        f"terminal {end['terminal']} (port {end['port']} of router {end['router']})"
         for end in (facts["from"], facts["to"])
     )
     classes = "; ".join(
@@ -153,13 +148,13 @@ def _routing(facts: dict[str, Any]) -> list[str]:
     return [
         f"{facts['routing']} from {ends}, {_plural(facts['distance'], 'hop')} apart",
         f"VCs of each VC class: {classes}",
-        *_choices(facts["choices"], name),
+        *_choices(facts["choices"]),
         "",
-        *_paths(facts, name),
+        *_paths(facts),
     ]
 
 
-def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[str]:
+def _choices(choices: list[dict[str, Any]]) -> list[str]:
     """What the routing compares at each router; routers at which it compares the same are listed together."""
     places: dict[str, list[int]] = {}
     alike = {}
@@ -167,19 +162,19 @@ def _choices(choices: list[dict[str, Any]], name: Callable[[int], str]) -> list[
         key = json.dumps([choice["router"], choice["rule"], choice["candidates"]])
         places.setdefault(key, []).append(choice["hop"] + 1)
         alike[key] = choice
-    lines = [line for key, hops in places.items() for line in ["", *_choice(alike[key], hops, name)]]
+    lines = [line for key, hops in places.items() for line in ["", *_choice(alike[key], hops)]]
     if lines:
         lines += ["", "q: what the sensor of the routing reads [flits]; idle: the cost while every queue is empty"]
     return lines
 
 
-def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str]) -> list[str]:
+def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
     """What the routing compares at a router, with one line for all candidates that look alike."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
             str(each["port"]),
-            "its terminal" if each["next_router"] is None else name(each["next_router"]),
+            "its terminal" if each["next_router"] is None else str(each["next_router"]),
             str(each["class"]),
             str(count),
             str(each["zero_load"]),
@@ -190,7 +185,7 @@ def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str])
     hidden = choice["candidate_count"] - sum(int(row[3]) for row in rows)
     when = " or ".join(map(str, hops))
     return [
-        f"choice at router {name(choice['router'])}, before hop {when}: {choice['rule']}",
+        f"choice at router {choice['router']}, before hop {when}: {choice['rule']}",
         *(
             f"  {line}"
             for line in columns(["port", "to router", "VC class", "candidates", "idle", "cost"], rows, left=0)
@@ -199,14 +194,14 @@ def _choice(choice: dict[str, Any], hops: list[int], name: Callable[[int], str])
     ]
 
 
-def _paths(facts: dict[str, Any], name: Callable[[int], str]) -> list[str]:
+def _paths(facts: dict[str, Any]) -> list[str]:
     """The paths, one per line."""
     paths = facts["paths"][:_PATHS]
     count, more = facts["path_count"], "" if facts["all_counted"] else "more than "
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     order = ", the shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
-    chains = ["path", "----", *(_chain(path, name, facts["to"]["router"]) for path in paths)]
+    chains = ["path", "----", *(_chain(path, facts["to"]["router"]) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
         f"{what}{order}: router -[port, link, VCs]-> router",
@@ -222,10 +217,10 @@ def _likely(path: dict[str, Any]) -> str:
     return "-" if path["probability"] is None else f"{100 * path['probability']:.3g} %"
 
 
-def _chain(path: dict[str, Any], name: Callable[[int], str], end: int) -> str:
+def _chain(path: dict[str, Any], end: int | str) -> str:
     hops = path["hops"]
-    chain = "".join(f"{name(hop['router'])} -[{hop['port']}, {hop['link']}, {_ranges(hop['vcs'])}]-> " for hop in hops)
-    return f"{chain}{name(end)}" + ("" if path["minimal"] else "  (detour)")
+    chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {_ranges(hop['vcs'])}]-> " for hop in hops)
+    return f"{chain}{end}" + ("" if path["minimal"] else "  (detour)")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

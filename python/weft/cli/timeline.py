@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
         "--routers",
         metavar="ROUTER",
         nargs="+",
-        type=arguments.natural,
+        type=arguments.word,
         default=[],
         help="only links at these routers, and control packets from them, to them and about them",
     )

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from weft.plot import channels, style
+from weft.results.router_places import places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice
 
 # Most rows that a printed column can show; with more routers, several share a cell, which shows their mean.
 _CELLS = 256
+# Most ids beside an axis.
+_NAMED = 8
+_ENDS = ("from_router", "to_router")
 
 
 def figure(choice: Choice) -> Figure:
     """One point. The cell of parallel channels shows their mean."""
     spot = choice.spot()
     frame = channels.between_routers(spot)
-    sender, receiver = (frame[column].cast(int).to_numpy() for column in ("from_router", "to_router"))
+    names = spot.results.network(spot.point)["names"]
+    sender, receiver = (places(frame[column], names) for column in _ENDS)
     together = -(-(int(max(sender.max(), receiver.max())) + 1) // _CELLS)
     cells = channels.mean_map(sender // together, receiver // together, frame["utilisation"].to_numpy())
     drawing = style.canvas(choice.title, [], width=style.COLUMN, height=2.9)
@@ -31,5 +41,18 @@ def figure(choice: Choice) -> Figure:
     axes.set_xlabel(f"To {what}")
     axes.set_ylabel(f"From {what}")
     channels.bar(drawing, image, [axes])
-    drawing.numbers = channels.numbers(cells, ("from_router", "to_router"), together)
+    numbers = channels.numbers(cells, _ENDS, together)
+    if names is not None:
+        _name(axes, names)
+        ids = pl.Series(names, dtype=pl.String)
+        numbers = numbers.with_columns(ids.gather(numbers[column]).alias(column) for column in _ENDS)
+    drawing.numbers = numbers
     return drawing
+
+
+def _name(axes: Axes, names: Sequence[str]) -> None:
+    """Write the ids of a graph file at some places of both axes."""
+    some = range(0, len(names), -(-len(names) // _NAMED))
+    shown = [names[place] for place in some]
+    axes.set_xticks(some, shown, rotation=90)
+    axes.set_yticks(some, shown)

@@ -18,6 +18,7 @@ from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
 from weft.results import notes, of_jobs, soundness
 from weft.results import quantities as q
+from weft.results.router_places import places
 from weft.text.labels import brief, label
 
 if TYPE_CHECKING:
@@ -205,11 +206,17 @@ def _stalls(sources: Sources) -> dict[int, str]:
 
 def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
     """Router and input port of each queue in the wait-for cycle of a stuck point."""
-    return {
-        point: [[each["at"]["router"], each["at"]["port"]] for each in summary["stall_wait_for"]]
-        for point, summary in enumerate(sources.summaries)
-        if summary.get("stall_wait_for")
-    }
+    begin = 0
+    found: dict[int, list[list[int]]] = {}
+    for results in sources.results:
+        for row, summary in enumerate(results.summaries):
+            if stuck := summary.get("stall_wait_for"):
+                routers = pl.Series([each["at"]["router"] for each in stuck])
+                at = places(routers, results.network(row)["names"]).tolist()
+                ports = [each["at"]["port"] for each in stuck]
+                found[begin + row] = [list(queue) for queue in zip(at, ports, strict=True)]
+        begin += len(results)
+    return found
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:

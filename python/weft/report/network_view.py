@@ -14,6 +14,7 @@ from weft.errors import WeftError
 from weft.report import films, pack
 from weft.report.history import Histories
 from weft.report.layout import lay_out
+from weft.results.router_places import placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,15 +56,15 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
     channels : polars.DataFrame
         Channels of a point; if there are more links than can be drawn, those with the most flits are drawn.
     """
-    links = _links(channels)
+    names = network["names"]
+    links = _links(placed(channels, names))
     left_out = max(0, links.height - MOST_LINKS)
     if left_out:
         links = links.sort("flits", descending=True).head(MOST_LINKS).sort("channel")
-    routers = len(network["routers"]) or _routers(channels)
+    routers = network["router_count"]
     ends = [links[name].to_numpy().astype(np.int64) for name in ("from_router", "to_router")]
     drawn = lay_out(network, routers, *ends)
     classes = links["link_class"].unique(maintain_order=True).to_list()
-    names = network["names"]
     page = {
         "topology": network["topology"],
         "kind": network["kind"],
@@ -88,11 +89,6 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
     }
     order = np.concatenate([links["channel"].to_numpy(), links["back"].fill_null(-1).to_numpy()]).astype(np.int64)
     return Network(page, order)
-
-
-def _routers(channels: pl.DataFrame) -> int:
-    most = [channels[name].max() for name in ("from_router", "to_router")]
-    return 1 + max(int(each) for each in most if isinstance(each, int))
 
 
 def _links(channels: pl.DataFrame) -> pl.DataFrame:
@@ -134,6 +130,7 @@ def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
     """Terminals of each router, and flits from and to them."""
     routers = network.page["routers"]
     columns = {}
+    channels = placed(channels, network.page["names"])
     for name, end in (("injected", "to_router"), ("ejected", "from_router")):
         side = channels.filter(pl.col("terminal").is_not_null() & pl.col(end).is_not_null())
         at = side[end].to_numpy()

@@ -11,7 +11,7 @@ from weft._engine import CONTROL_PACKETS
 from weft.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # What a packet of a kind says if its flag is not set, and if it is; a packet of another kind says the name of its kind.
 _SAYS = {
@@ -34,18 +34,19 @@ class Wanted:
     ----------
     kinds : sequence of str
         Kinds that the engine knows (`CONTROL_PACKETS`); all if empty.
-    routers : sequence of int
-        Only links at these routers, and packets that they send, receive or that speak of them; all if empty.
+    routers : sequence of int or str
+        Numbers, or ids of a graph file. Only links at these routers, and packets that they send, receive or that speak
+        of them; all if empty.
     most : int
         At most so many packets: the first ones.
     """
 
     kinds: Sequence[str] = ()
-    routers: Sequence[int] = ()
+    routers: Sequence[int | str] = ()
     most: int = 1000
 
-    def check(self, routers: int) -> None:
-        """Refuse what no run can have.
+    def check(self, network: Mapping[str, Any]) -> None:
+        """Refuse what no run can have. `network` is as `weft._engine.Point.network` gives it.
 
         Raises
         ------
@@ -56,9 +57,12 @@ class Wanted:
             raise ScenarioError.saying(
                 f"no control packet is called {unknown[0]!r}", f"the kinds are {', '.join(CONTROL_PACKETS)}"
             )
-        if beyond := [router for router in self.routers if router >= routers]:
-            what = f"there is no router {beyond[0]}: the network has {routers}"
-            raise ScenarioError.saying(what, f"write 0 to {routers - 1}")
+        count, ids = network["router_count"], network["names"]
+        known = set(map(str, range(count)) if ids is None else ids)
+        if beyond := [router for router in self.routers if str(router) not in known]:
+            what = f"there is no router {beyond[0]}: the network has {count}"
+            remedy = f"write 0 to {count - 1}" if ids is None else f"write ids of the graph file, such as {ids[0]}"
+            raise ScenarioError.saying(what, remedy)
 
     def packets(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The wanted rows of a table of control packets, however many they are."""
@@ -71,7 +75,10 @@ class Wanted:
         return self._at(frame, "from_router", "to_router")
 
     def _at(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
-        return frame.filter(pl.any_horizontal(pl.col(columns).is_in(list(self.routers)))) if self.routers else frame
+        if not self.routers:
+            return frame
+        wanted = [str(router) for router in self.routers]
+        return frame.filter(pl.any_horizontal(pl.col(columns).cast(pl.String).is_in(wanted)))
 
 
 def words(packet: dict[str, Any]) -> str:

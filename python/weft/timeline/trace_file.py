@@ -130,7 +130,7 @@ def record(
         a router or a kind that is wanted does not exist.
     """
     wanted = wanted or Wanted()
-    wanted.check(len(point.network()["routers"]))
+    wanted.check(point.network())
     if to_cycle is not None and to_cycle <= from_cycle:
         what = f"no cycle is from {from_cycle} to before {to_cycle}"
         raise ScenarioError.saying(what, f"write --to-cycle {from_cycle + 1} or more")

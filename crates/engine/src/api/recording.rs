@@ -46,49 +46,57 @@ impl Heading {
 /// What the cells of a column contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers of routers or the like, of which some may be absent.
+    /// Numbers of ports or the like, of which some may be absent.
     MaybeNumber,
+    /// Routers, of which some may be absent. Who writes the table gives them their names.
+    Router,
     /// Counts of which some may be absent.
     MaybeCount,
     Count,
     Float,
     Energy,
     Text,
+    MaybeText,
 }
 
 /// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column {
     MaybeNumbers(Vec<Option<u32>>),
+    Routers(Vec<Option<u32>>),
     MaybeCounts(Vec<Option<u64>>),
     Counts(Vec<u64>),
     Floats(Vec<f64>),
     /// Exact energies [yJ]; a file has them in fJ, with nine decimals.
     Energies(Vec<u128>),
     Texts(Vec<Arc<str>>),
+    MaybeTexts(Vec<Option<Arc<str>>>),
 }
 
 impl Column {
     pub fn kind(&self) -> Kind {
         match self {
             Self::MaybeNumbers(_) => Kind::MaybeNumber,
+            Self::Routers(_) => Kind::Router,
             Self::MaybeCounts(_) => Kind::MaybeCount,
             Self::Counts(_) => Kind::Count,
             Self::Floats(_) => Kind::Float,
             Self::Energies(_) => Kind::Energy,
             Self::Texts(_) => Kind::Text,
+            Self::MaybeTexts(_) => Kind::MaybeText,
         }
     }
 
     /// Number of cells.
     pub fn rows(&self) -> usize {
         match self {
-            Self::MaybeNumbers(cells) => cells.len(),
+            Self::MaybeNumbers(cells) | Self::Routers(cells) => cells.len(),
             Self::MaybeCounts(cells) => cells.len(),
             Self::Counts(cells) => cells.len(),
             Self::Floats(cells) => cells.len(),
             Self::Energies(cells) => cells.len(),
             Self::Texts(cells) => cells.len(),
+            Self::MaybeTexts(cells) => cells.len(),
         }
     }
 }

@@ -195,7 +195,7 @@ impl Explainer<'_> {
     fn words(&self, router: u32, cost: Cost) -> String {
         let coords = &self.net.coords;
         let owner = if coords[router as usize] == cost.at { None } else { coords.iter().position(|&c| c == cost.at) };
-        let owner = owner.map_or(String::new(), |r| format!(" of router {r}"));
+        let owner = owner.map_or(String::new(), |r| format!(" of router {}", self.spec.graph.router_name(r as u32)));
         let bias = if cost.bias == 0 { String::new() } else { format!(" + {}", cost.bias) };
         format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
     }

@@ -442,7 +442,10 @@ impl<'a> Dependencies<'a> {
 
     fn describe(&self, node: Node) -> String {
         let (router, port) = self.sender(node / self.classes);
-        let to = self.receiver(node / self.classes).map_or("terminal".into(), |r| format!("router {r}"));
+        let to = self
+            .receiver(node / self.classes)
+            .map_or("terminal".into(), |r| format!("router {}", self.graph.router_name(r)));
+        let router = self.graph.router_name(router);
         format!("router {router} port {port} to {to} class {}", node % self.classes)
     }
 

@@ -72,8 +72,7 @@ use crate::network::pairs;
 use crate::network::spec::Spec;
 use crate::pipeline::faults::Event;
 use crate::state::Packet;
-use std::fmt::{Display, Formatter};
-use weft_topology::{Peer, Port};
+use weft_topology::{Graph, Peer, Port};
 use weft_units::{Cycles, Refusal};
 
 /// One fault: what fails, and from when to when.
@@ -119,6 +118,16 @@ impl Part {
         }
     }
 
+    /// For messages: the part in words, with the names of the routers.
+    fn in_words(self, graph: &Graph) -> String {
+        let name = |router| graph.router_name(router);
+        match self {
+            Self::Link([a, b]) => format!("the link between routers {} and {}", name(a), name(b)),
+            Self::LinkOfClass([a, b], _) => format!("one of the links between routers {} and {}", name(a), name(b)),
+            Self::Router(router) => format!("router {}", name(router)),
+        }
+    }
+
     /// Whether both name the same router, or some link in common.
     pub fn overlaps(self, other: Self) -> bool {
         match (self.link(), other.link()) {
@@ -126,16 +135,6 @@ impl Part {
                 (ends == [a, b] || ends == [b, a]) && (of.is_none() || class.is_none() || of == class)
             }
             _ => self == other,
-        }
-    }
-}
-
-impl Display for Part {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Link([a, b]) => write!(f, "the link between routers {a} and {b}"),
-            Self::LinkOfClass([a, b], _) => write!(f, "one of the links between routers {a} and {b}"),
-            Self::Router(router) => write!(f, "router {router}"),
         }
     }
 }
@@ -226,6 +225,7 @@ impl Spec {
     /// `nets`: the subnetworks, if the policy replaces links that fail.
     fn check_fault(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let (fault, what) = (self.faults[k], self.faults[k].what);
+        let in_words = |part: Part| part.in_words(&self.graph);
         let refuse = |key: &str, what: String, help: &str| {
             let dot = if key.is_empty() { "" } else { "." };
             Err(Refusal::new(format!("faults.{k}{dot}{key}"), what, help))
@@ -240,11 +240,11 @@ impl Spec {
             return refuse("at", "cycle 0".into(), "write 1cycle or more: all is whole at first");
         }
         if let Some(until) = fault.until.filter(|&until| until <= fault.at) {
-            let what = format!("cycle {until}, but {what} fails in cycle {}", fault.at);
+            let what = format!("cycle {until}, but {} fails in cycle {}", in_words(what), fault.at);
             return refuse("until", what, "write a later time, or leave it out");
         }
         if let Some(j) = (0..k).find(|&j| self.faults[j].is_of(what) && self.faults[j].overlaps(&fault)) {
-            let what = format!("{what} is broken then already by faults.{j}");
+            let what = format!("{} is broken then already by faults.{j}", in_words(what));
             return refuse("", what, "write times that do not touch");
         }
         if let Some((ends, _)) = what.link() {
@@ -252,8 +252,8 @@ impl Spec {
             let already =
                 |old: &Fault| dead(old) && old.at <= fault.at && old.until.is_none_or(|until| fault.at <= until);
             if let Some(j) = self.faults.iter().position(already) {
-                let what =
-                    format!("{what} is broken then already by faults.{j}, as {} has failed", self.faults[j].what);
+                let [what, other] = [what, self.faults[j].what].map(in_words);
+                let what = format!("{what} is broken then already by faults.{j}, as {other} has failed");
                 return refuse("", what, "let the link fail before its router or after its return, or leave it out");
             }
         }
@@ -264,6 +264,7 @@ impl Spec {
     /// packets are lost for which somebody would wait.
     fn check_part(&self, nets: Option<&Subnets>, k: usize) -> Result<(), Refusal> {
         let what = self.faults[k].what;
+        let name = |router| self.graph.router_name(router);
         let refuse = |what: String, help: String| {
             Err(Refusal::new(format!("faults.{k}.{}", self.faults[k].what.key()), what, help))
         };
@@ -271,7 +272,8 @@ impl Spec {
             (Some(([a, b], class)), Some(nets)) => {
                 let managed = self.subnet_of(nets, a, b).map(|(d, ..)| nets.classes[d]);
                 if managed.is_none() {
-                    let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                    let what =
+                        format!("there is no link between routers {} and {} that the policy manages", name(a), name(b));
                     return refuse(what, "write two neighbours in a subnetwork that power.manages names".into());
                 }
                 self.check_class(k, [a, b], class, managed)
@@ -281,9 +283,10 @@ impl Spec {
                     let mut near: Vec<u32> = self.neighbours(a).map(|(far, _)| far).collect();
                     near.sort_unstable();
                     near.dedup();
-                    let near: Vec<String> = near.iter().take(8).map(u32::to_string).collect();
-                    let what = format!("there is no link between routers {a} and {b}");
-                    return refuse(what, format!("write two neighbours; those of router {a} are {}", near.join(", ")));
+                    let near: Vec<String> = near.iter().take(8).map(|&near| name(near).into_owned()).collect();
+                    let what = format!("there is no link between routers {} and {}", name(a), name(b));
+                    let help = format!("write two neighbours; those of router {} are {}", name(a), near.join(", "));
+                    return refuse(what, help);
                 }
                 self.check_class(k, [a, b], class, None)?;
                 self.check_waits(k, "leave faults out")
@@ -306,6 +309,7 @@ impl Spec {
         let name = |class: u8| &self.graph.class_names()[usize::from(class)][..];
         let names: Vec<&str> = there.into_iter().map(name).collect();
         let manages = if managed.is_some() { " that the policy manages" } else { "" };
+        let [a, b] = [a, b].map(|router| self.graph.router_name(router));
         let what = format!("between routers {a} and {b} there is no `{}` link{manages}", name(class));
         let help = format!("write class: {}, or leave class out", names.join(" or "));
         Err(Refusal::new(format!("faults.{k}.class"), what, help))
@@ -362,6 +366,7 @@ impl Spec {
             let mut others = nets.others(d, own).filter(|&x| x != c).map(|x| nets.router(a, d, own, x));
             let ends_stay = !lost(Part::Router(a)) && !lost(Part::Router(b));
             if ends_stay && !others.any(|x| !gone(a, x) && !gone(x, b)) {
+                let [a, b] = [a, b].map(|router| self.graph.router_name(router));
                 let what = format!(
                     "no other router keeps links to both routers {a} and {b} for ever: packets between them could wait \
                      for good"
@@ -388,6 +393,7 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
                 let leg = routing.aim(at, &Packet { dest, target: dest, ..Packet::default() }, 0);
                 if !leg.is_ok_and(|leg| (leg.d, leg.own, leg.to) == (d, own, to)) {
                     let name = spec.routing.name();
+                    let router = spec.graph.router_name(router);
                     let what =
                         format!("under {name} a packet from router {router} that lost its link would not find another");
                     let help = format!("leave faults out; the developer of {name} mends it: let `aim` name the leg");

@@ -9,6 +9,7 @@ use crate::state::LinkState;
 pub use crate::state::sums::{Arrived, Measured, PacketSums};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
+use weft_topology::Graph;
 
 weft_units::words! {
     /// How a run ended.
@@ -168,28 +169,32 @@ impl Display for PacketName {
     }
 }
 
-impl Display for Queue {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(f, "router {} port {} VC {}", self.router, self.port, self.vc)
+impl Queue {
+    fn in_words(self, graph: &Graph) -> String {
+        format!("router {} port {} VC {}", graph.router_name(self.router), self.port, self.vc)
     }
 }
 
-impl Display for Waiting {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        match &self.packet {
-            Some(packet) => write!(f, "{packet} in {}", self.at)?,
-            None => write!(f, "a packet whose head is ahead in {}", self.at)?,
-        }
-        match self.cause {
+impl Waiting {
+    /// The packet and what it waits for, with the names of the routers.
+    pub fn in_words(&self, graph: &Graph) -> String {
+        let (name, queue) = (|router| graph.router_name(router), |queue: Queue| queue.in_words(graph));
+        let (at, here) = (queue(self.at), name(self.at.router));
+        let who = match &self.packet {
+            Some(packet) => format!("{packet} in {at}"),
+            None => format!("a packet whose head is ahead in {at}"),
+        };
+        let why = match self.cause {
             Cause::NoRoom { port, to } => {
-                write!(f, " waits for room over its link {} -> {} (output {port}) in {to}", self.at.router, to.router)
+                format!("room over its link {here} -> {} (output {port}) in {}", name(to.router), queue(to))
             }
-            Cause::Held { by } => write!(f, " waits for an output VC that is held from {by}"),
-            Cause::Behind { queue } => write!(f, " waits for its own flits in {queue}"),
+            Cause::Held { by } => format!("an output VC that is held from {}", queue(by)),
+            Cause::Behind { queue: behind } => format!("its own flits in {}", queue(behind)),
             Cause::Closed { port, to } => {
-                write!(f, " waits for its link {} -> {to} (output {port}), closed by the power policy", self.at.router)
+                format!("its link {here} -> {} (output {port}), closed by the power policy", name(to))
             }
-        }
+        };
+        format!("{who} waits for {why}")
     }
 }
 

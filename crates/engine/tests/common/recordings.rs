@@ -33,8 +33,10 @@ pub fn numbers_in(table: &Table, name: &str) -> Vec<Option<u64>> {
     match table.column(name).expect("the column") {
         Column::Counts(cells) => cells.iter().map(|&cell| Some(cell)).collect(),
         Column::MaybeCounts(cells) => cells.clone(),
-        Column::MaybeNumbers(cells) => cells.iter().map(|cell| cell.map(u64::from)).collect(),
-        Column::Floats(_) | Column::Energies(_) | Column::Texts(_) => panic!("{name} has no whole numbers"),
+        Column::MaybeNumbers(cells) | Column::Routers(cells) => cells.iter().map(|cell| cell.map(u64::from)).collect(),
+        Column::Floats(_) | Column::Energies(_) | Column::Texts(_) | Column::MaybeTexts(_) => {
+            panic!("{name} has no whole numbers")
+        }
     }
 }
 

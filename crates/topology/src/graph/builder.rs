@@ -1,5 +1,6 @@
 //! Collects the ports of a graph and checks that it keeps the laws of graphs.
 
+use super::names::Ids;
 use super::{Graph, Layer, Peer, Port, Structure, TrunkWidth};
 use weft_units::Refusal;
 
@@ -29,7 +30,7 @@ pub struct GraphBuilder {
     class_names: Vec<String>,
     class_latencies: Vec<Option<u64>>,
     widths: Widths,
-    router_names: Option<Vec<String>>,
+    router_ids: Option<Ids>,
     parts: Vec<Layer>,
 }
 
@@ -45,7 +46,7 @@ impl GraphBuilder {
             class_latencies: vec![None; class_names.len()],
             class_names,
             widths: Widths::OfClasses(TrunkWidth::default()),
-            router_names: None,
+            router_ids: None,
             parts: Vec::new(),
         }
     }
@@ -75,9 +76,9 @@ impl GraphBuilder {
         self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u8).collect());
     }
 
-    /// Names the routers, for messages.
-    pub(crate) fn name_routers(&mut self, names: Vec<String>) {
-        self.router_names = Some(names);
+    /// Names the routers by ids, which are all different.
+    pub(crate) fn name_routers(&mut self, ids: Vec<String>) {
+        self.router_ids = Some(Ids::new(ids));
     }
 
     /// Names a part of the network; see [`Graph::layers`].
@@ -106,7 +107,7 @@ impl GraphBuilder {
             widths_are_of_classes: matches!(self.widths, Widths::OfClasses(_)),
             class_names: self.class_names,
             class_latencies: self.class_latencies,
-            router_names: self.router_names,
+            router_ids: self.router_ids,
             layers: std::iter::once(whole).chain(self.parts).collect(),
         };
         check_size(graph.routers().into(), graph.radix().into(), "the wiring", path)?;

@@ -7,6 +7,7 @@ pub(crate) mod arrangement;
 mod builder;
 mod crossed;
 pub(crate) mod files;
+mod names;
 mod rings;
 mod structure;
 mod trunks;
@@ -15,6 +16,7 @@ pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use crossed::{CrossedLayers, Crossing, Offset};
+pub use names::RouterName;
 pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
 pub use trunks::{Trunk, TrunkWidth};
@@ -55,7 +57,7 @@ pub struct Graph {
     terminal_at: Vec<(u32, u16)>,
     class_names: Vec<String>,
     class_latencies: Vec<Option<u64>>,
-    router_names: Option<Vec<String>>,
+    router_ids: Option<names::Ids>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
     /// The trunk of each port; empty where every link stands alone.
@@ -91,10 +93,6 @@ impl Graph {
     /// The latency of each link class \[cycles\], where the topology says it; `None` where the scenario does.
     pub fn class_latencies(&self) -> &[Option<u64>] {
         &self.class_latencies
-    }
-    /// The names of the routers in a graph file; `None` if they have numbers only.
-    pub fn router_names(&self) -> Option<&[String]> {
-        self.router_names.as_deref()
     }
     /// The name of the topology, as a scenario writes it.
     pub fn topology_name(&self) -> &'static str {

@@ -159,9 +159,10 @@ function busyTable(point) {
   const [flits, use, present] = [decode(kept.flits), utilisations(point), channelPresence(network)];
   const [from, to, ports, classes] = [decode(network.from), decode(network.to), [decode(network.from_port), decode(network.to_port)], decode(network.class)];
   const busiest = Array.from(flits.keys()).filter((channel) => present[channel]).sort((a, b) => flits[b] - flits[a] || a - b).slice(0, 20);
+  const name = (router) => (network.names ? network.names[router] : router);
   const rows = busiest.map((channel) => {
     const link = channel % network.links;
-    const ends = channel < network.links ? [from[link], ports[0][link], to[link], ports[1][link]] : [to[link], ports[1][link], from[link], ports[0][link]];
+    const ends = channel < network.links ? [name(from[link]), ports[0][link], name(to[link]), ports[1][link]] : [name(to[link]), ports[1][link], name(from[link]), ports[0][link]];
     return [view.channelNumber(channel), network.classes[classes[link]], ...ends, flits[channel], use[channel], decode(kept.transitions)[channel], decode(kept.energy_j)[channel]];
   });
   const top = ["channel", "class", "from router", "port", "to router", "port", "flits", "utilisation", "transitions", "energy"].map((label) => ({ label }));

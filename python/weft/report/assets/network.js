@@ -243,7 +243,8 @@ class NetworkView {
   linkDetails(link) {
     const { from, to } = this.canvas;
     const ports = [decode(this.network.from_port)[link], decode(this.network.to_port)[link]];
-    const way = (a, p, b, q) => `${a} port ${p} \u2192 ${b} port ${q}`;
+    const name = (router) => (this.network.names ? this.network.names[router] : router);
+    const way = (a, p, b, q) => `${name(a)} port ${p} \u2192 ${name(b)} port ${q}`;
     const channels = [link, link + this.network.links].filter((channel) => this.canvas.present[channel]);
     const rows = this.channelRows(channels);
     rows.unshift(["router", ...channels.map((channel) => (channel === link ? way(from[link], ports[0], to[link], ports[1]) : way(to[link], ports[1], from[link], ports[0])))]);
@@ -278,7 +279,7 @@ class NetworkView {
 
   routerName(router) {
     const { names, coordinates } = this.network;
-    if (names) return `router ${router} (${names[router]})`;
+    if (names) return `router ${names[router]}`;
     return coordinates.length ? `router ${router} (${coordinates[router].join(", ")})` : `router ${router}`;
   }
 

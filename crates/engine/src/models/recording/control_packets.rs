@@ -96,10 +96,10 @@ fn headings() -> Vec<Heading> {
         Heading::new("sent_cycle", Kind::Count, "cycles", "when it left its router"),
         Heading::new("arrived_cycle", Kind::MaybeCount, "cycles", arrived),
         Heading::new("kind", Kind::Text, "", "a word of the policy"),
-        Heading::new("from_router", Kind::MaybeNumber, "", "its sender"),
-        Heading::new("to_router", Kind::MaybeNumber, "", "its receiver"),
+        Heading::new("from_router", Kind::Router, "", "its sender"),
+        Heading::new("to_router", Kind::Router, "", "its receiver"),
         Heading::new("link_class", Kind::Text, "", "the class of the links of its subnetwork"),
-        Heading::new("about_router", Kind::MaybeNumber, "", about),
+        Heading::new("about_router", Kind::Router, "", about),
         Heading::new("flag", Kind::Count, "", flag),
         Heading::new("value_flits", Kind::MaybeCount, "flits", value),
         Heading::new("hops", Kind::MaybeCount, "links", hops),
@@ -109,7 +109,7 @@ fn headings() -> Vec<Heading> {
 fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, Column); 10] {
     let each = |of: &dyn Fn(&ControlPacket) -> u64| Column::Counts(packets.iter().map(of).collect());
     let maybe = |of: &dyn Fn(&ControlPacket) -> Option<u64>| Column::MaybeCounts(packets.iter().map(of).collect());
-    let router = |of: &dyn Fn(&ControlPacket) -> Option<u32>| Column::MaybeNumbers(packets.iter().map(of).collect());
+    let router = |of: &dyn Fn(&ControlPacket) -> Option<u32>| Column::Routers(packets.iter().map(of).collect());
     let texts = |of: &dyn Fn(&ControlPacket) -> Arc<str>| Column::Texts(packets.iter().map(of).collect());
     [
         ("sent_cycle", each(&|packet| packet.cycle)),

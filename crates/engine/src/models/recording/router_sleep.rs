@@ -38,7 +38,7 @@ impl Recording for RouterSleep {
         columns: || {
             let asleep = "in which all these channels were off at once; 0 where there is none";
             vec![
-                Heading::new("router", Kind::Count, "", "its number"),
+                Heading::new("router", Kind::Router, "", "its number, or its id in a graph file"),
                 Heading::new("managed_channels", Kind::Count, "channels", "that it sends on and the policy may switch"),
                 Heading::new("asleep_cycles", Kind::Count, "cycles", asleep),
                 Heading::new("asleep_share", Kind::Float, "", "share of these cycles in the window"),
@@ -64,7 +64,7 @@ impl Recording for RouterSleep {
         let counts = |of: fn(&Router) -> u64| Column::Counts(routers.iter().map(of).collect());
         let share = |router: &Router| router.asleep as f64 / run.window.max(1) as f64;
         Table::whole([
-            ("router", counts(|router| router.id.into())),
+            ("router", Column::Routers(routers.iter().map(|router| Some(router.id)).collect())),
             ("managed_channels", counts(|router| router.channels.into())),
             ("asleep_cycles", counts(|router| router.asleep)),
             ("asleep_share", Column::Floats(routers.iter().map(share).collect())),

@@ -132,6 +132,7 @@ impl Distances {
         let hosts: Vec<u32> = wiring.hosts().collect();
         for (rows, hosts) in links.chunks_mut(64 * wiring.rows.len()).zip(hosts.chunks(64)) {
             search(&wiring, hosts, rows).map_err(|from| {
+                let from = graph.router_name(from);
                 let what = format!("some router is more than 255 links away from router {from}");
                 Refusal::new(format!("routing.{name}"), what, "take another topology, or the routing made for this one")
             })?;

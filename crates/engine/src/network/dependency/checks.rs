@@ -39,6 +39,7 @@ impl Walks<'_> {
                 let listed = self.routing.detours(self.coords[from as usize], packet);
                 let listed: HashSet<_> = listed.all().map(|packet| packet.route_state()).collect();
                 if self.injected(packet).any(|drawn| !listed.contains(&drawn.route_state())) {
+                    let [from, to] = [from, to].map(|router| self.graph.router_name(router));
                     let what = format!(
                         "draws a path in `inject` that `detours` does not list, for a packet from router {from} to \
                          router {to}: nothing would check it"
@@ -78,6 +79,7 @@ impl Walks<'_> {
                 if at == to || steps.iter().any(|step| Some(step.hop) == escape) {
                     return Ok(());
                 }
+                let [at, to] = [at, to].map(|router| self.graph.router_name(router));
                 let what = format!("does not offer its escape at router {at} to a packet to router {to}");
                 Err(Lost::new(what, "let `steps` list the hop that `escape` names"))
             })?;
@@ -90,6 +92,7 @@ impl Walks<'_> {
         let packet = Packet { dst_port: u8::MAX, ..Packet::default() };
         let escape = |from: u32| {
             let hop = self.routing.escape(self.coords[from as usize], self.coords[to as usize]).ok_or_else(|| {
+                let [from, to] = [from, to].map(|router| self.graph.router_name(router));
                 let what = format!("names no escape at router {from} for a packet to router {to}");
                 Lost::new(what, "let `escape` name a hop wherever a packet is not at its destination router")
             })?;
@@ -108,6 +111,7 @@ impl Walks<'_> {
             {
                 path.push(next);
                 if path.len() > hops.len() + 1 {
+                    let [from, to] = [from, to].map(|router| self.graph.router_name(router));
                     let what = format!("has escapes from router {from} that never lead to router {to}");
                     return Err(Lost::new(what, "let following `escape` lead to the destination"));
                 }

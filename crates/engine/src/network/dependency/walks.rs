@@ -112,13 +112,16 @@ impl<'a> Walks<'a> {
             return Ok(None);
         }
         let wrong = |what: String| Err(Lost::new(what, "look at `next`, `steps`, `escape` and `coordinates`"));
+        let name = |router| self.graph.router_name(router);
         let port = hop.port;
         match self.graph.ports(at).get(usize::from(port)).map(|port| port.peer) {
             Some(Peer::Router { router, .. }) => Ok(Some(router)),
             Some(Peer::Terminal(terminal)) => {
+                let (at, to) = (name(at), name(to));
                 wrong(format!("delivers a packet to router {to} at router {at}, to terminal {terminal}"))
             }
             Some(Peer::Unused) | None => {
+                let (at, to) = (name(at), name(to));
                 wrong(format!("sends a packet to router {to} from router {at} to port {port}, which leads nowhere"))
             }
         }
@@ -128,7 +131,7 @@ impl<'a> Walks<'a> {
     pub fn steps(&self, at: u32, to: u32, packet: &Packet) -> Result<Vec<Step>, Lost> {
         let mut steps = self.routing.steps(self.coords[at as usize], packet, 0);
         if steps.is_empty() {
-            return Err(no_hop(at, to));
+            return Err(no_hop(self.graph, at, to));
         }
         steps.iter_mut().try_for_each(|step| self.take(at, &mut step.after, step.hop))?;
         Ok(steps)
@@ -167,7 +170,7 @@ impl<'a> Walks<'a> {
         let (mut at, first_leg) = (from, packet.phase == 0);
         for _ in 0..self.most_hops {
             let named = self.routing.next(self.coords[at as usize], &mut packet, 0);
-            let hop = named.ok_or_else(|| no_hop(at, to))?;
+            let hop = named.ok_or_else(|| no_hop(self.graph, at, to))?;
             if first_leg && packet.phase == 1 {
                 return Ok(at);
             }
@@ -176,7 +179,7 @@ impl<'a> Walks<'a> {
             each((at, hop));
             at = next;
         }
-        Err(never_arrives(from, to))
+        Err(never_arrives(self.graph, from, to))
     }
 
     /// Follows one packet, which takes one of its choices at each router. The choice differs between routers, because a
@@ -198,7 +201,7 @@ impl<'a> Walks<'a> {
             }
             (at, packet) = (next, after);
         }
-        Err(never_arrives(from, to))
+        Err(never_arrives(self.graph, from, to))
     }
 
     /// Calls `visit` with every state that a packet to router `to` can reach. A state is all that distinguishes packets
@@ -249,12 +252,14 @@ impl<'a> Walks<'a> {
     }
 }
 
-fn no_hop(at: u32, to: u32) -> Lost {
+fn no_hop(graph: &Graph, at: u32, to: u32) -> Lost {
+    let [at, to] = [at, to].map(|router| graph.router_name(router));
     let what = format!("names no hop at router {at} for a packet to router {to}");
     Lost::new(what, "let `steps` list at least one hop; a proof by legs or packets needs a `next` that names every hop")
 }
 
-fn never_arrives(from: u32, to: u32) -> Lost {
+fn never_arrives(graph: &Graph, from: u32, to: u32) -> Lost {
+    let [from, to] = [from, to].map(|router| graph.router_name(router));
     let what = format!("never brings a packet from router {from} to router {to}");
     Lost::new(what, "look at `next` and `steps`")
 }

@@ -4,6 +4,7 @@ use crate::network::spec::{Execution, Spec};
 use crate::run::outcome::{Cause, Ending, Stall};
 use crate::state::ChannelEnd;
 use serde_json::json;
+use weft_topology::Graph;
 
 const PORT: u32 = 1;
 
@@ -27,10 +28,11 @@ fn closed(policy: serde_json::Value) -> (Spec, Simulation<1, 8>) {
     (spec, sim)
 }
 
-fn check(stall: &Stall) {
+fn check(stall: &Stall, graph: &Graph) {
     let last = stall.wait_for.last().expect("some packet waits");
     assert_eq!((last.at.router, last.cause), (1, Cause::Closed { port: PORT, to: 2 }), "{stall:?}");
-    assert!(last.to_string().ends_with(" waits for its link 1 -> 2 (output 1), closed by the power policy"), "{last}");
+    let words = last.in_words(graph);
+    assert!(words.ends_with(" waits for its link 1 -> 2 (output 1), closed by the power policy"), "{words}");
     for (k, waiting) in stall.wait_for.iter().enumerate() {
         assert_eq!(waiting.cause.queue(), stall.wait_for.get(k + 1).map(|next| next.at), "{stall:?}");
         assert_ne!(waiting.cause.queue(), Some(waiting.at), "no packet waits for itself");
@@ -40,10 +42,10 @@ fn check(stall: &Stall) {
 #[test]
 fn packets_behind_a_channel_that_stays_closed_are_told_why() {
     let (spec, sim) = closed(json!({"always_on": {}}));
-    check(&find(&sim).expect("packets are stuck"));
+    check(&find(&sim).expect("packets are stuck"), &spec.graph);
     let out = sim.run(&spec, &());
     let Ending::Stalled(stall) = &out.ending else { panic!("ended as {:?}", out.ending) };
-    check(stall);
+    check(stall, &spec.graph);
 }
 
 #[test]

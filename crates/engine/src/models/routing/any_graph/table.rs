@@ -30,7 +30,6 @@ use crate::models::routing::{
 use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::{InputFile, Refusal};
@@ -84,7 +83,7 @@ impl RoutingModel for Table {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let wiring = Wiring::of(graph);
         let hops = vec![None; wiring.check_size(2, "table")?];
-        let mut reader = Reader { file: &self.file, names: names(graph), graph, wiring, hops };
+        let mut reader = Reader { file: &self.file, graph, wiring, hops };
         let most = reader.read()?;
         let Reader { wiring, hops, .. } = reader;
         let runtime = Runtime { classes: same_classes(graph, most + 1), wiring, hops: hops.into() };
@@ -126,24 +125,16 @@ fn dimension_order_of_4_by_3(ring: bool) -> String {
     text
 }
 
-fn names(graph: &Graph) -> Option<BTreeMap<&str, u32>> {
-    graph.router_names().map(|names| names.iter().map(String::as_str).zip(0..).collect())
-}
-
 /// For messages: the name of the file, and the graph, in which routers may have names.
 struct Source<'a> {
     file: &'a InputFile,
     graph: &'a Graph,
 }
 
-fn name(graph: &Graph, router: u32) -> String {
-    graph.router_names().map_or_else(|| router.to_string(), |names| names[router as usize].clone())
-}
-
 /// The name as a field of the file: in quotes if it needs them.
 fn field(graph: &Graph, router: u32) -> String {
-    let name = name(graph, router);
-    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
+    let name = graph.router_name(router);
+    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() }
 }
 
 /// The fields of a line: separated by commas, those with commas in double quotes, with quotes inside them doubled.
@@ -193,7 +184,6 @@ fn refusal(what: String, help: impl Into<String>) -> Refusal {
 
 struct Reader<'a> {
     file: &'a InputFile,
-    names: Option<BTreeMap<&'a str, u32>>,
     graph: &'a Graph,
     wiring: Wiring,
     hops: Vec<Option<Entry>>,
@@ -251,15 +241,11 @@ impl Reader<'_> {
 
     fn router(&self, text: &str) -> Result<u32, (String, String)> {
         let routers = self.wiring.routers();
-        let known = match &self.names {
-            Some(names) => names.get(text).copied(),
-            None => text.parse().ok().filter(|&router: &u32| router < routers),
-        };
-        let help = match &self.names {
-            Some(_) => "write a name from the file of the topology".into(),
+        let help = match self.graph.router_names() {
+            Some(_) => "write the id of a router in the file of the topology".into(),
             None => format!("write 0 to {}", routers - 1),
         };
-        known.ok_or_else(|| (format!("there is no router {text:?}"), help))
+        self.graph.router_named(text).ok_or_else(|| (format!("there is no router {text:?}"), help))
     }
 }
 
@@ -268,7 +254,7 @@ fn neighbours(graph: &Graph, wiring: &Wiring, router: u32) -> String {
     let mut near: Vec<u32> = wiring.peers(router).iter().flatten().copied().collect();
     near.sort_unstable();
     near.dedup();
-    let shown: Vec<String> = near.iter().take(8).map(|&near| name(graph, near)).collect();
+    let shown: Vec<String> = near.iter().take(8).map(|&near| graph.router_name(near).into_owned()).collect();
     shown.join(", ") + if near.len() > 8 { ", ..." } else { "" }
 }
 
@@ -383,14 +369,14 @@ impl Runtime {
         let what = format!(
             "{} has no entry for router {} and destination {}, which packets from router {} need: {}",
             file.name(),
-            name(graph, at),
-            name(graph, dest),
-            name(graph, way[0]),
+            graph.router_name(at),
+            graph.router_name(dest),
+            graph.router_name(way[0]),
             shown(graph, way)
         );
         let near = neighbours(graph, &self.wiring, at);
         let line = format!("{},{},NEXT", field(graph, at), field(graph, dest));
-        refusal(what, format!("add the line {line}; neighbours of router {} are {near}", name(graph, at)))
+        refusal(what, format!("add the line {line}; neighbours of router {} are {near}", graph.router_name(at)))
     }
 
     /// Every turn that packets take, as (router, its hop, hop of the next router).
@@ -413,7 +399,8 @@ impl Runtime {
 
 /// For a message: the last 12 routers of a path, as `1 -> 2 -> 3`.
 fn shown(graph: &Graph, way: &[u32]) -> String {
-    let routers: Vec<String> = way[way.len().saturating_sub(12)..].iter().map(|&r| name(graph, r)).collect();
+    let routers: Vec<String> =
+        way[way.len().saturating_sub(12)..].iter().map(|&r| graph.router_name(r).into_owned()).collect();
     routers.join(" -> ")
 }
 
@@ -421,7 +408,7 @@ fn shown(graph: &Graph, way: &[u32]) -> String {
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);
-    let dest = name(graph, dest);
+    let dest = graph.router_name(dest);
     let what = format!("packets to router {dest} never arrive by {}: {}", file.name(), shown(graph, &way[before..]));
     refusal(what, format!("give one of these routers another next router for destination {dest}"))
 }
