@@ -25,6 +25,7 @@ ORDER = (
     ("_engine",),
     ("errors",),
     ("text",),
+    ("cite",),
     ("scenario",),
     ("results",),
     ("runs",),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from conftest import made
@@ -186,3 +187,34 @@ def test_bad_input_is_told_with_its_remedy(made_up: Results, command: str, capsy
     told = capsys.readouterr().err
     assert re.search(REFUSED[command], told), told
     assert "= help:" in told
+
+
+def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
+    def point(load: float, seed: int, latency: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"traffic.load": load, "seed": seed}, {"packet_latency_mean_cycles": latency} | more
+
+    late = {"warmup_settled": False}
+    results = made(
+        tmp_path / "seeds",
+        [point(0.1, 1, 20.0), point(0.1, 2, 22.0), point(0.2, 1, 30.0, **late), point(0.2, 2, 30.0)],
+    )
+    out = tmp_path / "seeds.md"
+    assert main(["export", str(results.root), "--out", str(out)]) == 0
+    head, _, *rows = (cells(line) for line in out.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
+    column = head.index("Mean packet latency [cycles]")
+    assert "Seed" not in head
+    # two values with mean m: half of their difference times 12.706, Student's t of one degree of freedom
+    assert [row[column] for row in rows] == ["21.0 ± 12.7", "30.0\\~"]
+    assert "means over 2 seeds" in out.read_text(encoding="utf-8")
+    csv = tmp_path / "seeds.csv"
+    assert main(["export", str(results.root), "--out", str(csv)]) == 0
+    frame = pl.read_csv(csv)
+    assert frame["runs"].to_list() == [2, 2]
+    assert frame["packet_latency_mean_cycles"].to_list() == [21.0, 30.0]
+    assert frame["packet_latency_mean_cycles_ci95_half_width"].to_list() == pytest.approx([12.706, 0.0], rel=1e-3)
+    assert "seed" not in frame.columns
+    assert main(["export", str(results.root), "--out", str(csv), "--each-seed"]) == 0
+    assert pl.read_csv(csv)["seed"].to_list() == [1, 2, 1, 2]
+    tex_file = tmp_path / "seeds.tex"
+    assert main(["export", str(results.root), "--out", str(tex_file)]) == 0
+    assert r"21.0 $\pm$ 12.7" in tex_file.read_text(encoding="utf-8")

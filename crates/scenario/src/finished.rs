@@ -185,6 +185,7 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let bits = u128::from(outcome.accepted_flits) * u128::from(point.scenario.flit.0);
     object(json!({
         "cycle_seconds": seconds(1),
+        "flit_bits": point.scenario.flit.0,
         "window_seconds": seconds(outcome.window),
         // beyond what JSON's readers hold as a whole number it is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),

@@ -83,13 +83,15 @@ class Results(ResultSet):
             warnings.warn(f"left out: {line}", stacklevel=2)
         return answer
 
-    def report(self, path: str | Path | None = None) -> Path:
+    def report(self, path: str | Path | None = None, *, units: str | None = None) -> Path:
         """Write one HTML file with tables, charts and the drawing of the network, which opens without a network.
 
         Parameters
         ----------
         path : path, optional
             Where to; by default ``report.html`` in the folder of the sweep.
+        units : str, optional
+            ``"si"``: also latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
 
         Raises
         ------
@@ -99,9 +101,10 @@ class Results(ResultSet):
             If the file can't be written.
         """
         from weft import report
+        from weft.results import si_units
 
         path = self.root / "report.html" if path is None else as_path(path, "a page")
-        report.write([self], path)
+        report.write([self], path, units=si_units.checked(units))
         return path
 
     def compare(self, other: ResultSet, on: Sequence[str] | None = None) -> pl.DataFrame:

@@ -33,6 +33,7 @@ _COMMANDS = {
     "list": "catalogue",
     "schema": "schema",
     "plot": "plot",
+    "cite": "cite",
     "validate": "validate",
     "reproduce": "reproduce",
     "import": "import_",

@@ -42,6 +42,8 @@ _SAMPLED = (
     "every\nrouter that sends to some of its destinations, over some of the intermediates that it may draw. Hops and "
     "latency come\nwith their standard errors, the bound with its 95 % confidence interval."
 )
+# Most links or routers that are listed of a share that fails.
+_LISTED = 100
 _NOBODY_SENDS = "none: no terminal sends when the run begins"
 
 
@@ -69,6 +71,8 @@ def main(options: argparse.Namespace) -> int:
     implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
     print(sweep.points[0].resolved_yaml().rstrip())
     print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
+    for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
+        print(line)
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
@@ -105,6 +109,18 @@ def _implied(implied: list[Implied]) -> list[str]:
     once = {tuple(row[place] for place in varied): known for row, known in zip(taken, facts, strict=True)}
     head = [*(paths[place] for place in varied), *(_HEADS[key] for key in apart)]
     return [*lines, "", *columns(head, [[*row, *known] for row, known in once.items()], left=len(varied))]
+
+
+def _drawn(facts: dict[str, Any]) -> list[str]:
+    """What fails of each share of the links or routers, by name."""
+    told = []
+    for each in facts.get("fault_shares", []):
+        what = " ".join(filter(None, [each["class"], each["of"]]))
+        failing = each["failing"]
+        more = f" and {len(failing) - _LISTED} more" if len(failing) > _LISTED else ""
+        count = f"{len(failing)} of {each['candidates']} {what} ({each['share']})"
+        told += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
+    return told
 
 
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from weft.cli import DONE, arguments
 from weft.errors import ResultsError
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
     from weft.results.database import Database
 
+# The table of means over the seeds.
+_MEANS = "means_over_the_seeds"
+# The table with SI units.
+_IN_SI = "table_in_si_units"
 ENDINGS = (".csv", ".json", ".parquet", ".tex", ".md")
 
 
@@ -30,6 +36,9 @@ def add(commands: Commands) -> None:
     parser.add_argument("--table", metavar="TABLE", default="points", help=which)
     columns = "only these columns, in this order (default: all; in .tex and .md those that a reader wants)"
     parser.add_argument("--columns", metavar="NAME,...", help=columns)
+    each = "a row for every seed, where the rows of `points`, `jobs` and `phases` are means over the seeds otherwise"
+    parser.add_argument("--each-seed", action="store_true", help=each)
+    arguments.add_units(parser)
     out = f"where to; {', '.join(ENDINGS)} (default: CSV on standard output); .tex is for the package booktabs"
     parser.add_argument("--out", metavar="FILE", type=Path, help=out)
 
@@ -38,6 +47,7 @@ def main(options: argparse.Namespace) -> int:
     """Write; returns the exit status."""
     from weft.cli import folders
     from weft.cli.query import show
+    from weft.results import si_units
     from weft.results.database import Database, quoted
     from weft.text.typeset import FORMS
 
@@ -47,18 +57,66 @@ def main(options: argparse.Namespace) -> int:
         what = f"{options.out}: no format has the ending {ending!r}"
         raise ResultsError.saying(what, f"end the name with {', '.join(ENDINGS)}")
     with Database([folders.opened(folder) for folder in options.folders]) as database:
+        if options.units == si_units.SI:
+            sql = _in_si(database, options.table, sql)
+        averaged = not options.each_seed and _are_averaged(database, options.table, sql)
+        if averaged and ending not in FORMS:
+            sql = _averaged(database, sql)
         columns = _columns(database, options.table, sql, options.columns)
         if ending in FORMS:
             from weft.results.store import write_text
             from weft.results.typeset_table import typeset
 
-            write_text(options.out, typeset(database, options.table, sql, columns, ending))
+            write_text(
+                options.out,
+                typeset(database, options.table, sql, columns, ending, averaged=averaged, units=options.units),
+            )
             print(options.out)
             return DONE
         if columns:
             sql = f"select {', '.join(map(quoted, columns))} from ({sql})"
         show(database, sql, "csv", options.out)
     return DONE
+
+
+def _in_si(database: Database, table: str, sql: str) -> str:
+    """The query for a table with latencies in us and loads in Gb/s per terminal as further columns."""
+    from weft.results import over_seeds, si_units
+
+    if table not in over_seeds.TABLES:
+        remedy = f"leave it out; the tables with it are {', '.join(over_seeds.TABLES)}"
+        raise ResultsError.saying(f"--units si: {table} has no latencies and loads of points", remedy)
+    summaries = {(name, point): summary for name, point, summary in database.summaries()}
+    si_units.check(summaries.values())
+    head, rows = database.rows(sql)
+    records = [dict(zip(head, row, strict=True)) for row in rows]
+    of_point = [summaries[record.get("results"), record["point"]] for record in records]
+    frame = pl.DataFrame(
+        [record | si_units.of_part(record, summary) for record, summary in zip(records, of_point, strict=True)],
+        infer_schema_length=None,
+    )
+    database.add(_IN_SI, frame)
+    return f"select * from {_IN_SI}"
+
+
+def _are_averaged(database: Database, table: str, sql: str) -> bool:
+    """Whether rows of a table differ in their seed only."""
+    from weft.results import over_seeds
+
+    if table not in over_seeds.TABLES:
+        return False
+    head, rows = database.rows(sql)
+    return over_seeds.are_several([dict(zip(head, row, strict=True)) for row in rows], database.coordinates)
+
+
+def _averaged(database: Database, sql: str) -> str:
+    """The query for the means over the seeds, each with its interval, of the rows of a query."""
+    from weft.results import over_seeds
+
+    head, rows = database.rows(sql)
+    records = [dict(zip(head, row, strict=True)) for row in rows]
+    database.add(_MEANS, over_seeds.frame(head, records, database.coordinates))
+    return f"select * from {_MEANS}"
 
 
 def _columns(database: Database, table: str, sql: str, asked: str | None) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 # The options that are parameters of `Appearance.of`.
-_APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style", "panels")
+_APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style", "panels", "units")
 
 
 def add(commands: Commands) -> None:
@@ -64,6 +64,7 @@ def _add_appearance(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--xlim", metavar="LOW,HIGH", help=ends.format("horizontal"))
     y = f"{ends.format('vertical')}; with words of a label those of one quantity, e.g. latency=0,60 (repeatable)"
     group.add_argument("--ylim", metavar="[AXIS=]LOW,HIGH", action="append", help=y)
+    arguments.add_units(group)
     panels = "only these panels of a figure over load, by words of their axis or title, in this order: latency,accepted"
     group.add_argument("--panels", metavar="WORDS,...", help=panels)
     group.add_argument("--style", metavar="FILE", help="matplotlib style sheet, which goes over Weft's settings")

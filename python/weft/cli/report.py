@@ -24,6 +24,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--out", metavar="FILE", type=arguments.page, help="the page (default: report.html in the first folder)"
     )
+    arguments.add_units(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -33,6 +34,6 @@ def main(options: argparse.Namespace) -> int:
 
     results = [folders.opened(folder) for folder in options.results]
     path = options.out or results[0].root / "report.html"
-    report.write(results, path)
+    report.write(results, path, units=options.units)
     print(f"report   {path}")
     return DONE

@@ -51,6 +51,7 @@ def add(commands: Commands) -> None:
         help="run the first point once more and print each step of these packets: TERMINAL:NUMBER, or TERMINAL:A-B",
     )
     parser.add_argument("--no-picture", action="store_true", help="draw no picture: table and CSV file only")
+    arguments.add_units(parser)
     slurm.add(parser, "submit the points as an array of jobs instead of running them")
 
 
@@ -87,11 +88,11 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())
-    print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns))
-    if of_jobs := tables.jobs(results):
+    print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=options.units))
+    if of_jobs := tables.jobs(results, units=options.units):
         print("\n".join(["", *of_jobs]))
         store.replace("jobs.csv", results.jobs.write_csv())
-    if of_phases := tables.phases(results):
+    if of_phases := tables.phases(results, units=options.units):
         print("\n".join(["", *of_phases]))
         store.replace("phases.csv", results.phases.write_csv())
     for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results))):
@@ -102,9 +103,9 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(["", *compared]))
     print(f"\npoints   {results.root / 'points'}\ntable    {results.root / 'table.csv'}")
     if not options.no_picture:
-        print(f"picture  {results.plot(csv=False)}")
+        print(f"picture  {results.plot(csv=False, units=options.units)}")
     if options.report is not None:
-        print(f"report   {results.report(None if options.report is True else options.report)}")
+        print(f"report   {results.report(None if options.report is True else options.report, units=options.units)}")
     return stalls.report(results)
 
 

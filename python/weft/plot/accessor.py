@@ -89,7 +89,8 @@ class Plots:
             Whether to write the numbers of the figure to a file of the same name with ``.csv`` behind it.
         appearance
             What the figure is to look like: ``width`` and ``height`` [inches], ``labels``, ``title``, ``legend``,
-            ``order``, ``xlim``, ``ylim``, ``style``, ``panels``; `weft.plot.appearance.Appearance.of` says more.
+            ``order``, ``xlim``, ``ylim``, ``style``, ``panels``, ``units``: see
+            `weft.plot.appearance.Appearance.of`.
 
         Raises
         ------

@@ -13,10 +13,13 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.errors import WeftError
+from weft.results import si_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
+
+    from weft.results.quantities import Quantity
 
     # Lower and upper end of an axis; ``None`` leaves an end as it is.
     Limits = tuple[float | None, float | None]
@@ -60,6 +63,8 @@ class Appearance:
         File of a matplotlib style sheet.
     panels : tuple of str
         Words of the panels that are drawn, in this order; empty for all.
+    units : str
+        ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s.
     """
 
     width: float | None = None
@@ -72,6 +77,7 @@ class Appearance:
     ylim: Mapping[str, Limits] = field(default_factory=dict)
     style: str | None = None
     panels: tuple[str, ...] = ()
+    units: str = si_units.CYCLES
 
     @classmethod
     def of(
@@ -87,6 +93,7 @@ class Appearance:
         ylim: AskedLimits | Mapping[str, AskedLimits] | Iterable[str] | None = None,
         style: str | Path | None = None,
         panels: str | Iterable[str] | None = None,
+        units: str | None = None,
     ) -> Appearance:
         """Read what was asked for.
 
@@ -112,6 +119,8 @@ class Appearance:
             File of a matplotlib style sheet, which goes over Weft's settings.
         panels : str or list of str, optional
             Only these panels, by words of their axis or title, in this order: ``"latency,accepted"``.
+        units : str, optional
+            ``"si"``: latencies in us and loads in Gb/s per terminal; by default ``"cycles"``.
 
         Raises
         ------
@@ -133,7 +142,12 @@ class Appearance:
             ylim={} if ylim is None else _all_limits(ylim),
             style=None if style is None else str(style),
             panels=tuple(_listed(panels)),
+            units=si_units.checked(units),
         )
+
+    def shown(self, quantity: Quantity) -> Quantity:
+        """The quantity in the units that were asked for."""
+        return si_units.in_units(quantity, self.units)
 
     def chosen(
         self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]

@@ -7,10 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
-from weft.plot import sheet
+from weft.plot import second_axes, sheet
 from weft.plot.finish import finish
 from weft.plot.kinds import FORMATS, known
 from weft.plot.style import RC
+from weft.results import si_units
 from weft.results.store import replaced, write_text
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def drawn(module: ModuleType, choice: Choice) -> Picture:
         if choice.appearance.panels and not made.panels_chosen:
             what = "--panels: this kind of figure has no panels to choose from"
             raise WeftError.saying(what, "leave it out; figures over load have panels that can be chosen")
+        if choice.appearance.units == si_units.SI:
+            si_units.check(choice.summaries)
+            second_axes.add(made.axes, choice.summaries)
         finish(made, choice.appearance)
     return made
 

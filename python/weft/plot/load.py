@@ -30,4 +30,5 @@ def accepted() -> over_load.View:
 
 
 def _diagonal(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:  # noqa: ARG001 # as all extras
-    axes.plot([0, panel.end], [0, panel.end], color=style.GREY, linewidth=0.7, zorder=1, label="_accepted = offered")
+    end = axes.get_xlim()[1] / over_load.ROOM
+    axes.plot([0, end], [0, end], color=style.GREY, linewidth=0.7, zorder=1, label="_accepted = offered")

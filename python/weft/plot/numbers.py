@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 # Saturated points have no latency: it grows with the length of the run.
-LATENCIES = (q.LATENCY, *q.PERCENTILES.values())
+LATENCIES = (q.LATENCY, *q.PERCENTILES.values(), q.LATENCY_US, *q.PERCENTILES_US.values())
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:

@@ -7,7 +7,7 @@ confidence intervals over the seeds. An axis of latencies is cut where a curve r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
 
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "markersize": 6, "markeredgewidth": 0.9}
+# A horizontal axis is longer than the highest load by this factor.
+ROOM = 1.04
 # Height of a panel [inches].
 _HEIGHT = 2.3
 # The axis or the legend where loads change while a point runs.
 LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or those of the measured phases [")
+# The load that an experiment sets.
+_OFFERED = (q.OFFERED, q.OFFERED_GBPS)
 # Where a curve rises into saturation, an axis of latencies ends at this many times its lowest latency.
 _CUT = 6.0
 # Loads of phases that are named at a point.
@@ -93,6 +97,11 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
         remedy = f"`{shell.command('plot', 'jobs', choice.parts[0].results.root)}` shows the times of completion"
         raise ResultsError.saying(what, remedy)
     rows = choice.panels()
+    in_units = choice.appearance.shown
+    views = [
+        replace(view, x=in_units(view.x), y=in_units(view.y), beside=tuple(map(in_units, view.beside)))
+        for view in views
+    ]
     rows, views = choice.appearance.chosen(rows, views, title=_words, beside=lambda panel: panel.title)
     shown = [view for view in views if known(rows, view.y, above=0 if view.log else -inf)]
     if not shown:
@@ -113,10 +122,10 @@ def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] =
     drawing.panels_chosen = True
     for axes, (panel, view) in zip(style.grid(drawing, len(places), columns), places, strict=True):
         _panel(axes, panel, view, looks, beside=columns)
-    quantities = [q.OFFERED, *(each for view in shown for each in (view.x, view.y, *view.beside))]
+    quantities = [in_units(q.OFFERED), *(each for view in shown for each in (view.x, view.y, *view.beside))]
     several = any(_has_seeds(curve) for panel in rows for curve in panel.curves)
     spread = [each for view in shown if view.spread or several for each in (view.y, view.x)]
-    drawing.numbers = numbers.of_curves(rows, quantities, spread=[each for each in spread if each is not q.OFFERED])
+    drawing.numbers = numbers.of_curves(rows, quantities, spread=[each for each in spread if each not in _OFFERED])
     return drawing
 
 
@@ -185,7 +194,9 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
     # Where there is little room, the unit has a line of its own.
     axes.set_xlabel(view.x.axis.replace(" [", "\n[") if beside > 2 else view.x.axis)
     axes.set_ylabel(view.y.axis.replace(" [", "\n[") if beside > 1 else view.y.axis)
-    axes.set_xlim(0, 1.04 * panel.end)
+    ends = [curve.frame[view.x.column].max() for curve in panel.curves if view.x.column in curve.frame.columns]
+    end = panel.end if view.x in (q.OFFERED, q.ACCEPTED) else max((float(each) for each in ends if each), default=1.0)  # type: ignore[arg-type] # numbers
+    axes.set_xlim(0, ROOM * end)
     if view.extra:
         view.extra(axes, panel, looks)
     for curve in panel.curves:
@@ -223,7 +234,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
         frame = calm(frame)
     frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
     # chance also moves the offered load, but that is no result
-    across = None if view.x is q.OFFERED else frame[f"half {view.x.column}"].fill_null(0)
+    across = None if view.x in _OFFERED else frame[f"half {view.x.column}"].fill_null(0)
     places = frame[view.x.column], frame[view.y.column]
     up = frame[f"half {view.y.column}"]
     axes.errorbar(*places, yerr=up, xerr=across, label="_bars", zorder=3.5, **style.ERROR_BAR)

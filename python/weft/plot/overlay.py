@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import Patch
 
-from weft.plot import load, over_load, style
+from weft.plot import load, numbers, over_load, style
 from weft.results import quantities as q
 
 if TYPE_CHECKING:
@@ -27,14 +27,15 @@ _PALE = 0.25
 def figure(choice: Choice) -> Figure:
     """A row per pattern."""
     diagonal = load.accepted().extra
+    shown_load = choice.appearance.shown(q.OFFERED)
 
     def latency(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
-        _bands(axes, panel, looks, q.LATENCY)
+        _bands(axes, panel, looks, choice.appearance.shown(q.LATENCY), shown_load)
 
     def accepted(axes: Axes, panel: Panel, looks: dict[str, Look]) -> None:
         assert diagonal
         diagonal(axes, panel, looks)
-        _bands(axes, panel, looks, q.ACCEPTED)
+        _bands(axes, panel, looks, choice.appearance.shown(q.ACCEPTED), shown_load)
 
     views = [
         over_load.View(q.LATENCY, extra=latency, spread=True),
@@ -44,14 +45,14 @@ def figure(choice: Choice) -> Figure:
     return over_load.figure(choice, views, handles=[band])
 
 
-def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity) -> None:
+def _bands(axes: Axes, panel: Panel, looks: dict[str, Look], quantity: Quantity, over: Quantity) -> None:
     for curve in panel.curves:
         frame = curve.frame.with_columns(curve.half_width(quantity).alias("half"))
-        if quantity is q.LATENCY:
+        if quantity in numbers.LATENCIES:
             frame = frame.join(over_load.steady(curve).select("load"), on="load", how="semi")
         frame = frame.drop_nulls(["half", quantity.column])
         low, high = (frame[quantity.column] + sign * frame["half"] for sign in (-1, 1))
         colour = looks[curve.label].line["color"]
         axes.fill_between(
-            frame[q.OFFERED.column], low, high, color=colour, alpha=_PALE, linewidth=0, label=f"_band {curve.label}"
+            frame[over.column], low, high, color=colour, alpha=_PALE, linewidth=0, label=f"_band {curve.label}"
         )

@@ -27,7 +27,10 @@ _SHADES = colormaps["viridis_r"]
 def figure(choice: Choice) -> Figure:
     """Saturated points are left out of the bands and stand hollow at the upper edge; crosses as in `over_load`."""
     rows = choice.panels()
-    shown = {name: quantity for name, quantity in q.PERCENTILES.items() if over_load.known(rows, quantity)}
+    in_units = choice.appearance.shown
+    known = {name: in_units(quantity) for name, quantity in q.PERCENTILES.items()}
+    shown = {name: quantity for name, quantity in known.items() if over_load.known(rows, quantity)}
+    load = in_units(q.OFFERED)
     curves = [(panel, curve) for panel in rows for curve in panel.curves]
     if not shown:
         raise ResultsError.saying(f"{choice.title}: no packet was delivered", "choose other points")
@@ -50,18 +53,19 @@ def figure(choice: Choice) -> Figure:
         axes.sharex(panels[0]) if axes is not panels[0] else None
         axes.sharey(panels[0]) if axes is not panels[0] else None
         axes.set_title("\n".join(word for word in (panel.title, curve.label) if word), loc="left")
-        axes.set_xlabel(q.OFFERED.axis)
-        axes.set_ylabel(q.PACKET_LATENCY.axis)
+        axes.set_xlabel(load.axis)
+        axes.set_ylabel(f"{q.PACKET_LATENCY.label} [{next(iter(shown.values())).unit}]")
         axes.set_yscale("log")
-        _bands(axes, curve, shown, looks)
+        _bands(axes, curve, load, shown, looks)
     low, high = panels[0].get_ylim()
     panels[0].set_ylim(low, 1.3 * high)
     for axes, (_, curve) in zip(panels, curves, strict=True):
-        loads = over_load.saturated(curve)[q.OFFERED.column]
+        loads = over_load.saturated(curve)[load.column]
         axes.plot(loads, [1.3 * high] * len(loads), **style.SATURATED_ON_EDGE)
-    panels[0].set_xlim(0, 1.04 * max(panel.end for panel in rows))
+    ends = [float(curve.frame[load.column].max()) for _, curve in curves]  # type: ignore[arg-type] # numbers
+    panels[0].set_xlim(0, over_load.ROOM * (max(ends) or 1.0))
     style.plain_log(panels[0].yaxis)
-    drawing.numbers = numbers.of_curves(rows, [q.OFFERED, *shown.values()])
+    drawing.numbers = numbers.of_curves(rows, [load, *shown.values()])
     return drawing
 
 
@@ -70,12 +74,14 @@ def _look(number: int, of: int) -> dict[str, Any]:
     return {"color": shade, "marker": style.MARKERS[number], "markersize": 3, "linewidth": 1}
 
 
-def _bands(axes: Axes, curve: Curve, shown: dict[str, q.Quantity], looks: dict[str, dict[str, Any]]) -> None:
+def _bands(
+    axes: Axes, curve: Curve, load: q.Quantity, shown: dict[str, q.Quantity], looks: dict[str, dict[str, Any]]
+) -> None:
     frame = over_load.steady(curve).drop_nulls([quantity.column for quantity in shown.values()])
     for (_, lower), (name, upper) in pairwise(shown.items()):
         colour = looks[name]["color"]
         low, high = frame[lower.column], frame[upper.column]
-        axes.fill_between(frame[q.OFFERED.column], low, high, color=colour, alpha=0.25, linewidth=0)
+        axes.fill_between(frame[load.column], low, high, color=colour, alpha=0.25, linewidth=0)
     for name, quantity in shown.items():
-        axes.plot(frame[q.OFFERED.column], frame[quantity.column], label=f"{name} %", **looks[name])
-        over_load.cross_out(axes, frame, q.OFFERED.column, quantity.column)
+        axes.plot(frame[load.column], frame[quantity.column], label=f"{name} %", **looks[name])
+        over_load.cross_out(axes, frame, load.column, quantity.column)

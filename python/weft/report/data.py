@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes, of_jobs, soundness
+from weft.results import notes, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.router_places import places
 from weft.text.labels import brief, label
@@ -73,7 +74,8 @@ def collect(sources: Sources) -> dict[str, Any]:
 def _table(sources: Sources) -> list[Quantity]:
     """The columns of the table of points; shares of delivered packets only where some were dropped."""
     dropping = any(map(soundness.is_dropping, sources.summaries))
-    return [each for each in columns_shown.TABLE if dropping or each is not q.DELIVERED]
+    shown = si_units.beside(columns_shown.TABLE, sources.units)
+    return [each for each in shown if dropping or each is not q.DELIVERED]
 
 
 def _heat() -> list[str]:
@@ -164,7 +166,22 @@ def _histograms(sources: Sources) -> list[dict[str, Any]]:
 
 def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
     """A table of each point; without rows where it says no more than the point."""
-    return _listed(listing, [listing.entries(summary) for summary in sources.summaries])
+    rows = [listing.entries(summary) for summary in sources.summaries]
+    if sources.units == si_units.SI:
+        listing = replace(listing, quantities=tuple(si_units.beside(listing.quantities, sources.units)))
+        both = zip(rows, sources.summaries, strict=True)
+        rows = [[_in_si(entry, summary) for entry in entries] for entries, summary in both]
+    return _listed(listing, rows)
+
+
+def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a listing with the twins of its numbers; a word in place of a number is in both columns."""
+    numbers = {name: None if isinstance(value, str) else value for name, value in entry.items()}
+    twins = si_units.of_part(numbers, summary)
+    words = {
+        twin.column: entry[own.column] for own, twin in si_units.TWINS.items() if isinstance(entry.get(own.column), str)
+    }
+    return entry | twins | words
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
@@ -289,15 +306,16 @@ def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
     """Who computed what, where and how long."""
     summaries = sources.summaries
+    runs = [run for results, row in sources.places if (run := results.run_info(row))]
     told = [
         ("Weft", _each(summary.get("weft_version") for summary in summaries)),
+        ("commit", _each(run.get("commit") for run in runs)),
         ("result model", _each(summary.get("result_model") for summary in summaries)),
         ("seed", _each(summary.get("seed") for summary in summaries)),
     ]
     for results, name in zip(sources.results, sources.names, strict=True):
         if results.command:
             told.append((f"command of {name}" if len(sources.results) > 1 else "command", results.command))
-    runs = [run for results, row in sources.places if (run := results.run_info(row))]
     machines = [run.get("machine") or {} for run in runs]
     times = sorted(f"{run['started_utc'][:19]} UTC".replace("T", " ", 1) for run in runs if run.get("started_utc"))
     seconds = [run["seconds"] for run in runs if run.get("seconds") is not None]

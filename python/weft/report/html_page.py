@@ -12,6 +12,7 @@ from markupsafe import Markup
 from weft.errors import ResultsError, writing
 from weft.report import bill_section, data
 from weft.report.sources import Sources
+from weft.results import si_units
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _ENDINGS = (".html", ".htm")
 _SCRIPTS = ("data.js", "numbers.js", "colours.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 
-def write(results: Sequence[ResultSet], path: Path) -> None:
+def write(results: Sequence[ResultSet], path: Path, *, units: str = si_units.CYCLES) -> None:
     """Write the report of one or several results.
 
     Parameters
@@ -34,6 +35,8 @@ def write(results: Sequence[ResultSet], path: Path) -> None:
         Finished points; further results overlay the first.
     path : Path
         The file; it appears when it is whole.
+    units : str
+        ``si``: also latencies in us and loads in Gb/s per terminal.
 
     Raises
     ------
@@ -43,7 +46,7 @@ def write(results: Sequence[ResultSet], path: Path) -> None:
         If the file can't be written.
     """
     checked(path)
-    sources = Sources(results)
+    sources = Sources(results, units)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(_asset("page.html.jinja"))
     html = template.render(

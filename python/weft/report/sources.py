@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft.errors import ResultsError
+from weft.results import si_units
 from weft.results.choose import Chosen, names
 from weft.results.curves import Curve, overlay
 from weft.results.set_times import changes
@@ -67,14 +68,17 @@ class Sources:
         If no point is finished.
     """
 
-    def __init__(self, results: Sequence[ResultSet]) -> None:
+    def __init__(self, results: Sequence[ResultSet], units: str = si_units.CYCLES) -> None:
         self.results = list(results)
+        self.units = units
         if not any(map(len, self.results)):
             places = ", ".join(str(each.root) for each in self.results)
             what = f"{places}: no point is finished, so there is nothing to report"
             raise ResultsError.saying(what, "run the sweep to its end: the same `weft run` computes what is missing")
         self.places = [(each, row) for each in self.results for row in range(len(each))]
         self.summaries: list[dict[str, Any]] = [summary for each in self.results for summary in each.summaries]
+        if units == si_units.SI:
+            si_units.check(self.summaries)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -87,7 +91,10 @@ class Sources:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The frames of all results below each other."""
-        return pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
+        frame = pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
+        if self.units != si_units.SI:
+            return frame
+        return frame.hstack(pl.DataFrame(list(map(si_units.derived, self.summaries)), infer_schema_length=None))
 
     @cached_property
     def varied(self) -> list[str]:

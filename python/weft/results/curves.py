@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft.results import quantities as q
-from weft.results import soundness
+from weft.results import si_units, soundness
 from weft.results.choose import LOAD, NAMED, PATTERN, SEED, Chosen
 from weft.results.confidence import Mean
 from weft.text.labels import brief, label
@@ -157,11 +157,14 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     failing = pl.Series("failing", [soundness.is_failing(summary) for summary in summaries])
     always_on = [each.always_on.column for each in (*q.POWERS, *q.ENERGIES) if each.always_on.column in frame.columns]
     found = [soundness.worst([summary]) for summary in summaries]
+    twins = [si_units.derived(summary) for summary in summaries]
+    columns = dict.fromkeys(column for each in twins for column in each)
     rate = (pl.col("link_transitions") / pl.col("window_seconds")).alias(q.TRANSITIONS.column)
     return frame.with_columns(
         *(pl.Series(path, [label(part.value(point, path), path) for point in part.points]) for path in others),
         *models,
         pl.Series("hash", hashes),
+        *(pl.Series(column, [each.get(column) for each in twins], dtype=pl.Float64) for column in columns),
         *([rate] if "window_seconds" in frame.columns else []),
         load.alias("load"),
         pl.lit(part.name).alias("part"),

@@ -143,6 +143,10 @@ class Database:
             text = self._checked(sql).rstrip().rstrip(";")
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
+    def add(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a table of a frame, which queries may name from now on."""
+        self._add_frame(name, frame)
+
     def columns(self) -> dict[str, list[tuple[str, str]]]:
         """Names and types of the columns of each table that has rows to offer."""
         self._add(" ".join(TABLES))

@@ -19,7 +19,7 @@ _OF_BILLED = [each for billed in _BILLED for each in (billed.actual, billed.alwa
 # Columns that have a label, a unit and a number of digits of their own.
 KNOWN = {
     each.column: each
-    for each in [*_OF_BILLED, *q.PERCENTILES.values(), *vars(q).values()]
+    for each in [*_OF_BILLED, *q.PERCENTILES.values(), *q.PERCENTILES_US.values(), *vars(q).values()]
     if isinstance(each, Quantity) and each.column
 }
 # Units by the end of the name of a column; longer ends come first.

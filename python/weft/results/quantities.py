@@ -68,6 +68,16 @@ PERCENTILES = {
     for name, key in {"50": "50", "90": "90", "95": "95", "99": "99", "99.9": "99_9", "99.99": "99_99"}.items()
 }
 
+# The same in units of time and of bits (`weft.results.si_units`); results do not hold them.
+_RATE = "Gb/s per terminal"
+LATENCY_US = Quantity("packet_latency_mean_us", LATENCY.label, "us", "[us]", 3, "packet_latency_ci95_us")
+OFFERED_GBPS = Quantity("offered_gbps", OFFERED.label, _RATE, "[Gb/s]", 1)
+ACCEPTED_GBPS = Quantity("accepted_gbps", ACCEPTED.label, _RATE, "[Gb/s]", 1)
+PERCENTILES_US = {
+    name: Quantity(own.column.replace("_cycles", "_us"), own.label, "us", "[us]", 3)
+    for name, own in PERCENTILES.items()
+}
+
 
 @dataclass(frozen=True)
 class Billed:

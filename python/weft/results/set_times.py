@@ -19,16 +19,24 @@ if TYPE_CHECKING:
 FAULTS = "faults"
 FAULT_MODEL = "fault_model"
 _RANDOM = f"{FAULT_MODEL}.random"
+_SHARES = (f"{FAULT_MODEL}.links", f"{FAULT_MODEL}.routers")
 # Parameters of a policy that are times of the clock: of a row of them, or how often the rows come again.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 
 def faults(results: ResultSet) -> list[str]:
     """For each point what fails during its run, named or at random, in words; empty where nothing does."""
-    both = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), strict=True)
+    shares = [_values(results, path) for path in _SHARES]
+    all_kinds = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), *shares, strict=True)
     return [
-        ", ".join([*_named(failing), *([f"random {label(of)}"] if of and is_failing(summary) else [])])
-        for summary, failing, of in both
+        ", ".join(
+            [
+                *_named(failing),
+                *(f"{path.rpartition('.')[2]} {label(of)}" for path, of in zip(_SHARES, drawn, strict=True) if of),
+                *([f"random {label(of)}"] if of and is_failing(summary) else []),
+            ]
+        )
+        for summary, failing, of, *drawn in all_kinds
     ]
 
 

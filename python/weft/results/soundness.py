@@ -102,7 +102,7 @@ MARKS = {
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per bit of what is accepted, which is less than was offered"
 # Columns whose numbers have a mark, beside those of latencies.
-_MARKED = {q.ACCEPTED.column, q.ENERGY.column, q.POWER.column}
+_MARKED = {q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column}
 _LATENCIES = ("packet_latency_", "network_latency_")
 # Keys of what `in_phases` gives: whether the phase before is saturated, and what waits at the begin and at the end.
 _AFTER_SATURATED = "after_saturated"

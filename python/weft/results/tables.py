@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import batch_table, notes, of_jobs, soundness
+from weft.results import batch_table, notes, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
+# Latencies that have no limit where a job or phase is saturated.
+_TAILS = (q.LATENCY, q.P99, q.LATENCY_US, q.PERCENTILES_US["99"])
 # The window before, during and after faults.
 _PARTS = ("before", "during", "after")
 
 
-def loads(results: ResultSet, *, width: int = 100) -> str:
+def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES) -> str:
     """Latency, accepted load and energy of a sweep: a line per load, the series side by side; completion of batches.
 
     Parameters
@@ -33,14 +35,21 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
         Finished points.
     width : int
         Characters in a line; series that do not fit go below.
+    units : str
+        ``si``: also latencies in us, and accepted loads in Gb/s per terminal.
     """
     if batch_table.answers(results):
         return "\n".join(batch_table.lines(results))
     stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
-    quantities = (*_SHOWN, *([q.DELIVERED] if _any(curves, "dropping") else []))
-    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in quantities)
+    quantities = [*si_units.beside(_SHOWN, units), *([q.DELIVERED] if _any(curves, "dropping") else [])]
+    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in _SHOWN)
+    if q.DELIVERED in quantities:
+        shown += f", {q.DELIVERED.short} share"
+    if units == si_units.SI:
+        si_units.check(results.summaries)
+        shown = ". ".join(filter(None, [si_units.told(results.summaries), shown]))
     marks = _meaning({_mark(row) for curve in curves for row in curve.frame.iter_rows(named=True)})
     over = any(map(_has_overloaded, curves))
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
@@ -54,7 +63,7 @@ def loads(results: ResultSet, *, width: int = 100) -> str:
     return "\n".join(lines)
 
 
-def jobs(results: ResultSet) -> list[str]:
+def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and job; no line where `loads` shows these numbers."""
     frame = results.jobs
     several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
@@ -65,14 +74,15 @@ def jobs(results: ResultSet) -> list[str]:
         return []
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
     batches = frame["batch_packets"].null_count() < frame.height
-    shown = (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS)
+    shown = si_units.beside((q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS), units)
     head = [*varied, "job", "terminals", *(quantity.short for quantity in shown)]
     signs = [of_jobs.sign(summary, job) for summary in results.summaries for job in of_jobs.of(summary)]
+    summaries = [results.summaries[point] for point, _ in results.job_rows]
     rows = [
         [*(label(row[path]) for path in varied), row["job"], str(row["terminals"])]
-        + [_of_job(row, quantity, sign) for quantity in shown]
+        + [_of_job(row | si_units.of_part(row, summary), quantity, sign) for quantity in shown]
         + ([_delivered(row), label(row["completion_cycles"])] if batches else [])
-        for row, sign in zip(frame.iter_rows(named=True), signs, strict=True)
+        for row, sign, summary in zip(frame.iter_rows(named=True), signs, summaries, strict=True)
     ]
     return [
         f"jobs{_meaning(signs)}",
@@ -80,7 +90,7 @@ def jobs(results: ResultSet) -> list[str]:
     ]
 
 
-def phases(results: ResultSet) -> list[str]:
+def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and phase of the load; none if no load changes.
 
     A phase that is saturated says so in place of its latencies; one that was not measured has dashes. What is not
@@ -90,12 +100,14 @@ def phases(results: ResultSet) -> list[str]:
     if frame.is_empty():
         return []
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
-    head = [*varied, "phase", "cycles", "set", *(quantity.short for quantity in _OF_PHASES[1:])]
+    shown = si_units.beside(_OF_PHASES, units)
+    head = [*varied, "phase", "cycles", "set", *(quantity.short for quantity in shown[1:])]
+    summaries = [results.summaries[point] for point, _ in results.phase_rows]
     marks = [_phase_mark(phase) for summary in results.summaries for phase in soundness.in_phases(summary)]
     rows = [
         [*(label(row[path]) for path in varied), str(row["phase"]), _cycles(row)]
-        + [_of_phase(row, quantity, mark) for quantity in _OF_PHASES]
-        for row, mark in zip(frame.iter_rows(named=True), marks, strict=True)
+        + [_of_phase(row | si_units.of_part(row, summary), quantity, mark) for quantity in shown]
+        for row, mark, summary in zip(frame.iter_rows(named=True), marks, summaries, strict=True)
     ]
     told = (
         "phases of the load: set, offered and accepted [flits/terminal/cycle], latency and p99 of the packets created"
@@ -151,7 +163,7 @@ def _cycles(phase: Mapping[str, object]) -> str:
 
 def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
     if phase.get("saturated"):
-        if quantity in {q.LATENCY, q.P99}:
+        if quantity in _TAILS:
             return "sat"
         mark = _OVERLOADED
     return _marked(phase.get(quantity.column), quantity, mark)
@@ -164,7 +176,7 @@ def _phase_mark(phase: Mapping[str, Any]) -> str:
 
 def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
     if sign in soundness.ENDED:
-        known = quantity in {q.LATENCY, q.P99} and job[quantity.column] is not None
+        known = quantity in _TAILS and job[quantity.column] is not None
         return sign if known else number(job[quantity.column], quantity.digits)
     value = job[quantity.column]
     return number(value, quantity.digits) + (
@@ -245,6 +257,6 @@ def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, mar
         mark = _mark(row)
         if mark == " " and over and quantity is q.ENERGY:
             mark = _OVERLOADED
-    if quantity is q.LATENCY and over:
+    if quantity in (q.LATENCY, q.LATENCY_US) and over:
         return ("stall" if row["stalled"] else "sat") + mark
     return number(row.get(quantity.column), quantity.digits) + mark

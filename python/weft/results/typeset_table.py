@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import of_jobs, soundness
+from weft.results import of_jobs, over_seeds, si_units, soundness
 from weft.results import quantities as q
 from weft.results.headings import KNOWN, headings
 from weft.results.of_sweep import BILL, SATURATION, WIDER
@@ -44,7 +44,16 @@ _WHOLE = 1e4
 _PLACE = ("results", "point", "phase", "job")
 
 
-def typeset(database: Database, table: str, sql: str, columns: Sequence[str], ending: str) -> str:
+def typeset(
+    database: Database,
+    table: str,
+    sql: str,
+    columns: Sequence[str],
+    ending: str,
+    *,
+    averaged: bool = False,
+    units: str = si_units.CYCLES,
+) -> str:
     """The text of a table.
 
     A latency of a saturated or stuck point says so in its place: it has no limit; so does that of a point that is
@@ -61,13 +70,28 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
         The columns to show; if there are none, those that a reader wants.
     ending : str
         ``.tex`` or ``.md``.
+    averaged : bool
+        Rows that differ in their seed only are one row, with means and halves of their 95 % confidence intervals.
+    units : str
+        ``si``: latencies in us and loads in Gb/s per terminal, which the query has as columns, in place of the others.
     """
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
-    chosen = list(columns) or _chosen(database, table, head, records)
+    chosen = list(columns) or _chosen(database, table, over_seeds.columns(head) if averaged else head, records, units)
     signs = {} if table == SATURATION else _signs(database)
     marks = [signs.get(tuple(map(record.get, _PLACE)), "") for record in records]
-    cells = [[_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)]
+    seeds = 1
+    if averaged:
+        of_row = {id(record): mark for record, mark in zip(records, marks, strict=True)}
+        groups = over_seeds.groups(records, database.coordinates)
+        seeds = max(map(len, groups))
+        marks = [_worst([of_row[id(record)] for record in group]) for group in groups]
+        cells = [[_mean(group, column, mark) for column in chosen] for group, mark in zip(groups, marks, strict=True)]
+        records = [{column: over_seeds.together(group, column) for column in head} for group in groups]
+    else:
+        cells = [
+            [_cell(record, column, mark) for column in chosen] for record, mark in zip(records, marks, strict=True)
+        ]
     told = {
         sign
         for mark, row in zip(marks, cells, strict=True)
@@ -75,7 +99,8 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
         if sign and any(cell.endswith(sign) for cell in row)
     }
     known = of_jobs.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
-    notes = [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
+    notes = [f"means over {seeds} seeds, ± half of their 95 % confidence intervals"] if averaged else []
+    notes += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
     if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
         notes.append(_IN_PHASE)
     if table == SATURATION:
@@ -92,8 +117,10 @@ def typeset(database: Database, table: str, sql: str, columns: Sequence[str], en
     return FORMS[ending](headings(chosen, table), [Section("", cells)], left=left, notes=notes)
 
 
-def _chosen(database: Database, table: str, head: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[str]:
-    measured = [quantity.column for quantity in _SHOWN.get(table, ())]
+def _chosen(
+    database: Database, table: str, head: Sequence[str], records: Sequence[Mapping[str, Any]], units: str
+) -> list[str]:
+    measured = [si_units.in_units(quantity, units).column for quantity in _SHOWN.get(table, ())]
     if table == BILL:
         measured = [column for column in head if column.startswith(_OF_BILL)]
     if not measured:
@@ -115,6 +142,23 @@ def _signs(database: Database) -> dict[tuple[Any, ...], str]:
         for job in of_jobs.of(summary):
             signs[name, point, None, job["job"]] = of_jobs.sign(summary, job)
     return signs
+
+
+def _worst(marks: Sequence[str]) -> str:
+    """The worst of the signs of several runs."""
+    order = [*of_jobs.MEANINGS, ""]
+    return min(marks, key=order.index)
+
+
+def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
+    """A cell of several runs: a mean and half of its interval, or what they have in common."""
+    records = [dict(record) for record in group]
+    found = over_seeds.mean(records, column)
+    cell = _cell({column: over_seeds.together(records, column)}, column, sign)
+    if found is None or found.half_width is None or len(group) == 1 or cell in soundness.ENDED:
+        return cell
+    half = _written(found.half_width, column)
+    return cell if not float(half) else f"{cell} ± {half}"
 
 
 def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from weft._engine import COMMIT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,6 +52,7 @@ class Clock:
         seconds = self.seconds
         return {
             "weft_version": summary.get("weft_version"),
+            "commit": COMMIT or None,
             "result_model": summary.get("result_model"),
             "started_utc": self._started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 3),

@@ -1,0 +1,181 @@
+"""BibTeX entries made of the `Source` of model headers, which `sources.json` holds; a test compares them.
+
+A source names papers as ``Authors, "Title", Venue Year``. Each such paper is an entry of its own. A source without a
+title between quotes is the note of an entry for the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# A paper in a source: authors, title, and where it was published, up to the year.
+_PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue>[^;:"]*?(?:\d{4}|\'\d{2})))?')
+# Before the first author of a paper: the end of the sentence that leads to it.
+_LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
+_YEAR = re.compile(r"(\d{4})|'(\d{2})")
+# Families whose models are no part of what is simulated.
+_RECORDINGS = "measure"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A work that is cited.
+
+    Attributes
+    ----------
+    key : str
+        Its BibTeX key.
+    fields : dict
+        Author, title, year and the like.
+    models : tuple of str
+        The models that come from it, as ``family: name``.
+    """
+
+    key: str
+    fields: Mapping[str, str]
+    models: tuple[str, ...] = ()
+
+    def bibtex(self) -> str:
+        """The entry as BibTeX."""
+        fields = dict(self.fields)
+        if self.models:
+            told = f"Models of Weft: {', '.join(self.models)}"
+            fields["note"] = f"{fields['note']} {told}" if "note" in fields else told
+        lines = [f"  {name} = {{{_escaped(value)}}}," for name, value in fields.items()]
+        return "\n".join([f"@misc{{{self.key},", *lines, "}"])
+
+
+@cache
+def sources() -> dict[str, dict[str, str]]:
+    """The `Source` of each model, by family and name."""
+    text = files("weft.cite").joinpath("sources.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = json.loads(text)
+    return found
+
+
+def weft(version: str, commit: str) -> Entry:
+    """The entry of Weft itself."""
+    built = f", commit {commit}" if commit else ""
+    fields = {
+        "author": "{The Weft developers}",
+        "title": "{Weft}: a flit-level simulator of interconnection networks",
+        "note": f"Version {version}{built}.",
+    }
+    return Entry("weft", fields)
+
+
+def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
+    """The works behind some models, each once, in the order of the models.
+
+    Parameters
+    ----------
+    used : sequence of tuple of str
+        Families and names.
+    """
+    found: dict[str, Entry] = {}
+    for family, name in used:
+        source = sources().get(family, {}).get(name, "")
+        model = f"{family.rpartition('.')[2]} {name}"
+        for entry in _papers(source) or [_note(family, name, source)]:
+            known = found.get(entry.key, entry)
+            # a source may name a paper by the first word of its title
+            fields = max(known.fields, entry.fields, key=lambda each: len(each["title"]))
+            models = known.models if entry.key in found else ()
+            found[entry.key] = Entry(entry.key, fields, (*models, model))
+    return list(found.values())
+
+
+def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The models of a resolved scenario as family and name, each once.
+
+    `names` are the models of each family. A model of another one, such as the parts of a mix of patterns, counts, too.
+    """
+    known: dict[tuple[str, str], None] = {}
+    for family, models in names.items():
+        if family != _RECORDINGS:
+            section, _, key = family.partition(".")
+            for node in _below(resolved.get(section), key):
+                known |= {(family, name): None for name in _named(node, models)}
+    yield from known
+
+
+def _below(node: Any, key: str) -> Iterator[Any]:
+    """The values under a key anywhere in a section; the section itself where no key is meant."""
+    if not key:
+        yield node
+        return
+    for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _below(each, key)
+    if isinstance(node, dict) and key in node:
+        yield node[key]
+
+
+def _named(node: Any, models: Sequence[str]) -> Iterator[str]:
+    """The names of models in a value, however deep."""
+    if isinstance(node, str) and node in models:
+        yield node
+    elif isinstance(node, list):
+        for each in node:
+            yield from _named(each, models)
+    elif isinstance(node, dict):
+        for name, value in node.items():
+            if name in models and len(node) == 1:
+                yield name
+            yield from _named(value, models)
+
+
+def _papers(source: str) -> list[Entry]:
+    papers = []
+    for found in _PAPER.finditer(source):
+        authors = _LEAD.sub("", found["authors"]).strip()
+        venue = re.sub(r"^\([^)]*\),? +", "", found["venue"] or "").strip("( ")
+        venue += ")" * (venue.count("(") - venue.count(")"))
+        year = _YEAR.search(venue)
+        fields = {
+            "author": _joined(authors),
+            "title": f"{{{found['title']}}}",
+            **({"howpublished": venue} if venue else {}),
+            **({"year": _full(year)} if year else {}),
+        }
+        papers.append(Entry(_key(authors, found["title"], fields.get("year", "")), fields))
+    return papers
+
+
+def _note(family: str, name: str, source: str) -> Entry:
+    fields = {"title": f"{{{name}}}", "note": f"Source of the model: {source}"}
+    return Entry(f"weft-{family.rpartition('.')[2]}-{name}".replace("_", "-"), fields)
+
+
+def _joined(authors: str) -> str:
+    """Authors as BibTeX joins them."""
+    people = [
+        each for each in re.split(r", | and ", authors.replace(" et al.", ", others")) if re.fullmatch(r"\D+", each)
+    ]
+    return " and ".join(people)
+
+
+def _full(year: re.Match[str]) -> str:
+    """A year in four digits: '08 is 2008, '95 is 1995."""
+    if year[1]:
+        return year[1]
+    return f"{'19' if int(year[2]) > 50 else '20'}{year[2]}"
+
+
+def _key(authors: str, title: str, year: str) -> str:
+    """The family name of the first author, the first word of the title, and the year."""
+    first = re.split(r", | and | et al", authors)[0].split()[-1]
+    word = next((each for each in re.findall(r"\w+", title) if len(each) > 3), "")
+    return re.sub(r"\W", "", f"{first}{year}{word}".lower())
+
+
+def _escaped(text: str) -> str:
+    """Text that BibTeX takes; braces stay, since they keep capitals."""
+    return re.sub(r"([&%$#_])", r"\\\1", " ".join(text.split()).replace("`", "'").replace("^", ""))

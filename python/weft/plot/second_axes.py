@@ -1,0 +1,54 @@
+"""Axes of microseconds or Gb/s beside those of cycles or flits, in figures of which all points have the same cycle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError
+from weft.results import quantities as q
+from weft.results import si_units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+# Units of the simulator, each with the unit of the axis beside it.
+_BESIDE = {q.LATENCY.unit: q.LATENCY_US.unit, q.OFFERED.unit: q.OFFERED_GBPS.unit}
+
+
+def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
+    """Add an axis beside each one whose unit is known.
+
+    Raises
+    ------
+    ResultsError
+        If the points differ in their cycle or flit, so that one axis can't have both units.
+    """
+    for axes in panels:
+        if unit := _unit(axes.get_xlabel()):
+            above = axes.secondary_xaxis("top", functions=_functions(summaries, unit))
+            above.set_xlabel(f"[{_BESIDE[unit]}]")
+        if unit := _unit(axes.get_ylabel()):
+            right = axes.secondary_yaxis("right", functions=_functions(summaries, unit))
+            right.set_ylabel(f"[{_BESIDE[unit]}]")
+
+
+def _unit(label: str) -> str:
+    """The unit of the simulator in the label of an axis; empty if it has another one."""
+    return next((unit for unit in _BESIDE if f"[{unit}]" in label.replace("\n", " ")), "")
+
+
+def _functions(summaries: Sequence[Mapping[str, Any]], unit: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """From a number in a unit to that of the axis beside it, and back."""
+    by = _factor(summaries, unit)
+    return (lambda value: value * by), (lambda value: value / by)
+
+
+def _factor(summaries: Sequence[Mapping[str, Any]], unit: str) -> float:
+    factors = {si_units.factor(summary, unit) for summary in summaries}
+    (by,) = factors if len(factors) == 1 else (None,)
+    if by is None:
+        what = "--units si: the points of this figure differ in the length of their cycle or flit"
+        raise ResultsError.saying(what, "choose points that have the same, or a figure over load")
+    return by

@@ -1,0 +1,98 @@
+"""Rows of a table that differ in their seed only, as one row: means, and half widths of their 95 % confidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.results.choose import SEED
+from weft.results.confidence import Mean
+from weft.results.headings import KNOWN
+from weft.results.rows import frame_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    Record = dict[str, Any]
+
+# Tables that have a row, or several, per point.
+TABLES = ("points", "jobs", "phases")
+# What tells the rows of one point apart, beside its coordinates.
+_PARTS = ("results", "job", "phase")
+# Columns that name one run, and say nothing of several.
+_OF_ONE = (SEED, "point", "hash")
+# Columns that are the intervals of single runs.
+_INTERVALS = {each.own_half_width for each in KNOWN.values()}
+# Behind the name of a column: the column with half of its 95 % confidence interval.
+HALF_WIDTH = "_ci95_half_width"
+RUNS = "runs"
+
+
+def groups(records: Sequence[Record], coordinates: Sequence[str]) -> list[list[Record]]:
+    """The records that have all but the seed in common, in the order of the first of each."""
+    paths = [path for path in (*_PARTS, *coordinates) if path != SEED]
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        found.setdefault(tuple(record.get(path) for path in paths), []).append(record)
+    return list(found.values())
+
+
+def are_several(records: Sequence[Record], coordinates: Sequence[str]) -> bool:
+    """Whether some records differ in their seed only."""
+    return SEED in coordinates and any(len(group) > 1 for group in groups(records, coordinates))
+
+
+def columns(head: Sequence[str]) -> list[str]:
+    """The columns that several runs have in common."""
+    return [column for column in head if column not in _OF_ONE]
+
+
+def mean(group: Sequence[Record], column: str) -> Mean | None:
+    """The mean of a number over runs; ``None`` where none measured it, or it is no number."""
+    values = [record.get(column) for record in group]
+    if any(isinstance(value, str | bool) for value in values):
+        return None
+    own = KNOWN[column].own_half_width if column in KNOWN else ""
+    return Mean.over(zip(values, [record.get(own) for record in group], strict=True))
+
+
+def together(group: Sequence[Record], column: str) -> Any:
+    """What runs have in a column: a mean, whether any is so, or the different words."""
+    values = [record.get(column) for record in group]
+    known = list(dict.fromkeys(value for value in values if value is not None))
+    if not known:
+        return None
+    if len(known) == 1 and None not in values:
+        return known[0]
+    if all(isinstance(value, bool) for value in known):
+        return any(known)
+    if any(isinstance(value, str) for value in known):
+        return ", ".join(map(str, known))
+    found = mean(group, column)
+    return found and found.value
+
+
+def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[str]) -> pl.DataFrame:
+    """A row per group, with the number of its runs; numbers that vary have their half widths in a column behind."""
+    parts = groups(records, coordinates)
+    keys = {*_PARTS, *coordinates}
+    vary = {
+        column
+        for column in columns(head)
+        if column not in keys and any(len({record.get(column) for record in part}) > 1 for part in parts)
+    }
+    rows = []
+    for part in parts:
+        row: Record = {}
+        for column in columns(head):
+            row[column] = together(part, column)
+            if (
+                column in vary
+                and column not in _INTERVALS
+                and any(isinstance(record.get(column), float) for record in part)
+            ):
+                found = mean(part, column)
+                row[column + HALF_WIDTH] = found and found.half_width
+        rows.append(row | {RUNS: len(part)})
+    return frame_of(rows)

@@ -1,0 +1,110 @@
+"""Latencies in microseconds and loads in Gb/s per terminal, where results hold the length of a cycle and of a flit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ResultsError, WeftError
+from weft.results import quantities as q
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weft.results.quantities import Quantity
+
+CYCLES, SI = "cycles", "si"
+UNITS = (CYCLES, SI)
+# Of each quantity in cycles or flits the same one in units of time and of bits.
+TWINS: dict[Quantity, Quantity] = {
+    q.LATENCY: q.LATENCY_US,
+    q.OFFERED: q.OFFERED_GBPS,
+    q.ACCEPTED: q.ACCEPTED_GBPS,
+    **{own: q.PERCENTILES_US[name] for name, own in q.PERCENTILES.items()},
+}
+# Columns of intervals of single runs, which are told for the twin as well.
+_OWN = {
+    own.own_half_width: twin.own_half_width for own, twin in TWINS.items() if own.own_half_width and twin.own_half_width
+}
+_SECONDS, _BITS = "cycle_seconds", "flit_bits"
+
+
+def checked(units: str | None) -> str:
+    """The units that a user asks for; those of the simulator by default.
+
+    Raises
+    ------
+    WeftError
+        If there are none of this name.
+    """
+    if units is not None and units not in UNITS:
+        raise WeftError.saying(f"--units: there are no units {units!r}", f"choose {' or '.join(UNITS)}")
+    return units or CYCLES
+
+
+def in_units(quantity: Quantity, units: str) -> Quantity:
+    """The quantity that shows the same in these units; itself where there is none."""
+    return TWINS.get(quantity, quantity) if units == SI else quantity
+
+
+def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
+    """The quantities, each followed by its twin where SI units are asked for."""
+    pairs = ((each, in_units(each, units)) for each in quantities)
+    return list(dict.fromkeys(one for pair in pairs for one in pair))
+
+
+def factor(summary: Mapping[str, Any], unit: str) -> float | None:
+    """What a number in a unit of the simulator is multiplied by; ``None`` if that is not known.
+
+    Cycles become microseconds, and flits per terminal and cycle Gb/s.
+    """
+    seconds, bits = summary.get(_SECONDS), summary.get(_BITS)
+    if not seconds:
+        return None
+    if unit == q.LATENCY.unit:
+        return float(seconds) * 1e6
+    return None if bits is None else float(bits) / float(seconds) * 1e-9
+
+
+def derived(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    """The twins of the numbers of a point, job or phase; without those that it does not have."""
+    return _derived(summary, summary)
+
+
+def of_part(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, float | None]:
+    """The twins of the numbers of a job or a phase of a point."""
+    return _derived(part, summary)
+
+
+def _derived(part: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, float | None]:
+    pairs = [(own.column, twin.column, own.unit) for own, twin in TWINS.items()]
+    pairs += [(own, twin, q.LATENCY.unit) for own, twin in _OWN.items()]
+    found: dict[str, float | None] = {}
+    for own, twin, unit in pairs:
+        if own in part:
+            value, by = part[own], factor(summary, unit)
+            found[twin] = None if value is None or by is None else value * by
+    return found
+
+
+def check(summaries: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse results that do not hold what the conversion needs.
+
+    Raises
+    ------
+    ResultsError
+        If an older Weft wrote them.
+    """
+    if any(summary.get(_SECONDS) is None or summary.get(_BITS) is None for summary in summaries):
+        what = "--units si: an older Weft wrote these results, without the size of a flit"
+        raise ResultsError.saying(what, "run them again with --force, or write --units cycles")
+
+
+def told(summaries: Iterable[Mapping[str, Any]]) -> str:
+    """A cycle and a flit in words, where all points have the same; else empty."""
+    known = {(summary[_SECONDS], summary[_BITS]) for summary in summaries}
+    if len(known) != 1:
+        return ""
+    ((seconds, bits),) = known
+    return (
+        f"a cycle is {seconds * 1e9:.4g} ns, a flit {bits} bits: a flit per cycle is {bits / seconds * 1e-9:.4g} Gb/s"
+    )

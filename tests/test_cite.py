@@ -1,0 +1,93 @@
+"""`weft cite`: Weft, and the papers behind the models of a scenario. Run as a program it writes `sources.json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import weft
+from weft import _engine
+from weft.cite import bibliography
+from weft.cli import main
+from weft_docs.models import header, source
+
+if TYPE_CHECKING:
+    import pytest
+
+ROOT = Path(__file__).parent.parent
+FILE = ROOT / "python" / "weft" / "cite" / "sources.json"
+
+SCENARIO = """\
+topology: {fat_tree: {k: 4}}
+routing: up_down
+traffic:
+  jobs:
+    - {name: a, terminals: {range: [0, 7]}, pattern: uniform, load: 0.1}
+    - {name: b, terminals: {range: [8, 15]},
+       pattern: {mix: [{weight: 1, pattern: uniform}, {weight: 1, pattern: bit_reverse}]}, load: 0.1}
+power: {policy: {idle_timeout: {idle: 100cycles, transition: 10cycles}}}
+measure: {warmup: 100cycles, window: 200cycles}
+"""
+
+
+def in_headers() -> dict[str, dict[str, str]]:
+    """The `Source` of each model, from the header of its file."""
+    return {
+        family: {
+            model["name"]: " ".join(header(source(ROOT, family, model["name"]))["Source"].split()) for model in models
+        }
+        for family, models in _engine.models().items()
+    }
+
+
+def test_the_kept_sources_are_those_of_the_headers() -> None:
+    assert bibliography.sources() == in_headers(), "run: python tests/test_cite.py"
+
+
+def test_every_title_of_a_source_is_an_entry() -> None:
+    for family, models in bibliography.sources().items():
+        for name, text in models.items():
+            titles = [entry.fields["title"].strip("{}") for entry in bibliography.entries([(family, name)])]
+            for title in re.findall(r', "([^"]+)"', text):
+                assert title in titles, (family, name, title)
+
+
+def test_an_entry_has_authors_title_and_year() -> None:
+    (entry,) = [each for each in bibliography.entries([("topology", "dragonfly")]) if "kim" in each.key]
+    assert entry.key == "kim2008technology"
+    assert entry.fields["author"] == "J. Kim and W. J. Dally and S. Scott and D. Abts"
+    assert entry.fields["year"] == "2008"
+    text = entry.bibtex()
+    assert text.startswith("@misc{kim2008technology,")
+    assert text.count("{") == text.count("}")
+    # a paper behind two models is one entry that names both
+    both = bibliography.entries([("topology", "dragonfly"), ("traffic.pattern", "mix")])
+    assert [each.models for each in both if each.key == entry.key] == [("topology dragonfly", "pattern mix")]
+
+
+def test_the_command_names_what_a_scenario_or_its_results_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    assert main(["cite", str(file)]) == 0
+    told = capsys.readouterr().out
+    keys = re.findall(r"^@misc\{([^,]+),", told, re.M)
+    assert keys[0] == "weft"
+    assert any(key.startswith("alfares2008") for key in keys)
+    for word in ("pattern bit\\_reverse", "policy idle\\_timeout", "topology fat\\_tree", "routing up\\_down"):
+        assert word in told
+    results = weft.load(SCENARIO).run(out=tmp_path / "out")
+    assert main(["cite", str(results.root)]) == 0
+    assert capsys.readouterr().out == told
+    assert main(["cite"]) == 0
+    assert re.findall(r"^@misc\{([^,]+),", capsys.readouterr().out, re.M) == ["weft"]
+    # the commit is in the record of each run, apart from the results
+    assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
+    assert _engine.COMMIT in told
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(in_headers(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
