@@ -66,7 +66,7 @@ fn names_with_commas_are_quoted_and_shown() {
     let graph =
         format!(r#"{{"directed": false, "multigraph": false, "nodes": [{}], "links": [{links}]}}"#, nodes.join(","));
     let file = InputFile::new("row.json", graph.as_bytes());
-    let topology = TopologyConfig::GraphFile(GraphFile { file, format: None, terminals_per_router: None });
+    let topology = TopologyConfig::GraphFile(GraphFile::of(file));
     let checked = |lines: &str| check(&Spec::new(&topology, table(&format!("{HEADER}{lines}"))).unwrap());
     let [a, b, c] = [r#""(0, 0)""#, r#""(0, 1)""#, r#""say ""two""""#];
     let lines = format!("{a},{b},{b}\n{a} , {c} , {b}\n{b},{a},{a}\n{c},{a},{b}\n{c},{b},{b}\n");

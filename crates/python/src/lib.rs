@@ -13,6 +13,7 @@ mod value;
 mod words;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
 /// Reads a scenario and gives its points, in the order of the sweep. Files that it names are taken from `attached`
@@ -28,6 +29,21 @@ fn expand(
     let points = weft_scenario::expand_with(file_name, text, &sets, attached)
         .map_err(|problem| errors::scenario_error(py, problem))?;
     Ok(points.into_iter().map(point::Point::new).collect())
+}
+
+/// Turns a graph file of another program into one that the engine reads, with NetworkX; see `weft.scenario.convert`.
+fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8>), String> {
+    Python::attach(|py| {
+        let convert = py.import("weft.scenario.convert").and_then(|module| module.getattr("converted"));
+        let read = convert.and_then(|convert| convert.call1((name, format, PyBytes::new(py, content))));
+        read.and_then(|read| read.extract()).map_err(|problem| {
+            let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());
+            match (text("what"), text("help")) {
+                (Ok(what), Ok(help)) => format!("{what}\n{help}"),
+                (_, _) => problem.to_string(),
+            }
+        })
+    })
 }
 
 /// Text of a scenario file.
@@ -70,6 +86,7 @@ fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     // empty where Weft was not built in a checkout with git
     module.add("COMMIT", env!("WEFT_COMMIT"))?;

@@ -6,6 +6,7 @@ use crate::diagnostic::suggestion;
 use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
+use crate::warnings::Warning;
 use crate::{events, name};
 use std::sync::Arc;
 use weft_engine::Spec;
@@ -19,11 +20,11 @@ use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 impl Scenario {
     /// Checks the scenario and turns it into what the engine runs.
     pub fn spec(&self) -> Result<Spec, Refusal> {
-        self.clone().assemble().map(|(_, spec)| spec)
+        self.clone().assemble().map(|(_, spec, _)| spec)
     }
 
-    /// The scenario with every default written out, and its spec.
-    pub(crate) fn assemble(mut self) -> Result<(Self, Spec), Refusal> {
+    /// The scenario with every default written out, its spec, and the warnings about the file of its network.
+    pub(crate) fn assemble(mut self) -> Result<(Self, Spec, Vec<Warning>), Refusal> {
         self.check_names()?;
         let clock = Clock { cycle_fs: self.cycle_fs()? };
         if self.flit.0 == 0 {
@@ -31,16 +32,16 @@ impl Scenario {
         }
         self.check_link_speed(clock.cycle_fs)?;
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
-        self.resolve_links(&graph)?;
+        let origins = self.resolve_links(&graph, &clock)?;
         self.resolve_managed(graph.class_names())?;
         let settles = self.power.policy.settling_period(&graph, clock.cycle_fs)?;
         let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
         self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());
-        let links = graph.class_names().iter().map(|class| self.link_class(class, &clock));
+        let links = graph.class_names().iter().map(|class| self.link_class(class, &clock, &origins));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
-        check_delays(&router, &links, graph.class_names())?;
+        check_delays(&router, &links, graph.class_names(), &origins)?;
         let prices = self.prices(graph.class_names(), &links, &clock);
         let router_price = self.power.router_price.map(|price| price.exact(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
@@ -93,7 +94,9 @@ impl Scenario {
         self.check_faults(&spec)?;
         spec.check_recordings()?;
         events::check(&self, &spec)?;
-        Ok((self, spec))
+        let remarks = spec.graph.remarks().iter().map(Warning::from);
+        let warnings = remarks.chain(origins.warnings).collect();
+        Ok((self, spec, warnings))
     }
 
     fn check_names(&self) -> Result<(), Refusal> {

@@ -287,7 +287,10 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     path::check(&mut tree, &top, &Schema::root(), "")?;
     link_speed::fill(&mut tree)?;
     let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
-    let checked = scenario?.assemble().and_then(|(scenario, spec)| Ok((warnings::of(&scenario, &spec)?, scenario)));
+    let checked = scenario?.assemble().and_then(|(scenario, spec, mut of_file)| {
+        of_file.extend(warnings::of(&scenario, &spec)?);
+        Ok((of_file, scenario))
+    });
     let (warnings, scenario) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;
     Ok(Point::new(coordinates, scenario, inputs, warnings, Arc::new(tree)))
 }

@@ -71,6 +71,7 @@ pub use recordings::{Recordings, recordings};
 pub use routers::RouterSet;
 pub use schema::{examples, models, schema};
 pub use warnings::Warning;
+pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.

@@ -3,6 +3,8 @@
 use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
+use crate::warnings::Warning;
+use std::collections::BTreeMap;
 use weft_engine::Spec;
 use weft_engine::spec::{LinkClass, Rate, RouterSpec};
 use weft_topology::Graph;
@@ -20,10 +22,61 @@ const LINK: Link = Link {
 /// Latency of terminal links if neither `links.terminal` nor `links.default` sets it.
 const TERMINAL_LATENCY: Time = Time::Cycles(1);
 
+/// Where the values of link classes stand that the scenario does not state itself.
+#[derive(Debug, Default)]
+pub(crate) struct Origins {
+    /// By class and key: the path of the file of the network.
+    stated: BTreeMap<(String, &'static str), String>,
+    /// Warnings about these values.
+    pub warnings: Vec<Warning>,
+}
+
+impl Origins {
+    /// The path of a key of a class, and words that introduce a refusal of its value.
+    fn place(&self, class: &str, key: &'static str) -> (String, String) {
+        match self.stated.get(&(class.to_owned(), key)) {
+            Some(path) => (path.clone(), format!("the {key} of `{class}` links in the file: ")),
+            None => (format!("links.{class}.{key}"), String::new()),
+        }
+    }
+
+    /// A refusal of the value of a key, at the place where it is stated. `round`: the step to which `attributes` could
+    /// round it.
+    fn refuse(&self, class: &str, key: &'static str, refusal: Refusal, round: &str) -> Refusal {
+        match self.place(class, key) {
+            (_, lead) if lead.is_empty() => refusal,
+            (path, lead) => {
+                let help = format!(
+                    "{} in the file, or `round: {round}` in `attributes.{key}`; or write `links.{class}.{key}`, which holds \
+                     in place of the file",
+                    refusal.help
+                );
+                Refusal::new(path, lead + &refusal.what, help)
+            }
+        }
+    }
+
+    /// A link that takes no time, nor does the router before it.
+    fn refuse_no_time(&self, class: &str) -> Refusal {
+        let (path, lead) = self.place(class, "latency");
+        let what = "router.delay + latency is 0 + 0 cycles, and a flit would cross the network in no time";
+        let help = match lead.is_empty() {
+            true => "write 1cycle or more for one of the two".to_owned(),
+            false => {
+                format!("write `links.{class}.latency: 1cycle` or more, or a router.delay above 0, or correct the file")
+            }
+        };
+        Refusal::new(path, lead + what, help)
+    }
+}
+
 impl Scenario {
     /// Writes out every field of every class.
-    pub(crate) fn resolve_links(&mut self, graph: &Graph) -> Result<(), Refusal> {
+    pub(crate) fn resolve_links(&mut self, graph: &Graph, clock: &Clock) -> Result<Origins, Refusal> {
         let classes = graph.class_names();
+        let mut origins = Origins::default();
+        let file = format!("topology.{}.file", self.topology.name());
+        let mut rounded = Rounded::default();
         let known = |name: &str| name == "default" || classes.iter().any(|class| class == name);
         if let Some(unknown) = self.links.keys().find(|name| !known(name)) {
             let valid: Vec<_> = std::iter::once("default").chain(classes.iter().map(String::as_str)).collect();
@@ -31,14 +84,27 @@ impl Scenario {
             return Err(Refusal::new(format!("links.{unknown}"), what, suggestion(unknown, "its classes", &valid)));
         }
         let written = self.links.get("default").cloned().unwrap_or_default();
-        for (class, &stated) in classes.iter().zip(graph.class_latencies()) {
-            let mut own = self.links.remove(class).unwrap_or_default();
+        for (number, (class, facts)) in classes.iter().zip(graph.facts()).enumerate() {
+            let section = self.links.remove(class);
+            if section.is_none() && graph.needs_section(number) {
+                origins.warnings.push(without_section(class, number, graph));
+            }
+            let mut own = section.unwrap_or_default();
             if own.latency.is_none() {
-                own.latency = match stated {
-                    Some(cycles) => Some(Time::Cycles(cycles)),
+                own.latency = match facts.latency {
+                    Some(latency) => {
+                        origins.stated.insert((class.clone(), "latency"), file.clone());
+                        let time = latency.rounded(clock.cycle_fs);
+                        rounded.count(latency.time, time);
+                        Some(time)
+                    }
                     None if class == "terminal" && written.latency.is_none() => Some(TERMINAL_LATENCY),
                     None => None,
                 };
+            }
+            if own.bandwidth.is_none() && facts.bandwidth.is_some() {
+                origins.stated.insert((class.clone(), "bandwidth"), file.clone());
+                own.bandwidth = facts.bandwidth;
             }
             // A class that sets its latency but no credit latency has credits as slow as its own flits, not as those of
             // the default.
@@ -50,11 +116,12 @@ impl Scenario {
         let default = written.or(&LINK);
         let credit_latency = default.credit_latency.or(default.latency);
         self.links.insert("default".to_owned(), Link { credit_latency, ..default });
-        Ok(())
+        origins.warnings.extend(rounded.warning(format!("topology.{}.attributes", self.topology.name()), clock));
+        Ok(origins)
     }
 
     /// One class in cycles and flits.
-    pub(crate) fn link_class(&self, class: &str, clock: &Clock) -> Result<LinkClass, Refusal> {
+    pub(crate) fn link_class(&self, class: &str, clock: &Clock, origins: &Origins) -> Result<LinkClass, Refusal> {
         let path = |key: &str| format!("links.{class}.{key}");
         let Link { latency, credit_latency, vcs, buffer, bandwidth } =
             self.links.get(class).cloned().unwrap_or_default().or(&LINK);
@@ -71,12 +138,15 @@ impl Scenario {
         if buffer == 0 {
             return Err(Refusal::new(path("buffer"), "a buffer of 0 flits lets nothing pass", "write 1flit or more"));
         }
+        let (latency_path, _) = origins.place(class, "latency");
+        let whole = clock.cycles(latency, &latency_path);
+        let rate = self.rate(bandwidth.unwrap_or(Bandwidth::ONE_FLIT), clock, &path("bandwidth"));
         Ok(LinkClass {
-            latency: clock.cycles(latency, &path("latency"))?,
+            latency: whole.map_err(|refusal| origins.refuse(class, "latency", refusal, "1cycle"))?,
             credit_latency: clock.cycles(credit_latency.unwrap_or(latency), &path("credit_latency"))?,
             vcs: vcs as u8,
             buffer,
-            rate: self.rate(bandwidth.unwrap_or(Bandwidth::ONE_FLIT), clock, &path("bandwidth"))?,
+            rate: rate.map_err(|refusal| origins.refuse(class, "bandwidth", refusal, "1Gb/s"))?,
         })
     }
 
@@ -137,13 +207,59 @@ impl Link {
 }
 
 /// A flit takes at least a cycle from router to router.
-pub(crate) fn check_delays(router: &RouterSpec, links: &[LinkClass], classes: &[String]) -> Result<(), Refusal> {
+pub(crate) fn check_delays(
+    router: &RouterSpec,
+    links: &[LinkClass],
+    classes: &[String],
+    origins: &Origins,
+) -> Result<(), Refusal> {
     match links.iter().zip(classes).find(|(link, _)| router.delay + link.latency == 0) {
         None => Ok(()),
-        Some((_, class)) => {
-            let what = "router.delay + latency is 0 + 0 cycles, and a flit would cross the network in no time";
-            let help = "write 1cycle or more for one of the two";
-            Err(Refusal::new(format!("links.{class}.latency"), what, help))
+        Some((_, class)) => Err(origins.refuse_no_time(class)),
+    }
+}
+
+/// A class that a graph file names, and the scenario does not.
+fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
+    let links = graph.links_by_class()[number].1;
+    let what = format!(
+        "the file has {links} links of the class `{class}`, and `links` has no section of this name: they are as \
+         `links.default` says"
+    );
+    let help = format!(
+        "write `{class}: {{...}}` in `links`, with what differs from `default`; `{class}: {{}}` if nothing does"
+    );
+    Warning::coded("link_class_without_section", format!("links.{class}"), [("links", links as f64)], what, help)
+}
+
+/// Latencies of a file that became whole cycles.
+#[derive(Debug, Default)]
+struct Rounded {
+    classes: u32,
+    most_fs: u128,
+}
+
+impl Rounded {
+    fn count(&mut self, before: Time, after: Time) {
+        if let (Time::Femtoseconds(before), Time::Femtoseconds(after)) = (before, after)
+            && before != after
+        {
+            self.classes += 1;
+            self.most_fs = self.most_fs.max(after - before);
         }
+    }
+
+    fn warning(&self, path: String, clock: &Clock) -> Option<Warning> {
+        let most = Time::Femtoseconds(self.most_fs);
+        let cycle = Time::Femtoseconds(clock.cycle_fs);
+        (self.classes > 0).then(|| {
+            let what = format!(
+                "the latencies of {} link classes of the file are rounded up to whole cycles of {cycle}, by at most {most}",
+                self.classes
+            );
+            let numbers = [("classes", f64::from(self.classes)), ("most_ns", self.most_fs as f64 / 1e6)];
+            let help = "nothing is to be done if that is small beside them; a shorter `cycle` rounds less";
+            Warning::coded("graph_latencies_rounded", path, numbers, what, help)
+        })
     }
 }

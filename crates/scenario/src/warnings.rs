@@ -7,12 +7,13 @@ use crate::fault_model::Enough;
 use crate::measure::StopConfig;
 use crate::{events, periods};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
-use weft_units::{Cycles, Refusal, Time, fj_text};
+use weft_units::{Cycles, Refusal, Remark, Time, fj_text};
 
 /// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,7 +24,7 @@ pub struct Warning {
     pub path: String,
     /// The numbers of the sentence `what`, by name with the unit last, so that no program reads the sentence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub numbers: BTreeMap<&'static str, f64>,
+    pub numbers: BTreeMap<Cow<'static, str>, f64>,
     pub what: String,
     pub help: String,
 }
@@ -40,7 +41,15 @@ impl Warning {
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
-        Self { code: Some(code), numbers: numbers.into(), ..Self::new(path, what, help) }
+        let numbers = numbers.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Self { code: Some(code), numbers, ..Self::new(path, what, help) }
+    }
+}
+
+impl From<&Remark> for Warning {
+    fn from(remark: &Remark) -> Self {
+        let numbers = remark.numbers.iter().map(|(name, value)| (name.clone().into(), *value)).collect();
+        Self { code: Some(remark.code), numbers, ..Self::new(&remark.path, &remark.what, &remark.help) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tests of scenarios in one program, so that they are linked once. A file in this folder is a module below; shared
 //! helpers are in `refusal`.
 
+#![allow(clippy::result_large_err, reason = "an error ends a test: its size costs nothing")]
+
 mod bad_input;
 mod bad_slac;
 mod bad_speeds;
@@ -9,6 +11,7 @@ mod bad_workload;
 mod exact_energy;
 mod faults;
 mod finished;
+mod graph_attributes;
 mod graph_files;
 mod groups;
 mod links;

@@ -44,7 +44,7 @@ fn every_format_gives_the_same_graph() {
         classes[1..].sort();
         assert_eq!(from_json.links_by_class(), classes);
         // Anynet has no classes: the same as JSON without them.
-        let plain = json(&original).replace("\"class\"", "\"colour\"");
+        let plain = json(&original).replace("\"class\"", "\"label\"");
         assert_eq!(build("g.anynet", &anynet(&original)), build("g.json", &plain));
     }
 }
@@ -105,17 +105,16 @@ fn the_default_is_for_routers_that_do_not_say() {
     let text = r#"{"nodes": [{"id": 0}, {"id": 1, "terminals": 0}, {"id": 2, "terminals": 3}],
         "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 2}]}"#;
     let config = |terminals_per_router| GraphFile {
-        file: InputFile::new("g.txt", text.as_bytes()),
         format: Some(Format::Json),
         terminals_per_router,
+        ..GraphFile::of(InputFile::new("g.txt", text.as_bytes()))
     };
     let terminals = |graph: Graph| [0, 1, 2].map(|router| graph.terminals_of(router));
     assert_eq!(terminals(config(None).build("topology").unwrap()), [0, 0, 3]);
     assert_eq!(terminals(config(Some(2)).build("topology").unwrap()), [2, 0, 3]);
     let plain = GraphFile {
-        file: InputFile::new("ring", &b"router 0 router 1\nrouter 1 router 2\nrouter 2 router 0"[..]),
-        format: None,
         terminals_per_router: Some(4),
+        ..GraphFile::of(InputFile::new("ring", &b"router 0 router 1\nrouter 1 router 2\nrouter 2 router 0"[..]))
     };
     assert_eq!(plain.build("topology").unwrap().terminals_per_router(), Some(4));
 }
@@ -250,11 +249,7 @@ fn refused_anynet() -> Vec<TopologyConfig> {
         anynet("\n"),
         with_default("router 0 node 0", 2),
         with_default("router 0 router 1", 128),
-        TopologyConfig::GraphFile(GraphFile {
-            file: InputFile::new("net.json", &b"{\"nodes\": [\xff"[..]),
-            format: None,
-            terminals_per_router: None,
-        }),
+        TopologyConfig::GraphFile(GraphFile::of(InputFile::new("net.json", &b"{\"nodes\": [\xff"[..]))),
     ]
 }
 
@@ -327,7 +322,7 @@ fn words() -> impl Strategy<Value = String> {
 fn never_panics(bytes: &[u8]) -> Result<(), TestCaseError> {
     for format in [Format::Json, Format::Graphml, Format::Anynet] {
         let file = InputFile::new("fuzz", bytes);
-        let built = GraphFile { file, format: Some(format), terminals_per_router: None }.build("topology.graph");
+        let built = GraphFile { format: Some(format), ..GraphFile::of(file) }.build("topology.graph");
         if let Err(refusal) = built {
             prop_assert!(refusal.path.starts_with("topology.graph"), "{}", refusal);
             prop_assert!(!refusal.what.is_empty() && !refusal.help.is_empty());

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A bandwidth: "200Gb/s", "0.5flits/cycle" or "2/3flits/cycle". Stored exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bandwidth {
     BitsPerSecond(u128),
     /// So many flits in so many cycles.

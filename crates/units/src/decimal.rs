@@ -25,6 +25,16 @@ impl Kind {
     /// Reads `text` ("2.5ns", one space allowed before the unit) as a whole number of the smallest unit, and says which
     /// unit was written. The error is "what is wrong", a line break, "what to write".
     pub fn read(&self, text: &str) -> Result<(u128, &'static str), String> {
+        let (value, unit, whole) = self.read_up(text)?;
+        if !whole {
+            let help = format!("write a whole number of {}; for example \"{}\"", self.smallest, self.example);
+            return Err(format!("\"{text}\" is finer than {}\n{help}", self.smallest));
+        }
+        Ok((value, unit))
+    }
+
+    /// As [`Kind::read`], with a part of the smallest unit rounded up; also returns whether there was none.
+    pub fn read_up(&self, text: &str) -> Result<(u128, &'static str, bool), String> {
         let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, rest) = text.split_at(split);
         let unit = rest.strip_prefix(' ').unwrap_or(rest);
@@ -43,11 +53,8 @@ impl Kind {
         }
         let too_large = || format!("\"{text}\" is too large\n{}", self.unit_list());
         let whole = whole.parse::<u128>().ok().and_then(|n| n.checked_mul(scale)).ok_or_else(too_large)?;
-        let Some(part) = fraction_of(fraction.trim_end_matches('0'), scale) else {
-            let help = format!("write a whole number of {}; for example \"{}\"", self.smallest, self.example);
-            return Err(format!("\"{text}\" is finer than {}\n{help}", self.smallest));
-        };
-        Ok((whole.checked_add(part).ok_or_else(too_large)?, unit))
+        let (part, exact) = fraction_of(fraction.trim_end_matches('0'), scale);
+        Ok((whole.checked_add(part).ok_or_else(too_large)?, unit, exact))
     }
 
     fn malformed(&self, text: &str) -> String {
@@ -72,14 +79,19 @@ impl Kind {
     }
 }
 
-/// 0.`digits` of `scale`, where that is a whole number.
-fn fraction_of(digits: &str, scale: u128) -> Option<u128> {
-    if digits.is_empty() {
-        return Some(0);
+/// 0.`digits` of `scale`, rounded up, and whether it is a whole number. Digits beyond what is computed count as a part.
+fn fraction_of(digits: &str, scale: u128) -> (u128, bool) {
+    let mut exact = true;
+    for length in (0..=digits.len()).rev() {
+        let parts = u32::try_from(length).ok().and_then(|length| 10u128.checked_pow(length));
+        let digits = if length == 0 { Some(0) } else { digits[..length].parse::<u128>().ok() };
+        if let (Some(parts), Some(scaled)) = (parts, digits.and_then(|digits| digits.checked_mul(scale))) {
+            let whole = exact && scaled.is_multiple_of(parts);
+            return (scaled / parts + u128::from(!whole), whole);
+        }
+        exact = false;
     }
-    let divisor = 10u128.checked_pow(u32::try_from(digits.len()).ok()?)?;
-    let scaled = digits.parse::<u128>().ok()?.checked_mul(scale)?;
-    scaled.is_multiple_of(divisor).then_some(scaled / divisor)
+    (1, false)
 }
 
 /// Serde and JSON Schema of a quantity that has `FromStr` (error: text) and `Display`, and a `KIND`.

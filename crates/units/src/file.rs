@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Largest input file \[bytes\]: a mistyped path to something huge is refused, not read.
 const MAX_BYTES: u64 = 1 << 30;
@@ -54,6 +54,22 @@ impl InputFile {
         Path::new(&self.name).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
     }
 
+    /// This file in a format that Weft reads, which takes its place beside the results. Refuses if this program has no
+    /// converter; `help` says what to do then.
+    pub fn converted(&self, format: &str, help: &str) -> Result<Self, String> {
+        let Some(convert) = CONVERTER.get() else {
+            return Err(format!("{} is in the format `{format}`, which is not read here\n{help}", self.name));
+        };
+        let known =
+            CURRENT.with_borrow(|files| files.as_ref().and_then(|files| files.converted.get(&self.digest).cloned()));
+        let new = match known {
+            Some(new) => new,
+            None => convert(&self.name, format, &self.bytes).map(|(name, bytes)| Self::new(&name, bytes))?,
+        };
+        CURRENT.with_borrow_mut(|files| files.as_mut().map_or(Ok(()), |files| files.replace(self, &new)))?;
+        Ok(new)
+    }
+
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -72,6 +88,20 @@ pub struct Files {
     attached: BTreeMap<String, Arc<[u8]>>,
     read: BTreeMap<String, InputFile>,
     used: Vec<InputFile>,
+    /// Files in formats that Weft reads, by the digest of the file in another format.
+    converted: BTreeMap<String, InputFile>,
+}
+
+/// Turns a file of another program's format into one that Weft reads: from its name, the format and its content, the new name
+/// and content. The error is "the problem", a line break, "the remedy".
+pub type Converter = dyn Fn(&str, &str, &[u8]) -> Result<(String, Vec<u8>), String> + Send + Sync;
+
+/// The converter of this process. It is a global for the same reason as the files below.
+static CONVERTER: OnceLock<Box<Converter>> = OnceLock::new();
+
+/// Gives the converter of this process, once; a second one is not taken.
+pub fn convert_with(converter: Box<Converter>) {
+    CONVERTER.get_or_init(|| converter);
 }
 
 thread_local! {
@@ -116,6 +146,13 @@ impl Files {
         }
         self.keep(&file)?;
         Ok(file)
+    }
+
+    /// Notes that the scenario uses a file in place of another.
+    fn replace(&mut self, old: &InputFile, new: &InputFile) -> Result<(), String> {
+        self.used.retain(|file| file != old);
+        self.converted.insert(old.digest.clone(), new.clone());
+        self.keep(new)
     }
 
     /// Notes that the scenario uses a file. All files of a scenario are copied into one folder, so their names must

@@ -7,16 +7,20 @@ mod bandwidth;
 mod decimal;
 mod energy;
 pub mod file;
+mod length;
 mod link_classes;
 mod quantity;
 mod registry;
+mod remark;
 mod words;
 
 pub use bandwidth::Bandwidth;
 pub use energy::{ENERGY_DECIMALS, fj_f64, fj_text};
 pub use file::InputFile;
+pub use length::light_time;
 pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};
+pub use remark::Remark;
 
 /// The greatest common divisor; of 0 and a number it is that number.
 pub fn gcd(a: u128, b: u128) -> u128 {

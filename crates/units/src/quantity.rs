@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub type Cycles = u64;
 
 /// A time: "10us", "2.5ns", or "4cycles". Stored exactly, in femtoseconds or in cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Time {
     Femtoseconds(u128),
     Cycles(u64),

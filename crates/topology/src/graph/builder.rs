@@ -1,8 +1,8 @@
 //! Collects the ports of a graph and checks that it keeps the laws of graphs.
 
 use super::names::Ids;
-use super::{Graph, Layer, Peer, Port, Structure, TrunkWidth};
-use weft_units::Refusal;
+use super::{Facts, Graph, Layer, Peer, Port, Structure, TrunkWidth};
+use weft_units::{Refusal, Remark};
 
 /// Most ports on one router: an allocator keeps one request set per port as a 128-bit word.
 pub const MAX_RADIX: u32 = 128;
@@ -28,7 +28,9 @@ pub struct GraphBuilder {
     port_base: Vec<u32>,
     ports: Vec<Port>,
     class_names: Vec<String>,
-    class_latencies: Vec<Option<u64>>,
+    facts: Vec<Facts>,
+    sections: Vec<bool>,
+    remarks: Vec<Remark>,
     widths: Widths,
     router_ids: Option<Ids>,
     parts: Vec<Layer>,
@@ -43,7 +45,9 @@ impl GraphBuilder {
             topology,
             port_base: vec![0],
             ports: Vec::new(),
-            class_latencies: vec![None; class_names.len()],
+            facts: vec![Facts::default(); class_names.len()],
+            sections: vec![false; class_names.len()],
+            remarks: Vec::new(),
             class_names,
             widths: Widths::OfClasses(TrunkWidth::default()),
             router_ids: None,
@@ -57,9 +61,14 @@ impl GraphBuilder {
         self.port_base.push(self.ports.len() as u32);
     }
 
-    /// Says how long the links of a class are \[cycles\], by the name of the class.
-    pub(crate) fn latencies(&mut self, of_class: impl Fn(&str) -> Option<u64>) {
-        self.class_latencies = self.class_names.iter().map(|name| of_class(name)).collect();
+    /// Says what is known of the links of each class, by its name, and which classes need a section of the scenario.
+    pub(crate) fn facts(&mut self, of_class: impl Fn(&str) -> (Facts, bool)) {
+        (self.facts, self.sections) = self.class_names.iter().map(|name| of_class(name)).unzip();
+    }
+
+    /// Adds remarks on the file of the network.
+    pub(crate) fn remarks(&mut self, remarks: Vec<Remark>) {
+        self.remarks = remarks;
     }
 
     /// Puts so many parallel links in place of each link between routers.
@@ -106,7 +115,9 @@ impl GraphBuilder {
             trunk_widths: vec![1; self.class_names.len()],
             widths_are_of_classes: matches!(self.widths, Widths::OfClasses(_)),
             class_names: self.class_names,
-            class_latencies: self.class_latencies,
+            facts: self.facts,
+            sections: self.sections,
+            remarks: self.remarks,
             router_ids: self.router_ids,
             layers: std::iter::once(whole).chain(self.parts).collect(),
         };

@@ -6,6 +6,7 @@
 pub(crate) mod arrangement;
 mod builder;
 mod crossed;
+pub mod facts;
 pub(crate) mod files;
 mod names;
 mod rings;
@@ -16,10 +17,13 @@ pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use crossed::{CrossedLayers, Crossing, Offset};
+pub use facts::{Facts, Latency};
 pub use names::RouterName;
 pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
 pub use trunks::{Trunk, TrunkWidth};
+
+use weft_units::Remark;
 
 /// What a port is wired to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +60,9 @@ pub struct Graph {
     ports: Vec<Port>,
     terminal_at: Vec<(u32, u16)>,
     class_names: Vec<String>,
-    class_latencies: Vec<Option<u64>>,
+    facts: Vec<Facts>,
+    sections: Vec<bool>,
+    remarks: Vec<Remark>,
     router_ids: Option<names::Ids>,
     /// The whole network, then its parts.
     layers: Vec<Layer>,
@@ -90,9 +96,18 @@ impl Graph {
     pub fn class_names(&self) -> &[String] {
         &self.class_names
     }
-    /// The latency of each link class \[cycles\], where the topology says it; `None` where the scenario does.
-    pub fn class_latencies(&self) -> &[Option<u64>] {
-        &self.class_latencies
+    /// Latency and bandwidth of each class, where the topology states them.
+    pub fn facts(&self) -> &[Facts] {
+        &self.facts
+    }
+    /// Whether a file names the class and states nothing of it. Only a section of the scenario makes it different from
+    /// others.
+    pub fn needs_section(&self, class: usize) -> bool {
+        self.sections[class]
+    }
+    /// Remarks on the file of the network.
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
     /// The name of the topology, as a scenario writes it.
     pub fn topology_name(&self) -> &'static str {

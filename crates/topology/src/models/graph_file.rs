@@ -1,39 +1,47 @@
-//! Any graph from a file: NetworkX node-link JSON, GraphML, or BookSim's `anynet` text.
+//! Any graph from a file: node-link JSON, GraphML, BookSim's `anynet` text, a table of cables, and what NetworkX reads.
 //!
 //! # Source
-//! NetworkX (`node_link_data`, `write_graphml`); U. Brandes et al., "GraphML Progress Report", GD'01; BookSim2's
-//! `anynet`.
+//! NetworkX (`node_link_data`, `write_graphml`, `parse_gml`, `parse_edgelist`, `adjacency_graph`); U. Brandes et al.,
+//! "GraphML Progress Report", GD'01; BookSim2's `anynet`. The speed of light in fibre: see `weft_units::light_time`.
 //!
 //! # Parameters
-//! `file`, `format`, `terminals_per_router` \[terminals\].
+//! `file`, `format`, `terminals_per_router` \[terminals\], `terminals_of` \[terminals by id\], `attributes` \[units in the
+//! scenario or in the file\], `hosts`.
 //!
 //! # Guarantees
 //! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
 //! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
 //! in both directions. Links that an undirected file states several times are a trunk, and so are those that a directed
-//! file states as often in each direction. The node attribute `terminals` says how many terminals a router has; where it
-//! is missing, `terminals_per_router` does, else there are none. Terminals are numbered router by router; an `anynet`
-//! file that names nodes places and numbers them itself. The edge attribute `class` names the link class (else `link`);
-//! in `anynet` a link with latency L is of class `latencyL`. Classes are in alphabetic order. Other attributes are
-//! ignored.
+//! file states as often in each direction. The node attribute `terminals` says how many terminals a router has. Where it
+//! is missing, `terminals_per_router` does, else there are none; `terminals_of` holds in place of both. Terminals are
+//! numbered router by router; an `anynet` file that names nodes places and numbers them itself. Hosts are terminals in
+//! their order in the file.
+//!
+//! The edge attribute `class` names the link class (else `link`); in `anynet` a link with latency L is of class
+//! `latencyL`. Classes are in alphabetic order. Edges of one class that differ in the bandwidth or latency that
+//! `attributes` reads are classes of their own, such as `link_100G_276us`. A length is a latency of 5 ns per metre, rounded
+//! up to whole cycles; a time must be a whole number of cycles unless `round` is given. A table of cables gives the speed and
+//! the length of a cable if their values or headings have units. Attributes that nothing reads are told in a warning, and
+//! those that look like a misspelt `terminals` or `class` are refused.
 //!
 //! # Not modelled
-//! Links of one direction, links whose directions have different latencies, nested GraphML graphs, latencies (the
-//! scenario gives them by class).
+//! Links of one direction, links whose directions have different latencies, nested GraphML graphs, hosts with two links,
+//! links to terminals that differ in bandwidth or latency.
 //!
 //! # Validation
 //! `topology/tests/graph_files.rs`: every format gives the same graph, what NetworkX writes is read, noise and damaged
-//! files never panic. `topology/tests/conformance.rs`: distances against search. `topology/tests/structure.rs`: the
-//! bound of the bisection against all cuts of small graphs. No rows of a peer.
+//! files never panic. `topology/tests/graph_attributes.rs`: classes, rounding, hosts, warnings and refusals.
+//! `topology/tests/cables.rs`: tables of cables. `topology/tests/conformance.rs`: distances against search.
+//! `topology/tests/structure.rs`: the bound of the bisection against all cuts of small graphs. No rows of a peer.
 
 use super::TopologyModel;
-use crate::graph::files::{
-    Draft, Problem, Wiring, anynet, graphml, json, terminal_counts, terminals_of_routers, wiring,
-};
-use crate::{Graph, GraphBuilder, Peer, Port, Structure};
+use crate::graph::files::asked::{Attributes, Hosts};
+use crate::graph::files::{Asked, Draft, Problem, Wiring, anynet, cables, foreign, graphml, json, terminal_counts, terminals_of_routers, wiring};
+use crate::{Facts, Graph, GraphBuilder, Peer, Port, Structure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_units::{InputFile, Refusal};
+use std::collections::{BTreeMap, HashMap};
+use weft_units::{InputFile, Refusal, Remark};
 
 /// Largest graph file \[bytes\]: a reader needs a few times as much memory.
 const MAX_BYTES: usize = 1 << 28;
@@ -48,32 +56,48 @@ pub enum Format {
     Graphml,
     /// BookSim's `anynet` text.
     Anynet,
+    /// A table of cables: a heading, then a line per cable with its two devices.
+    Cables,
 }
 
 /// Any graph, from a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphFile {
-    /// Name of the file, relative to the folder of the scenario.
+    /// Name of the file, relative to the folder of the scenario. GML (`.gml`), lists of edges (`.txt`, `.edgelist`, `.edges`)
+    /// and adjacency JSON are read with NetworkX.
+    #[serde(deserialize_with = "foreign::read")]
     pub file: InputFile,
-    /// How it is written; by default as its ending says: `.json`, `.graphml` or `.xml`, else anynet.
+    /// How it is written; by default as its ending says: `.json`, `.graphml` or `.xml`, `.csv` or `.tsv`, else anynet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
     /// Terminals on each router of which the file does not say how many it has (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals_per_router: Option<u32>,
+    /// Terminals of routers by their id, in place of the number in the file. `leaf*` fits every id that begins with `leaf`;
+    /// the longest key that fits is used.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub terminals_of: BTreeMap<String, u32>,
+    /// Which attributes of nodes and edges hold bandwidths, latencies, classes and terminals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Attributes>,
+    /// Nodes that are hosts: each becomes a terminal. Default: where nothing gives terminals, nodes with one link that are
+    /// called hosts or servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 impl TopologyModel for GraphFile {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let refuse = |problem: Problem| {
-            Refusal::new(format!("{path}.file"), format!("{}: {}", self.file.name(), problem.what), problem.help)
+            Refusal::new(format!("{path}.{}", problem.key), format!("{}: {}", self.file.name(), problem.what), problem.help)
         };
-        let draft = self.read().map_err(refuse)?;
+        let mut draft = self.read().map_err(refuse)?;
+        draft.terminals_by_id(&self.terminals_of).map_err(refuse)?;
         let counts = terminal_counts(&draft, self.terminals_per_router).map_err(refuse)?;
         let wiring = wiring(&draft, &counts).map_err(refuse)?;
         let terminals = terminals_of_routers(&draft, &counts);
-        assemble(&draft, &terminals, &wiring, &format!("{path}.file"))
+        assemble(&draft, &terminals, &wiring, path)
     }
 
     fn examples() -> Vec<Self> {
@@ -82,11 +106,7 @@ impl TopologyModel for GraphFile {
             "links": [{"source": "a", "target": "hub"}, {"source": "hub", "target": "b", "class": "fast"}]}"#;
         let pair = "router 0 node 1 router 1\nrouter 1 node 0".to_owned();
         let petersen = [petersen(|_| 2), petersen(|router| router % 3)];
-        let new = |(name, text): (&str, String)| Self {
-            file: InputFile::new(name, text.as_bytes()),
-            format: None,
-            terminals_per_router: None,
-        };
+        let new = |(name, text): (&str, String)| Self::of(InputFile::new(name, text.as_bytes()));
         let [even, uneven] = petersen;
         let files = [("star.json", star.to_owned()), ("pair.anynet", pair)];
         files.into_iter().chain([("petersen.anynet", even), ("uneven.anynet", uneven)]).map(new).collect()
@@ -110,6 +130,12 @@ fn petersen(terminals: impl Fn(u32) -> u32) -> String {
 }
 
 impl GraphFile {
+    /// A file, with every other key left out.
+    pub fn of(file: InputFile) -> Self {
+        let terminals_of = BTreeMap::new();
+        Self { file, format: None, terminals_per_router: None, terminals_of, attributes: None, hosts: None }
+    }
+
     fn read(&self) -> Result<Draft, Problem> {
         let bytes = self.file.bytes().len();
         if bytes > MAX_BYTES {
@@ -119,15 +145,24 @@ impl GraphFile {
         let format = self.format.unwrap_or_else(|| match self.file.extension().as_str() {
             "json" => Format::Json,
             "graphml" | "xml" => Format::Graphml,
+            "csv" | "tsv" => Format::Cables,
             _ => Format::Anynet,
         });
         let text = std::str::from_utf8(self.file.bytes()).map_err(|error| {
             Problem::new(format!("byte {} is not UTF-8 text", error.valid_up_to()), "write the file in UTF-8")
         })?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let none = Attributes::default();
+        let asked = Asked {
+            attributes: self.attributes.as_ref().unwrap_or(&none),
+            hosts: self.hosts.as_ref(),
+            default_terminals: self.terminals_per_router.unwrap_or(0) > 0 || !self.terminals_of.is_empty(),
+        };
         match format {
-            Format::Json => json::read(text),
-            Format::Graphml => graphml::read(text),
+            Format::Json => json::read(text, asked),
+            Format::Graphml => graphml::read(text, asked),
             Format::Anynet => anynet::read(text),
+            Format::Cables => cables::read(text, asked),
         }
     }
 }
@@ -142,12 +177,21 @@ fn assemble(draft: &Draft, terminals: &[Vec<u32>], wiring: &Wiring, path: &str) 
             Port { peer: Peer::Router { router: link.to, port }, class: link.class }
         })));
     }
-    builder.latencies(|class| class.strip_prefix(anynet::LATENCY_CLASS)?.parse().ok());
     let width = |router: u32, port: usize| {
         let place = port.checked_sub(terminals[router as usize].len());
         place.map_or(1, |place| wiring.links[router as usize][place].width)
     };
     builder.trunk_of_each_port(width);
+    let classes = draft.classes.iter().zip(draft.facts.iter().zip(&draft.sections));
+    let stated: HashMap<&str, (Facts, bool)> =
+        classes.map(|(class, (facts, section))| (class.as_str(), (facts.clone(), *section))).collect();
+    let of_terminals = (draft.terminal_facts.clone(), false);
+    builder.facts(|class| match class {
+        "terminal" => of_terminals.clone(),
+        _ => stated.get(class).cloned().unwrap_or_default(),
+    });
+    let placed = |remark: &Remark| Remark { path: format!("{path}.{}", remark.path), ..remark.clone() };
+    builder.remarks(draft.remarks.iter().map(placed).collect());
     builder.name_routers(draft.routers.iter().map(|router| router.name.clone()).collect());
-    builder.build(Structure::default(), path)
+    builder.build(Structure::default(), &format!("{path}.file"))
 }

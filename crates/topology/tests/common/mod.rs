@@ -8,7 +8,7 @@ use weft_units::InputFile;
 
 pub fn graph_file(name: &str, text: &str) -> TopologyConfig {
     let file = InputFile::new(name, text.as_bytes());
-    TopologyConfig::GraphFile(GraphFile { file, format: None, terminals_per_router: None })
+    TopologyConfig::GraphFile(GraphFile::of(file))
 }
 
 /// (from, to, class name) of every link.

@@ -2,6 +2,7 @@
 //! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
 
 use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
+use crate::graph::facts::{Facts, Latency};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
@@ -44,10 +45,17 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     }
     let router_of = (!router_of.is_empty()).then(|| router_of.into_values().map(index).collect());
     let routers = ids.iter().map(|id| Router { name: id.to_string(), terminals: None }).collect();
+    let classes = classes.into_list();
+    let latency = |class: &String| class.strip_prefix(LATENCY_CLASS).and_then(|cycles| cycles.parse().ok());
+    let fact = |class: &String| Facts { latency: latency(class).map(Latency::cycles), bandwidth: None };
     let draft = Draft {
+        facts: classes.iter().map(fact).collect(),
+        sections: vec![false; classes.len()],
+        terminal_facts: Facts::default(),
+        remarks: Vec::new(),
         routers,
         links,
-        classes: classes.into_list(),
+        classes,
         stated: Stated::OneOrBothWays,
         parallel: Parallel::Refused("keep one of them; for parallel links write the file as JSON or GraphML"),
         list: None,

@@ -1,17 +1,32 @@
 //! What the readers of graph files make: routers and links as the file states them, each with its place in the file.
 
-use std::collections::HashMap;
+use super::sheet::Place;
+use crate::graph::facts::Facts;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use weft_units::Remark;
 
 /// What is wrong with a file, where, and what to do.
 #[derive(Debug)]
 pub struct Problem {
     pub what: String,
     pub help: String,
+    /// The key of the scenario that it is about.
+    pub key: &'static str,
 }
 
 impl Problem {
     pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { what: what.into(), help: help.into() }
+        Self { what: what.into(), help: help.into(), key: "file" }
+    }
+
+    /// The same, about another key of the scenario than the file.
+    pub fn under(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// The same, with its place in the file.
+    pub fn at(self, place: &Place) -> Self {
+        Self { what: format!("{place}: {}", self.what), ..self }
     }
 }
 
@@ -34,6 +49,9 @@ pub enum Parallel {
     /// A mistake; with the remedy.
     Refused(&'static str),
 }
+
+/// Names of routers to show in a message.
+const SHOWN: usize = 5;
 
 #[derive(Debug)]
 pub struct Router {
@@ -58,6 +76,14 @@ pub struct Draft {
     pub routers: Vec<Router>,
     pub links: Vec<Link>,
     pub classes: Vec<String>,
+    /// The facts that the file states of the links of each class.
+    pub facts: Vec<Facts>,
+    /// Classes of the file without any facts. Only a section of the scenario makes them different from others.
+    pub sections: Vec<bool>,
+    /// The facts of links to terminals.
+    pub terminal_facts: Facts,
+    /// Remarks for the author of the file.
+    pub remarks: Vec<Remark>,
     pub stated: Stated,
     pub parallel: Parallel,
     /// The list of which [`Link::place`] is an index; `None` where it is a line.
@@ -71,11 +97,52 @@ impl Draft {
         &self.routers[router as usize].name
     }
 
-    pub fn place(&self, link: &Link) -> String {
-        match self.list {
-            Some(list) => format!("{list}[{}]", link.place),
-            None => format!("line {}", link.place),
+    /// Gives routers the number of terminals that the scenario states for their id.
+    pub fn terminals_by_id(&mut self, stated: &BTreeMap<String, u32>) -> Result<(), Problem> {
+        let mut used = HashSet::new();
+        for router in &mut self.routers {
+            let exact = stated.get_key_value(&router.name);
+            let begins = stated
+                .iter()
+                .filter(|(id, _)| id.strip_suffix('*').is_some_and(|start| router.name.starts_with(start)));
+            let Some((id, &number)) = exact.or(begins.max_by_key(|(id, _)| id.len())) else { continue };
+            router.terminals = Some(number);
+            used.insert(id);
         }
+        let problem = |what: String, help: &str| Err(Problem::new(what, help).under("terminals_of"));
+        let unused = stated.keys().find(|id| !used.contains(id));
+        if let Some(unused) = unused.filter(|_| !self.routers.is_empty()) {
+            let names: Vec<_> = self.routers.iter().take(SHOWN).map(|router| router.name.as_str()).collect();
+            let what = format!("no router has its terminals from `{unused}`; the first of them: {}", names.join(", "));
+            return problem(what, "write the id of a router, or the beginning of ids and a star, such as `leaf*`");
+        }
+        match &self.router_of {
+            Some(router_of) if !stated.is_empty() => {
+                let what = format!("the file places {} terminals itself", router_of.len());
+                problem(what, "leave terminals_of out, or the terminals of the file")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves out the classes of which there is no link.
+    pub fn drop_unused_classes(&mut self) {
+        let mut new = vec![None; self.classes.len()];
+        let mut kept = Vec::new();
+        for link in &mut self.links {
+            let old = link.class as usize;
+            link.class = *new[old].get_or_insert_with(|| {
+                kept.push(old);
+                kept.len() as u32 - 1
+            });
+        }
+        self.classes = kept.iter().map(|&old| std::mem::take(&mut self.classes[old])).collect();
+        self.facts = kept.iter().map(|&old| std::mem::take(&mut self.facts[old])).collect();
+        self.sections = kept.iter().map(|&old| self.sections[old]).collect();
+    }
+
+    pub fn place(&self, link: &Link) -> String {
+        Place { list: self.list, number: link.place }.to_string()
     }
 
     /// Where two links are, each place once.

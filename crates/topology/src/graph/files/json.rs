@@ -1,8 +1,9 @@
 //! NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
 
-use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated, known_end, new_router};
+use super::draft::{Draft, Parallel, Problem, Stated};
+use super::sheet::{Asked, Field, Place, Sheet};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
 use std::fmt;
 
@@ -16,9 +17,9 @@ struct NodeLink {
     /// Whether it has parallel links; NetworkX takes a file that does not say so for one that may have them.
     #[serde(default = "yes")]
     multigraph: bool,
-    nodes: Vec<Node>,
-    links: Option<Vec<Edge>>,
-    edges: Option<Vec<Edge>>,
+    nodes: Vec<Item<false>>,
+    links: Option<Vec<Item<true>>>,
+    edges: Option<Vec<Item<true>>>,
     /// What a file of NetworkX's adjacency format has in their place.
     adjacency: Option<IgnoredAny>,
 }
@@ -27,20 +28,7 @@ fn yes() -> bool {
     true
 }
 
-#[derive(Deserialize)]
-struct Node {
-    id: Id,
-    terminals: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct Edge {
-    source: Id,
-    target: Id,
-    class: Option<String>,
-}
-
-pub fn read(text: &str) -> Result<Draft, Problem> {
+pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
     let data: NodeLink = serde_json::from_str(text).map_err(|error| {
         Problem::new(
             error.to_string(),
@@ -54,46 +42,106 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         (Some(_), Some(_)) => return Err(Problem::new("both `links` and `edges` are given", "keep one of them")),
         (None, None) if data.adjacency.is_some() => {
             let help = "write it with networkx.node_link_data(networkx.adjacency_graph(data))";
-            return Err(Problem::new(
-                "`adjacency`, where `links` or `edges` belong: the adjacency format of NetworkX",
-                help,
-            ));
+            let what = "`adjacency`, where `links` or `edges` belong: the adjacency format of NetworkX";
+            return Err(Problem::new(what, help));
         }
         (None, None) => {
             let help = "list the links: \"edges\": [{\"source\": ..., \"target\": ...}]; a single router has none: []";
             return Err(Problem::new("neither `links` nor `edges` is given", help));
         }
     };
-    let mut names = Names::default();
-    let mut routers = Vec::with_capacity(data.nodes.len());
-    for (index, node) in data.nodes.into_iter().enumerate() {
-        let Id(name) = node.id;
-        new_router(&mut names, &name, || format!("nodes[{index}]"))?;
-        routers.push(Router { name, terminals: node.terminals });
+    let mut sheet = Sheet::new(asked);
+    for (index, Item { ids: [id, _], fields }) in data.nodes.iter().enumerate() {
+        sheet.node(id, fields, || format!("nodes[{index}]"))?;
     }
-    let mut classes = Names::default();
-    let mut links = Vec::with_capacity(edges.len());
-    for (edge, place) in edges.iter().zip(0..) {
-        let end = |id: &Id| known_end(&names, &id.0, || format!("{list}[{place}]"));
-        let (from, to) = (end(&edge.source)?, end(&edge.target)?);
-        let class = classes.number(edge.class.as_deref().unwrap_or(DEFAULT_CLASS));
-        links.push(Link { from, to, class, place });
+    for (Item { ids: [from, to], fields }, number) in edges.iter().zip(0..) {
+        sheet.edge([from, to], fields, Place { list: Some(list), number })?;
     }
-    let stated = if data.directed { Stated::BothWays } else { Stated::Once };
     let parallel = match data.multigraph {
         true => Parallel::Links,
         false => Parallel::Refused("keep one of them, or write \"multigraph\": true if they are parallel links"),
     };
-    let (classes, list) = (classes.into_list(), Some(list));
-    Ok(Draft { routers, links, classes, stated, parallel, list, router_of: None })
+    sheet.draft(if data.directed { Stated::BothWays } else { Stated::Once }, parallel, Some(list))
 }
 
-/// An id as text: of a string itself, of a number or a list (a tuple of NetworkX) as it is written in JSON.
-struct Id(String);
+/// A node, with its id, or an edge, with its two ends; and the attributes of either.
+struct Item<const IS_EDGE: bool> {
+    ids: [String; 2],
+    fields: Vec<Field>,
+}
 
-impl<'de> Deserialize<'de> for Id {
+impl<'de, const IS_EDGE: bool> Deserialize<'de> for Item<IS_EDGE> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Reading { in_list: false }.deserialize(deserializer).map(Id)
+        struct Keys<const IS_EDGE: bool>;
+        impl<'de, const IS_EDGE: bool> Visitor<'de> for Keys<IS_EDGE> {
+            type Value = Item<IS_EDGE>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str(if IS_EDGE { "an edge: {source, target}" } else { "a node: {id}" })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item<IS_EDGE>, A::Error> {
+                let names: &[&'static str] = if IS_EDGE { &["source", "target"] } else { &["id"] };
+                let (mut ids, mut fields) = ([None, None], Vec::new());
+                while let Some(key) = map.next_key::<String>()? {
+                    match names.iter().position(|name| *name == key) {
+                        Some(place) if ids[place].is_some() => return Err(Error::duplicate_field(names[place])),
+                        Some(place) => ids[place] = Some(map.next_value_seed(Reading { in_list: false })?),
+                        None => {
+                            let Scalar(text) = map.next_value()?;
+                            fields.extend(text.map(|text| (key, text)));
+                        }
+                    }
+                }
+                if let Some((name, _)) = names.iter().zip(&ids).find(|(_, id)| id.is_none()) {
+                    return Err(Error::missing_field(name));
+                }
+                Ok(Item { ids: ids.map(Option::unwrap_or_default), fields })
+            }
+        }
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+/// The value of an attribute as text; nothing for `null`, and no content for lists and mappings, which no key reads.
+struct Scalar(Option<String>);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Option<String>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("the value of an attribute")
+            }
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(Some(value.to_string()))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Some(text.to_owned()).filter(|text| !text.trim().is_empty()))
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Some(number.to_string()))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Some(number.to_string()))
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Some(Value::from(number).to_string()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Some("[...]".to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Some("{...}".to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Any).map(Scalar)
     }
 }
 

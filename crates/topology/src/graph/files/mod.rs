@@ -1,11 +1,20 @@
 //! Readers of graph files. Each makes a [`Draft`], which is then checked and turned into a wiring.
 
 pub(crate) mod anynet;
+pub mod asked;
+pub(crate) mod cables;
 mod check;
 mod draft;
+pub(crate) mod foreign;
 pub(crate) mod graphml;
+mod headings;
+mod hosts;
 pub(crate) mod json;
 mod parallel;
+mod sheet;
+mod unused;
+mod values;
 
 pub(crate) use check::{Wiring, terminal_counts, terminals_of_routers, wiring};
 pub(crate) use draft::{Draft, Problem};
+pub(crate) use sheet::Asked;

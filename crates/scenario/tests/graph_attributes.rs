@@ -1,0 +1,192 @@
+//! Attributes of graph files in a scenario: classes, bandwidths, latencies and hosts, and the warnings and refusals of them.
+
+use std::collections::BTreeMap;
+use weft_scenario::{Diagnostic, Point, expand_with};
+use weft_units::{Bandwidth, Time};
+
+/// A file of tests/data/graphs.
+macro_rules! file {
+    ($name:literal) => {
+        include_str!(concat!("../../../tests/data/graphs/", $name))
+    };
+}
+
+/// The point of a scenario with this topology and these links, on a file `net.json` or `net.graphml`.
+fn point(file: &str, topology: &str, links: &str) -> Result<Point, Diagnostic> {
+    let name = if file.trim_start().starts_with('<') { "net.graphml" } else { "net.json" };
+    let text = format!(
+        "cycle: 1ns\nflit: 50B\ntopology: {{graph: {{file: {name}{topology}}}}}\nlinks: {{{links}}}\n\
+         router: {{delay: 200ns}}\nrouting: shortest_path\n\
+         traffic: {{pattern: uniform, packet: 8flits, load: 0.1}}\nmeasure: {{warmup: 10us, window: 20us}}\n"
+    );
+    expand_with("a.yaml", &text, &[], vec![(name.to_owned(), file.as_bytes().to_vec())])
+        .map(|mut points| points.remove(0))
+}
+
+/// The codes of the warnings that have one, with their numbers.
+fn codes(point: &Point) -> Vec<(&str, BTreeMap<String, f64>)> {
+    let numbers = |warning: &weft_scenario::Warning| {
+        warning.numbers.iter().map(|(name, value)| (name.to_string(), *value)).collect()
+    };
+    point.warnings.iter().filter_map(|warning| Some((warning.code?, numbers(warning)))).collect()
+}
+
+fn numbers(of: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+}
+
+/// Latency and bandwidth of each class.
+fn links(point: &Point) -> BTreeMap<&str, (Option<Time>, Option<Bandwidth>)> {
+    point.scenario.links.iter().map(|(class, link)| (class.as_str(), (link.latency, link.bandwidth))).collect()
+}
+
+fn time(text: &str) -> Option<Time> {
+    Some(text.parse().expect("a time"))
+}
+
+fn speed(text: &str) -> Option<Bandwidth> {
+    Some(text.parse().expect("a bandwidth"))
+}
+
+const LINKS: &str = "default: {latency: 20ns, vcs: 4, buffer: 512flits}, terminal: {latency: 10ns, bandwidth: 100Gb/s}";
+
+#[test]
+fn bandwidths_that_nothing_reads_are_named() {
+    // 53 of the 53 edges have one
+    let edges = file!("noclass.graphml").matches("<edge ").count() as f64;
+    let bare = point(file!("noclass.graphml"), "", LINKS).expect("a point");
+    let racks = file!("noclass.graphml").matches(">R").count() as f64;
+    let told = numbers(&[("edges.bandwidth", edges), ("nodes.rack", racks)]);
+    assert_eq!(codes(&bare)[0], ("graph_attributes_unused", told));
+    let help = &bare.warnings[0].help;
+    assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}"), "{help}");
+    // the remedy works as it is written
+    let used =
+        point(file!("noclass.graphml"), ", attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}", LINKS).unwrap();
+    let read = links(&used);
+    assert_eq!((read["link_100G"].1, read["link_400G"].1), (speed("100Gb/s"), speed("400Gb/s")));
+    assert_eq!(read["link_100G"].0, time("20ns"), "from links.default");
+    assert_eq!(codes(&used)[0].1, numbers(&[("nodes.rack", racks)]));
+}
+
+#[test]
+fn a_misspelt_attribute_is_refused_at_its_file() {
+    let links = &format!("{LINKS}, g100: {{bandwidth: 100Gb/s}}, g400: {{bandwidth: 400Gb/s}}");
+    let refused = point(file!("typo.graphml"), "", links).expect_err("`terminal`");
+    assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(3)));
+    assert!(refused.what.ends_with("did you mean `terminals`?"), "{refused}");
+    // one leaf of twelve writes `terminal`
+    let terminals = |topology: &str| {
+        let point = point(file!("typo.graphml"), topology, links).expect("a point");
+        point.spec().expect("a spec").graph.terminals()
+    };
+    assert_eq!(terminals(", attributes: {terminals: {from: terminals}}"), 88);
+}
+
+#[test]
+fn a_class_of_the_file_without_a_section_is_named() {
+    let graph = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2}], "edges": [
+        {"source": 0, "target": 1, "class": "fast"}, {"source": 1, "target": 2, "class": "slow"}, {"source": 0, "target": 2}]}"#;
+    let told = point(graph, "", &format!("{LINKS}, slow: {{latency: 1us}}")).expect("a point");
+    assert_eq!(codes(&told)[..1], [("link_class_without_section", numbers(&[("links", 1.0)]))]);
+    assert_eq!(told.warnings[0].path, "links.fast");
+    let both = point(graph, "", &format!("{LINKS}, slow: {{latency: 1us}}, fast: {{}}")).expect("a point");
+    assert!(codes(&both).iter().all(|(code, _)| *code != "link_class_without_section"));
+}
+
+#[test]
+fn hosts_of_a_file_are_terminals_with_the_speed_of_their_links() {
+    let mapped = ", attributes: {bandwidth: {from: capacity}}";
+    let bare = "default: {latency: 20ns, vcs: 4, buffer: 512flits}";
+    let found = point(file!("servers.graphml"), mapped, bare).expect("a point");
+    // 12 leaves, 5 spines, 96 servers
+    let counts = |point: &Point| {
+        let graph = point.spec().expect("a spec").graph;
+        (graph.routers(), graph.terminals())
+    };
+    assert_eq!(counts(&found), (17, 96));
+    assert_eq!(codes(&found), [("graph_hosts_found", numbers(&[("hosts", 96.0), ("nodes", 113.0)]))]);
+    let read = links(&found);
+    assert_eq!((read["terminal"].1, read["link_400G"].1), (speed("100Gb/s"), speed("400Gb/s")));
+    let rule = ", attributes: {bandwidth: {from: capacity}}, hosts: {attribute: id, value: \"server*\"}";
+    let asked = point(file!("servers.graphml"), rule, bare).expect("a point");
+    assert_eq!((counts(&asked), codes(&asked)), ((17, 96), Vec::new()));
+    let own =
+        point(file!("servers.graphml"), rule, &format!("{bare}, terminal: {{bandwidth: 50Gb/s}}")).expect("a point");
+    assert_eq!(links(&own)["terminal"].1, speed("50Gb/s"), "the scenario wins");
+}
+
+/// Two routers whose link has these attributes.
+fn pair(attributes: &str) -> String {
+    format!(
+        r#"{{"nodes": [{{"id": 0, "terminals": 1}}, {{"id": 1, "terminals": 1}}], "edges": [{{"source": 0, "target": 1, {attributes}}}]}}"#
+    )
+}
+
+#[test]
+fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
+    // 3.3 m x 5 ns/m = 16.5 ns, which are 17 cycles of 1 ns
+    let length = ", attributes: {latency: {from: d, unit: m}}";
+    let cable = point(&pair(r#""d": 3.3"#), length, LINKS).expect("a point");
+    assert_eq!(links(&cable)["link_16500ps"].0, time("17ns"));
+    assert_eq!(codes(&cable)[0], ("graph_latencies_rounded", numbers(&[("classes", 1.0), ("most_ns", 0.5)])));
+    let whole = point(&pair(r#""d": 3"#), length, LINKS).expect("a point");
+    assert!(links(&whole)["link_15ns"].0 == time("15ns") && codes(&whole).is_empty());
+    let us = |more: &str| format!(", attributes: {{latency: {{from: d, unit: us{more}}}}}");
+    let refused = point(&pair(r#""d": 0.0165"#), &us(""), LINKS).expect_err("no whole number of cycles");
+    assert_eq!(
+        refused.what,
+        "the latency of `link_16500ps` links in the file: 16.5ns is 16.5 cycles of 1ns, no whole number"
+    );
+    assert_eq!(
+        refused.help,
+        "write 16ns (16cycles) or 17ns (17cycles) in the file, or `round: 1cycle` in `attributes.latency`; or write \
+         `links.link_16500ps.latency`, which holds in place of the file"
+    );
+    let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
+    assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));
+    let own = format!("{LINKS}, link_16500ps: {{latency: 16ns}}");
+    let own = point(&pair(r#""d": 0.0165"#), &us(""), &own).expect("the second remedy");
+    assert_eq!(links(&own)["link_16500ps"].0, time("16ns"));
+    // a multiple of 5 ns, and of 10 cycles
+    assert_eq!(
+        links(&point(&pair(r#""d": 3.3"#), ", attributes: {latency: {from: d, unit: m, round: 5ns}}", LINKS).unwrap())
+            ["link_20ns"]
+            .0,
+        time("20ns")
+    );
+    assert_eq!(
+        links(
+            &point(&pair(r#""d": 3.3"#), ", attributes: {latency: {from: d, unit: m, round: 10cycles}}", LINKS)
+                .unwrap()
+        )["link_16500ps"]
+            .0,
+        time("20ns")
+    );
+}
+
+#[test]
+fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
+    let mapped = ", attributes: {latency: {from: d, unit: m}, bandwidth: {from: c, unit: Gb/s}}";
+    // 7.7777777 Gb/s x 1 ns / 400 bits = 77,777,777 flits in 4,000,000,000 cycles
+    let refused = point(&pair(r#""d": 1, "c": 7.7777777"#), mapped, LINKS).expect_err("too long a period");
+    assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(3)));
+    assert!(
+        refused.what.starts_with("the bandwidth of `link_7777777700b_5ns` links in the file: 77777777 flits in"),
+        "{refused}"
+    );
+    let rounded = mapped.replace("unit: Gb/s", "unit: Gb/s, round: 1Gb/s");
+    let rounded = point(&pair(r#""d": 1, "c": 7.7777777"#), &rounded, LINKS).expect("the remedy");
+    assert_eq!(links(&rounded)["link_8G_5ns"].1, speed("8Gb/s"));
+    // a link of length 0 behind a router without a delay
+    let text = "topology: {graph: {file: net.json, attributes: {latency: {from: d, unit: m}}}}\nrouter: {delay: 0cycles}\n\
+                routing: shortest_path\ntraffic: {pattern: uniform, packet: 1flit, load: 0.1}\n";
+    let no_time = |text: &str| {
+        let file = pair(r#""d": 0"#).into_bytes();
+        expand_with("a.yaml", text, &[], vec![("net.json".to_owned(), file)])
+    };
+    let refused = no_time(text).expect_err("no time at all");
+    assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(1)));
+    assert!(refused.help.starts_with("write `links.link_0fs.latency: 1cycle` or more"), "{refused}");
+    assert!(no_time(&format!("{text}links: {{link_0fs: {{latency: 1cycle}}}}\n")).is_ok(), "the remedy");
+}

@@ -1,0 +1,139 @@
+//! The keys of a scenario that say what the attributes of a graph file mean.
+
+use super::draft::Problem;
+use super::values::{self, Unit};
+use crate::graph::facts::Latency;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Bandwidth, Time};
+
+/// Which attributes of a graph file hold which property.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attributes {
+    /// The edge attribute that holds what a link carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<BandwidthFrom>,
+    /// The edge attribute that holds the latency of a link, or its length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyFrom>,
+    /// The edge attribute that holds the class of a link; default `class`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<From>,
+    /// The node attribute that holds the number of terminals of a router; default `terminals`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminals: Option<From>,
+}
+
+/// The name of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct From {
+    /// Name of the attribute in the file.
+    pub from: String,
+}
+
+/// An edge attribute with a bandwidth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BandwidthFrom {
+    /// Name of the attribute in the file.
+    pub from: String,
+    /// Unit of its numbers: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle. Values such as `100Gb/s` or `100G` have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Rounds to the nearest multiple of this bandwidth, and at least to one. Default: values stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Bandwidth>,
+}
+
+/// An edge attribute with a time or a length.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyFrom {
+    /// Name of the attribute in the file.
+    pub from: String,
+    /// Unit of its numbers: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft). A length is a latency of
+    /// 5 ns per metre, as light in a fibre has. Values such as `2us` or `3m` have a unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Rounds up to a multiple of this time, and to whole cycles. Default: lengths are rounded up to whole cycles, and
+    /// times that are no whole number of cycles are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Time>,
+}
+
+/// Nodes of a graph file that are hosts: each becomes a terminal of the router that it has a link to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hosts {
+    /// Name of the node attribute that tells hosts; `id` is the id of the node.
+    pub attribute: String,
+    /// Its value at hosts; `server*` fits every value that begins with `server`.
+    pub value: String,
+}
+
+impl Hosts {
+    pub fn fits(&self, text: &str) -> bool {
+        match self.value.strip_suffix('*') {
+            Some(start) => text.starts_with(start),
+            None => text == self.value,
+        }
+    }
+}
+
+impl BandwidthFrom {
+    /// The bandwidth in a text of the file.
+    pub fn read(&self, text: &str) -> Result<Bandwidth, Problem> {
+        let read = values::bandwidth(text, self.unit.as_deref()).map_err(|what| self.problem(what))?;
+        if matches!(read, Bandwidth::BitsPerSecond(0) | Bandwidth::Flits { flits: 0, .. }) {
+            let what = format!("`{}` is {text:?}: a link of no bandwidth", self.from);
+            return Err(Problem::new(what, "remove the link from the file, or correct its value"));
+        }
+        match (read, self.round) {
+            (_, None) => Ok(read),
+            (Bandwidth::BitsPerSecond(bits), Some(Bandwidth::BitsPerSecond(step))) if step > 0 => {
+                let multiple = (bits.saturating_add(step / 2) / step).max(1);
+                Ok(Bandwidth::BitsPerSecond(multiple.saturating_mul(step)))
+            }
+            (_, Some(step)) => {
+                let what = format!("`{}` is {read}, which cannot be rounded to a multiple of {step}", self.from);
+                let help = "write `round` in bits per second, such as 1Gb/s, or leave it out";
+                Err(Problem::new(what, help).under("attributes.bandwidth"))
+            }
+        }
+    }
+
+    fn problem(&self, what: String) -> Problem {
+        let what = format!("`{}` {what}", self.from);
+        let help = "write `unit` beside `from`: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle";
+        Problem::new(what, format!("{help}; or write the value with its unit in the file, such as 100Gb/s"))
+            .under("attributes.bandwidth")
+    }
+}
+
+impl LatencyFrom {
+    /// The latency in a text of the file.
+    pub fn read(&self, text: &str) -> Result<Latency, Problem> {
+        let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|what| self.problem(what))?;
+        let multiple = match (self.round, unit) {
+            (Some(Time::Cycles(cycles)), _) => Some(cycles.max(1)),
+            (Some(Time::Femtoseconds(_)), _) | (None, Unit::Length) => Some(1),
+            (None, Unit::Time) => None,
+        };
+        let time = match (time, self.round) {
+            (Time::Femtoseconds(fs), Some(Time::Femtoseconds(step))) if step > 0 => {
+                Time::Femtoseconds(fs.div_ceil(step).saturating_mul(step))
+            }
+            (time, _) => time,
+        };
+        Ok(Latency { time, multiple })
+    }
+
+    fn problem(&self, what: String) -> Problem {
+        let what = format!("`{}` {what}", self.from);
+        let help = "write `unit` beside `from`: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft)";
+        Problem::new(what, format!("{help}; or write the value with its unit in the file, such as 2us or 3m"))
+            .under("attributes.latency")
+    }
+}

@@ -1,0 +1,197 @@
+//! A table of cables as inventories export it: a heading that names the columns, then a line per cable with its two devices.
+//! A list of edges with a heading, such as `source,target`, is one, too.
+
+use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
+use super::draft::{Draft, Parallel, Problem, Stated};
+use super::headings::{Column, columns};
+use super::sheet::{Asked, Field, Place, Sheet};
+use super::values;
+use csv::{ReaderBuilder, StringRecord, Trim};
+use std::collections::{HashMap, HashSet};
+use weft_units::Remark;
+
+/// A cable: the two devices with their ports, its own attributes and its line.
+struct Cable {
+    ends: [String; 2],
+    ports: [String; 2],
+    fields: Vec<Field>,
+    line: u32,
+}
+
+/// The table, with the attributes of every device by its name, in the order of the devices.
+#[derive(Default)]
+struct Table {
+    cables: Vec<Cable>,
+    devices: Vec<(String, Vec<Field>, u32)>,
+    places: HashMap<String, usize>,
+    /// Lines that name one device only.
+    open: u32,
+}
+
+pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
+    let lines = lines(text)?;
+    let Some((heading, body)) = lines.split_first() else {
+        return Err(Problem::new("no line", "write a heading and a line per cable"));
+    };
+    let columns = columns(heading)?;
+    let table = Table::of(&columns, body);
+    let (attributes, found) = table.attributes(asked.attributes, heading, &columns);
+    let mut sheet = Sheet::new(Asked { attributes: &attributes, ..asked });
+    for (name, fields, line) in &table.devices {
+        sheet.node(name, fields, || format!("line {line}"))?;
+    }
+    let mut known = HashSet::new();
+    let mut ports: HashMap<(&str, &str), u32> = HashMap::new();
+    for Cable { ends: [a, b], ports: [at_a, at_b], fields, line } in &table.cables {
+        // some tables list every cable from both of its ends
+        let has_ports = !at_a.is_empty() && !at_b.is_empty();
+        if has_ports && known.contains(&[(b, at_b), (a, at_a)]) {
+            continue;
+        }
+        known.insert([(a, at_a), (b, at_b)]);
+        for (device, port) in [(a, at_a), (b, at_b)].into_iter().filter(|(_, port)| !port.is_empty()) {
+            *ports.entry((device, port)).or_default() += 1;
+        }
+        sheet.edge([a, b], fields, Place { list: None, number: *line })?;
+    }
+    let mut draft = sheet.draft(Stated::Once, Parallel::Links, None)?;
+    draft.remarks.extend(found);
+    draft.remarks.extend(shared(&ports));
+    draft.remarks.extend(open(table.open));
+    Ok(draft)
+}
+
+/// The lines of the table; a byte-order mark and empty lines are no part of it.
+fn lines(text: &str) -> Result<Vec<StringRecord>, Problem> {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    let mark = [b'\t', b';'].into_iter().find(|&mark| first.contains(char::from(mark))).unwrap_or(b',');
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).trim(Trim::All).delimiter(mark);
+    let lines = builder.from_reader(text.as_bytes()).into_records().collect::<Result<Vec<_>, _>>();
+    lines.map_err(|error| Problem::new(error.to_string(), "save the table as plain text"))
+}
+
+impl Table {
+    fn of(columns: &[Column], body: &[StringRecord]) -> Self {
+        let mut table = Self::default();
+        for record in body {
+            let line = record.position().map_or(0, csv::Position::line) as u32;
+            let (mut ends, mut ports) = ([String::new(), String::new()], [String::new(), String::new()]);
+            let (mut of_ends, mut fields) = ([Vec::new(), Vec::new()], Vec::new());
+            for (column, text) in columns.iter().zip(record).filter(|(_, text)| !text.is_empty()) {
+                match column {
+                    Column::Device(side) => ends[*side] = text.to_owned(),
+                    Column::Port(side) => ports[*side] = text.to_owned(),
+                    Column::OfDevice(side, name) => of_ends[*side].push((name.clone(), text.to_owned())),
+                    Column::OfCable(name) => fields.push((name.clone(), text.to_owned())),
+                }
+            }
+            if ends.iter().any(String::is_empty) {
+                table.open += 1;
+                continue;
+            }
+            for (name, own) in ends.iter().zip(of_ends) {
+                table.device(name, own, line);
+            }
+            table.cables.push(Cable { ends, ports, fields, line });
+        }
+        table
+    }
+
+    /// Enters a device; what an earlier line says of it stays.
+    fn device(&mut self, name: &str, fields: Vec<Field>, line: u32) {
+        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.devices.push((name.to_owned(), Vec::new(), line));
+            self.devices.len() - 1
+        });
+        let known = &mut self.devices[place].1;
+        for (name, text) in fields {
+            if known.iter().all(|(own, _)| *own != name) {
+                known.push((name, text));
+            }
+        }
+    }
+
+    /// The attributes that the scenario asks for; speeds and lengths that have a unit are read without being asked for, with a
+    /// remark.
+    fn attributes(
+        &self,
+        asked: &Attributes,
+        heading: &StringRecord,
+        columns: &[Column],
+    ) -> (Attributes, Option<Remark>) {
+        let mut attributes = asked.clone();
+        let of_cables = || columns.iter().zip(heading).filter(|(column, _)| matches!(column, Column::OfCable(_)));
+        let holds = |heading: &str, words: &[&str]| words.iter().any(|word| heading.to_lowercase().contains(word));
+        let values = |name: &str| -> Vec<&str> {
+            let of_cable = |cable: &Cable| cable.fields.iter().position(|(own, _)| own == name);
+            self.cables.iter().filter_map(|cable| of_cable(cable).map(|place| cable.fields[place].1.as_str())).collect()
+        };
+        let mut found = Vec::new();
+        for (_, name) in of_cables() {
+            let unit = unit(name);
+            let all = |fits: &dyn Fn(&str) -> bool| {
+                let values = values(name);
+                !values.is_empty() && values.into_iter().all(fits)
+            };
+            let from = name.to_owned();
+            if attributes.bandwidth.is_none()
+                && holds(name, &["speed", "bandwidth", "capacity"])
+                && all(&|text| values::bandwidth(text, unit.as_deref()).is_ok())
+            {
+                found.push(format!("`{name}` as the bandwidth"));
+                attributes.bandwidth = Some(BandwidthFrom { from, unit, round: None });
+            } else if attributes.latency.is_none()
+                && holds(name, &["length", "distance"])
+                && all(&|text| values::latency(text, unit.as_deref()).is_ok())
+            {
+                found.push(format!("`{name}` as the length"));
+                attributes.latency = Some(LatencyFrom { from, unit, round: None });
+            }
+        }
+        let remark = (!found.is_empty()).then(|| Remark {
+            code: "graph_columns_read",
+            path: "file".to_owned(),
+            numbers: vec![("columns".to_owned(), found.len() as f64)],
+            what: format!("the table of cables gives {} of each link", found.join(" and ")),
+            help: "nothing is to be done if that is meant; `links` overrides it for a class, and `attributes` names other \
+                   columns"
+                .to_owned(),
+        });
+        (attributes, remark)
+    }
+}
+
+/// The unit at the end of a heading, as in "Length (m)" or "Speed [Gbps]".
+fn unit(heading: &str) -> Option<String> {
+    let inside = heading.strip_suffix([')', ']'])?.rsplit_once(['(', '['])?.1.trim();
+    Some(inside.replace("bps", "b/s").replace("bit/s", "b/s"))
+}
+
+/// Ports with more than one cable.
+fn shared(ports: &HashMap<(&str, &str), u32>) -> Option<Remark> {
+    let mut shared: Vec<_> = ports.iter().filter(|(_, cables)| **cables > 1).map(|(port, _)| *port).collect();
+    shared.sort_unstable();
+    let (device, port) = *shared.first()?;
+    Some(Remark {
+        code: "graph_ports_shared",
+        path: "file".to_owned(),
+        numbers: vec![("ports".to_owned(), shared.len() as f64)],
+        what: format!(
+            "{} ports have more than one cable, such as {port} of {device}: each cable is a link",
+            shared.len()
+        ),
+        help: "correct the table, unless these are breakout cables".to_owned(),
+    })
+}
+
+/// Lines that name one device only.
+fn open(lines: u32) -> Option<Remark> {
+    (lines > 0).then(|| Remark {
+        code: "graph_cables_open",
+        path: "file".to_owned(),
+        numbers: vec![("lines".to_owned(), lines.into())],
+        what: format!("{lines} lines of the table name fewer than two devices: they are left out"),
+        help: "name both devices, unless nothing is plugged in there".to_owned(),
+    })
+}

@@ -1,0 +1,75 @@
+//! Graph files in formats that NetworkX reads: told by their ending and their first word, and converted.
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
+use weft_units::InputFile;
+
+/// What to do where there is no converter.
+const HELP: &str = "read it with the command `weft`, which asks NetworkX, or write it with networkx.write_graphml";
+
+/// Reads the name of a graph file; a file in another format is converted.
+pub fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputFile, D::Error> {
+    let file = InputFile::deserialize(deserializer)?;
+    match format(&file) {
+        None => Ok(file),
+        Some(format) => file.converted(format, HELP).map_err(Error::custom),
+    }
+}
+
+/// The format of a file that Weft does not read itself.
+fn format(file: &InputFile) -> Option<&'static str> {
+    let text = file.text().ok()?;
+    match file.extension().as_str() {
+        "gml" => Some("gml"),
+        "json" => is_adjacency(text).then_some("adjacency"),
+        "txt" | "edgelist" | "edges" | "el" => is_edge_list(text).then_some("edge_list"),
+        _ => None,
+    }
+}
+
+fn is_adjacency(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Keys {
+        adjacency: Option<IgnoredAny>,
+        links: Option<IgnoredAny>,
+        edges: Option<IgnoredAny>,
+    }
+    // few files hold the word, and only these are read twice
+    let keys = || serde_json::from_str(text).ok();
+    text.contains("\"adjacency\"")
+        && keys().is_some_and(|keys: Keys| keys.adjacency.is_some() && keys.links.is_none() && keys.edges.is_none())
+}
+
+/// Whether a text is neither BookSim's, whose lines begin with a kind, nor JSON or XML.
+fn is_edge_list(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    let first = lines.next().unwrap_or_default();
+    let word = first.split_whitespace().next().unwrap_or_default();
+    !matches!(word, "" | "router" | "node") && !word.starts_with(['{', '[', '<'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_known_by_ending_and_first_word() {
+        let told = |name: &str, text: &str| format(&InputFile::new(name, text.as_bytes()));
+        assert_eq!(told("zoo.gml", "graph [ ]"), Some("gml"));
+        assert_eq!(told("a.txt", "# from to\n0 1\n"), Some("edge_list"));
+        assert_eq!(told("a.edgelist", "a,b"), Some("edge_list"));
+        assert_eq!(told("a.json", r#"{"nodes": [], "adjacency": []}"#), Some("adjacency"));
+        assert_eq!(told("a.json", r#"{"nodes": [], "adjacency": [], "links": []}"#), None);
+        for (name, text) in [
+            ("a.txt", "router 0 node 0"),
+            ("a.txt", "\n node 0 router 1"),
+            ("a.txt", "{}"),
+            ("a.txt", "<graphml/>"),
+            ("a.txt", ""),
+            ("a.anynet", "0 1"),
+            ("a.json", r#"{"nodes": [{"id": "adjacency"}], "links": []}"#),
+            ("a.json", "{\"adjacency\""),
+        ] {
+            assert_eq!(told(name, text), None, "{name}: {text}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Collects the nodes and edges of a graph file with their attributes, and gives these their meaning.
+
+use super::asked::{Attributes, Hosts};
+use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated, known_end, new_router};
+use super::hosts::{self, Mark};
+use super::unused::Seen;
+use super::values;
+use crate::graph::facts::Facts;
+use std::collections::{HashMap, HashSet};
+use weft_units::{Bandwidth, Time};
+
+/// The keys of the scenario about the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub attributes: &'a Attributes,
+    pub hosts: Option<&'a Hosts>,
+    /// Whether routers of which the file does not say have terminals all the same.
+    pub default_terminals: bool,
+}
+
+impl Asked<'_> {
+    pub fn terminals(&self) -> &str {
+        self.attributes.terminals.as_ref().map_or("terminals", |named| &named.from)
+    }
+
+    pub fn class(&self) -> &str {
+        self.attributes.class.as_ref().map_or("class", |named| &named.from)
+    }
+}
+
+/// An attribute: name and value.
+pub type Field = (String, String);
+
+/// The nodes and edges of a file so far.
+pub struct Sheet<'a> {
+    asked: Asked<'a>,
+    names: Names,
+    routers: Vec<Router>,
+    marks: Vec<Option<Mark>>,
+    classes: Names,
+    /// Every class with the facts that its links have, numbered.
+    kinds: HashMap<(u32, Facts), u32>,
+    links: Vec<Link>,
+    seen: Seen,
+}
+
+impl<'a> Sheet<'a> {
+    pub fn new(asked: Asked<'a>) -> Self {
+        let (names, classes, seen) = (Names::default(), Names::default(), Seen::new(asked));
+        let (routers, marks, kinds, links) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
+        Self { asked, names, routers, marks, classes, kinds, links, seen }
+    }
+
+    /// Enters a node.
+    pub fn node(&mut self, id: &str, fields: &[Field], place: impl Fn() -> String) -> Result<(), Problem> {
+        new_router(&mut self.names, id, &place)?;
+        let mut terminals = None;
+        for (name, text) in fields {
+            if name == self.asked.terminals() {
+                let number = values::whole(text).ok_or_else(|| {
+                    let what = format!("{}: {:?} terminals on router {id}", place(), values::short(text));
+                    Problem::new(what, "write a whole number, 0 or more")
+                })?;
+                terminals = Some(number);
+            }
+            self.seen.node(name);
+        }
+        self.routers.push(Router { name: id.to_owned(), terminals });
+        self.marks.push(hosts::mark(id, fields, self.asked.hosts, &mut self.seen));
+        Ok(())
+    }
+
+    /// Enters an edge between two nodes that were entered before.
+    pub fn edge(&mut self, ends: [&str; 2], fields: &[Field], place: Place) -> Result<(), Problem> {
+        let [from, to] = ends.map(|end| known_end(&self.names, end, || place.to_string()));
+        let (from, to) = (from?, to?);
+        let (mut class, mut facts) = (DEFAULT_CLASS, Facts::default());
+        let attributes = self.asked.attributes;
+        for (name, text) in fields {
+            if name == self.asked.class() {
+                class = text;
+            }
+            if let Some(asked) = attributes.bandwidth.as_ref().filter(|asked| asked.from == *name) {
+                facts.bandwidth = Some(asked.read(text).map_err(|problem| problem.at(&place))?);
+            }
+            if let Some(asked) = attributes.latency.as_ref().filter(|asked| asked.from == *name) {
+                facts.latency = Some(asked.read(text).map_err(|problem| problem.at(&place))?);
+            }
+            self.seen.edge(name);
+        }
+        let class = self.classes.number(class);
+        let next = self.kinds.len() as u32;
+        let class = *self.kinds.entry((class, facts)).or_insert(next);
+        self.links.push(Link { from, to, class, place: place.number });
+        Ok(())
+    }
+
+    /// All that was entered, with hosts as terminals.
+    pub fn draft(self, stated: Stated, parallel: Parallel, list: Option<&'static str>) -> Result<Draft, Problem> {
+        let Self { asked, names: _, routers, marks, classes, kinds, links, seen } = self;
+        seen.check()?;
+        let has_classes = seen.has_classes();
+        let names = classes.into_list();
+        let mut classes = vec![(String::new(), Facts::default(), false); kinds.len()];
+        for ((class, facts), number) in kinds {
+            let name = named(&names[class as usize], &facts);
+            let needs_section = has_classes && facts == Facts::default() && names[class as usize] != DEFAULT_CLASS;
+            classes[number as usize] = (name, facts, needs_section);
+        }
+        let mut known = HashSet::new();
+        if let Some((twice, ..)) = classes.iter().find(|(name, ..)| !known.insert(name)) {
+            let what = format!("links of two classes have the name `{twice}` when their bandwidth or latency is added");
+            return Err(Problem::new(what, "give one of the classes another name in the file"));
+        }
+        let mut draft = Draft {
+            remarks: seen.remarks(links.len()),
+            facts: classes.iter().map(|(_, facts, _)| facts.clone()).collect(),
+            sections: classes.iter().map(|(_, _, needs)| *needs).collect(),
+            classes: classes.into_iter().map(|(name, ..)| name).collect(),
+            terminal_facts: Facts::default(),
+            router_of: None,
+            routers,
+            links,
+            stated,
+            parallel,
+            list,
+        };
+        hosts::settle(&mut draft, &marks, asked, &seen)?;
+        Ok(draft)
+    }
+}
+
+/// The place of an edge in its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub list: Option<&'static str>,
+    pub number: u32,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self.list {
+            Some(list) => write!(f, "{list}[{}]", self.number),
+            None => write!(f, "line {}", self.number),
+        }
+    }
+}
+
+/// The name of a class with the facts of its links, such as `link_100G_276us`. A name is part of a dotted path, so its
+/// quantities are whole numbers.
+fn named(class: &str, facts: &Facts) -> String {
+    let mut name = class.to_owned();
+    match facts.bandwidth {
+        Some(Bandwidth::BitsPerSecond(bits)) => {
+            let units = [("T", 1_000_000_000_000), ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("b", 1)];
+            name += &in_whole(bits, &units);
+        }
+        Some(Bandwidth::Flits { flits, cycles: 1 }) => name += &format!("_{flits}flits"),
+        Some(Bandwidth::Flits { flits, cycles }) => name += &format!("_{flits}of{cycles}flits"),
+        None => {}
+    }
+    match facts.latency.map(|latency| latency.time) {
+        Some(Time::Cycles(cycles)) => name += &format!("_{cycles}cycles"),
+        Some(Time::Femtoseconds(fs)) => {
+            let (us, ns) = (1_000_000_000, 1_000_000);
+            name += &in_whole(fs, &[("ms", us * 1000), ("us", us), ("ns", ns), ("ps", 1000), ("fs", 1)]);
+        }
+        None => {}
+    }
+    name
+}
+
+fn in_whole(value: u128, units: &[(&str, u128)]) -> String {
+    let unit = units.iter().find(|(_, scale)| value.is_multiple_of(*scale) && value > 0).or(units.last());
+    unit.map_or_else(String::new, |(unit, scale)| format!("_{}{unit}", value / scale))
+}

@@ -1,0 +1,189 @@
+//! The attributes of a graph file that nothing reads: those that look like a misspelt key are refused, the others told.
+
+use super::draft::Problem;
+use super::sheet::Asked;
+use std::collections::BTreeMap;
+use weft_units::Remark;
+
+/// Names of nodes and edges for people: whether they are read changes nothing.
+const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
+
+/// Parts of names of edge attributes that hold a bandwidth, and of those that hold a latency or a length.
+const BANDWIDTHS: [&str; 5] = ["bandwidth", "capacity", "speed", "rate", "bw"];
+const LATENCIES: [&str; 6] = ["latency", "delay", "length", "dist", "rtt", "km"];
+
+/// Keys of the scenario that name an attribute.
+const BANDWIDTH: &str = "attributes.bandwidth";
+const LATENCY: &str = "attributes.latency";
+const CLASS: &str = "attributes.class";
+const TERMINALS: &str = "attributes.terminals";
+
+/// How many nodes and edges have each attribute.
+pub struct Seen {
+    nodes: BTreeMap<String, u32>,
+    edges: BTreeMap<String, u32>,
+    terminals: String,
+    class: String,
+    /// Names that a scenario gives: the attribute, the key, and whether nodes have it.
+    mapped: Vec<(String, &'static str, bool)>,
+    /// Values of the attribute that tells hosts.
+    pub host_values: BTreeMap<String, u32>,
+    /// The attribute that tells hosts.
+    host: Option<String>,
+}
+
+impl Seen {
+    pub fn new(asked: Asked) -> Self {
+        let attributes = asked.attributes;
+        let mut mapped = Vec::new();
+        let mut map =
+            |from: Option<&String>, key, of_nodes| mapped.extend(from.map(|from| (from.clone(), key, of_nodes)));
+        map(attributes.bandwidth.as_ref().map(|asked| &asked.from), BANDWIDTH, false);
+        map(attributes.latency.as_ref().map(|asked| &asked.from), LATENCY, false);
+        map(attributes.class.as_ref().map(|asked| &asked.from), CLASS, false);
+        map(attributes.terminals.as_ref().map(|asked| &asked.from), TERMINALS, true);
+        let (terminals, class) = (asked.terminals().to_owned(), asked.class().to_owned());
+        let host = asked.hosts.map(|hosts| hosts.attribute.clone());
+        let (nodes, edges, host_values) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { nodes, edges, terminals, class, mapped, host_values, host }
+    }
+
+    pub fn node(&mut self, name: &str) {
+        count(&mut self.nodes, name);
+    }
+
+    pub fn edge(&mut self, name: &str) {
+        count(&mut self.edges, name);
+    }
+
+    pub fn has_terminals(&self) -> bool {
+        self.nodes.contains_key(&self.terminals)
+    }
+
+    pub fn has_classes(&self) -> bool {
+        self.edges.contains_key(&self.class)
+    }
+
+    /// Refuses attributes that the scenario names and the file lacks, and those that look like a misspelt key.
+    pub fn check(&self) -> Result<(), Problem> {
+        for (from, key, of_nodes) in &self.mapped {
+            let (names, of) = if *of_nodes { (&self.nodes, "node") } else { (&self.edges, "edge") };
+            if !names.contains_key(from) {
+                let what = format!("no {of} has the attribute `{from}`");
+                return Err(Problem::new(what, suggestion(from, of, names)).under(key));
+            }
+        }
+        let is_mapped = |key: &str| self.mapped.iter().any(|(_, mapped, _)| *mapped == key);
+        if !is_mapped(TERMINALS) {
+            misspelt("terminals", 2, "nodes", &self.nodes)?;
+        }
+        if !is_mapped(CLASS) {
+            misspelt("class", 1, "edges", &self.edges)?;
+        }
+        Ok(())
+    }
+
+    /// A remark on the attributes that nothing reads. `edges`: edges of the file.
+    pub fn remarks(&self, edges: usize) -> Vec<Remark> {
+        let of = |names: &BTreeMap<String, u32>, of_nodes: bool| -> Vec<(String, u32)> {
+            let used = |name: &String| {
+                let own = if of_nodes { &self.terminals } else { &self.class };
+                name == own
+                    || self.mapped.iter().any(|(from, _, nodes)| from == name && *nodes == of_nodes)
+                    || (of_nodes && self.host.as_ref() == Some(name))
+                    || LABELS.contains(&name.to_lowercase().as_str())
+            };
+            names.iter().filter(|(name, _)| !used(name)).map(|(name, count)| (name.clone(), *count)).collect()
+        };
+        let (of_nodes, of_edges) = (of(&self.nodes, true), of(&self.edges, false));
+        let mut remarks: Vec<Remark> = self.partly(edges as u32).collect();
+        if of_nodes.is_empty() && of_edges.is_empty() {
+            return remarks;
+        }
+        let told = |names: &[(String, u32)], of: &str| {
+            let names: Vec<_> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
+            (!names.is_empty()).then(|| format!("{} of {of}", names.join(", ")))
+        };
+        let parts: Vec<_> =
+            [told(&of_edges, "its edges"), told(&of_nodes, "its nodes")].into_iter().flatten().collect();
+        let numbers = [("edges", &of_edges), ("nodes", &of_nodes)];
+        let numbers = numbers
+            .iter()
+            .flat_map(|(of, names)| names.iter().map(move |(name, count)| (format!("{of}.{name}"), f64::from(*count))));
+        remarks.push(Remark {
+            code: "graph_attributes_unused",
+            path: "file".to_owned(),
+            numbers: numbers.collect(),
+            what: format!("these attributes of the file are not used: {}", parts.join("; ")),
+            help: self.example(&of_edges),
+        });
+        remarks
+    }
+
+    /// A mapping that reads what the names of the unused edge attributes promise.
+    fn example(&self, of_edges: &[(String, u32)]) -> String {
+        let find = |parts: &[&str]| {
+            let holds = |name: &String| parts.iter().any(|part| name.to_lowercase().contains(part));
+            of_edges.iter().map(|(name, _)| name).find(|name| holds(name))
+        };
+        let free = |key: &str| !self.mapped.iter().any(|(_, mapped, _)| *mapped == key);
+        let bandwidth = find(&BANDWIDTHS).filter(|_| free(BANDWIDTH));
+        let latency = find(&LATENCIES).filter(|_| free(LATENCY));
+        let keys: Vec<_> = [(bandwidth, "bandwidth", "Gb/s"), (latency, "latency", "km")]
+            .into_iter()
+            .filter_map(|(from, key, unit)| from.map(|from| format!("{key}: {{from: {from}, unit: {unit}}}")))
+            .collect();
+        match keys.is_empty() {
+            true => {
+                "nothing is to be done if they mean nothing for the network; `attributes` says what is read".to_owned()
+            }
+            false => {
+                format!("to use them, write beside `file`, with their unit: `attributes: {{{}}}`", keys.join(", "))
+            }
+        }
+    }
+
+    /// Edges without an attribute that others have, which the scenario reads.
+    fn partly(&self, edges: u32) -> impl Iterator<Item = Remark> + '_ {
+        let of_edges = self.mapped.iter().filter(|(_, key, _)| matches!(*key, BANDWIDTH | LATENCY));
+        let lacking = of_edges.map(move |(from, key, _)| {
+            (from, key.rsplit('.').next().unwrap_or(key), edges - self.edges.get(from).copied().unwrap_or(0))
+        });
+        lacking.filter(|(_, _, missing)| *missing > 0).map(move |(from, key, missing)| Remark {
+            code: "graph_attribute_missing",
+            path: format!("attributes.{key}"),
+            numbers: vec![("edges".to_owned(), edges.into()), ("missing".to_owned(), missing.into())],
+            what: format!(
+                "{missing} of {edges} edges have no attribute `{from}`: they have the {key} of their link class"
+            ),
+            help: format!("write it for them in the file, or `links.default.{key}` for those without"),
+        })
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u32>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(name.to_owned(), 1)),
+    }
+}
+
+fn suggestion(name: &str, of: &str, names: &BTreeMap<String, u32>) -> String {
+    let near = names.keys().map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other));
+    let near = near.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0));
+    let meant = near.map_or_else(String::new, |(_, other)| format!("did you mean `{other}`? "));
+    let all: Vec<&str> = names.keys().map(String::as_str).collect();
+    format!("{meant}attributes of its {of}s: {}", if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+}
+
+/// Refuses an attribute whose name differs from `key` in `letters` letters or fewer.
+fn misspelt(key: &str, letters: usize, of: &str, names: &BTreeMap<String, u32>) -> Result<(), Problem> {
+    let near = |name: &&String| *name != key && strsim::osa_distance(&name.to_lowercase(), key) <= letters;
+    let Some(name) = names.keys().find(near) else { return Ok(()) };
+    let what = format!("`{name}` of its {of} ({} have it) is not read: did you mean `{key}`?", names[name]);
+    let help = format!(
+        "rename it to `{key}` in the file, or write `attributes: {{{key}: {{from: {name}}}}}`; if it means something else, \
+         write `attributes: {{{key}: {{from: {key}}}}}`"
+    );
+    Err(Problem::new(what, help))
+}

@@ -1,0 +1,265 @@
+//! Attributes of graph files: values, warnings, refusals, and nodes that are hosts.
+
+use proptest::prelude::*;
+use weft_topology::graph_file::GraphFile;
+use weft_topology::{Facts, Graph, Latency, TopologyModel};
+use weft_units::{InputFile, Refusal, Time};
+
+/// The graph of a JSON file with these keys beside `file`.
+fn build(text: &str, keys: &str) -> Result<Graph, Refusal> {
+    let keys: serde_json::Value = serde_json::from_str(keys).expect("keys");
+    let read = |key: &str| keys.get(key).cloned();
+    GraphFile {
+        terminals_per_router: read("terminals_per_router")
+            .map(|value| serde_json::from_value(value).expect("a number")),
+        attributes: read("attributes").map(|value| serde_json::from_value(value).expect("attributes")),
+        hosts: read("hosts").map(|value| serde_json::from_value(value).expect("hosts")),
+        ..GraphFile::of(InputFile::new("net.json", text.as_bytes()))
+    }
+    .build("topology.graph")
+}
+
+/// A triangle with a terminal on each router and these attributes of its edges.
+fn triangle(edges: [&str; 3]) -> String {
+    let nodes = r#"[{"id": "a", "terminals": 1}, {"id": "b", "terminals": 1}, {"id": "c", "terminals": 1}]"#;
+    let ends = [("a", "b"), ("b", "c"), ("c", "a")].iter().zip(edges);
+    let edges: Vec<_> =
+        ends.map(|((from, to), more)| format!(r#"{{"source": "{from}", "target": "{to}"{more}}}"#)).collect();
+    format!(r#"{{"nodes": {nodes}, "edges": [{}]}}"#, edges.join(", "))
+}
+
+fn facts(latency: Option<Latency>, bandwidth: Option<&str>) -> Facts {
+    Facts { latency, bandwidth: bandwidth.map(|text| text.parse().expect("a bandwidth")) }
+}
+
+#[test]
+fn every_pair_of_bandwidth_and_latency_is_a_class() {
+    let text = triangle([
+        r#", "capacity": 100, "dist": 55.2"#,
+        r#", "capacity": 1e2, "dist": 55.2, "class": "long""#,
+        r#", "capacity": 400.0, "dist": "0.003""#,
+    ]);
+    let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}, "latency": {"from": "dist", "unit": "km"}}}"#;
+    let graph = build(&text, keys).expect("a graph");
+    assert_eq!(graph.class_names(), ["terminal", "link_100G_276us", "link_400G_15ns", "long_100G_276us"]);
+    // 55.2 km x 5 ns/m = 276 us; 3 m x 5 ns/m = 15 ns
+    let length = |fs| Some(Latency { time: Time::Femtoseconds(fs), multiple: Some(1) });
+    let (long, short) = (length(276_000_000_000), length(15_000_000));
+    assert_eq!(
+        graph.facts(),
+        [facts(None, None), facts(long, Some("100Gb/s")), facts(short, Some("400Gb/s")), facts(long, Some("100Gb/s"))]
+    );
+    assert!(graph.remarks().is_empty());
+}
+
+#[test]
+fn values_are_rounded_as_asked() {
+    let text = triangle([r#", "c": 95, "t": 1.2"#, r#", "c": 104.9, "t": 1.6"#, r#", "c": 0.1, "t": 3"#]);
+    let keys = r#"{"attributes": {"bandwidth": {"from": "c", "unit": "Gb/s", "round": "10Gb/s"},
+        "latency": {"from": "t", "unit": "us", "round": "2us"}}}"#;
+    // the nearest multiple of 10 Gb/s, but at least one; the next multiple of 2 us
+    assert_eq!(build(&text, keys).expect("a graph").class_names(), ["terminal", "link_100G_2us", "link_10G_4us"]);
+    let up = Latency { time: Time::Femtoseconds(7), multiple: Some(2) };
+    assert_eq!([up.rounded(2), up.rounded(4)], [Time::Femtoseconds(8), Time::Femtoseconds(8)]);
+    assert_eq!(Latency { multiple: None, ..up }.rounded(2), Time::Femtoseconds(7));
+}
+
+/// Code and numbers of each remark, with its sentence and its remedy.
+fn remarks(graph: &Graph) -> String {
+    let text = |remark: &weft_units::Remark| {
+        let numbers: Vec<_> = remark.numbers.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        format!("{} at {} ({})\n  {}\n  {}\n", remark.code, remark.path, numbers.join(", "), remark.what, remark.help)
+    };
+    graph.remarks().iter().map(text).collect()
+}
+
+#[test]
+fn what_is_not_used_is_told() {
+    let text = r#"{"directed": true, "multigraph": false, "graph": {}, "nodes": [{"id": 0, "terminals": 1}, {"id": 1, "pos": [0, 1], "label": "x"}],
+        "links": [{"source": 0, "target": 1, "capacity": 5000, "latency": 12}, {"source": 1, "target": 0, "capacity": 1000, "latency": 12}]}"#;
+    insta::assert_snapshot!(remarks(&build(text, "{}").unwrap()), @r"
+    graph_attributes_unused at topology.graph.file (edges.capacity = 2, edges.latency = 2, nodes.pos = 1)
+      these attributes of the file are not used: `capacity`, `latency` of its edges; `pos` of its nodes
+      to use them, write beside `file`, with their unit: `attributes: {bandwidth: {from: capacity, unit: Gb/s}, latency: {from: latency, unit: km}}`
+    ");
+    let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}"#;
+    let refusal = build(text, keys).unwrap_err();
+    assert_eq!(
+        refusal.what,
+        "net.json: links[0] and links[1]: the link from 0 to 1 is `link_5T`, and `link_1T` on the way back"
+    );
+    let text = triangle([r#", "capacity": "100G""#, "", r#", "capacity": """#]);
+    let graph = build(&text, r#"{"attributes": {"bandwidth": {"from": "capacity"}}}"#).unwrap();
+    assert_eq!(graph.class_names(), ["terminal", "link", "link_100G"]);
+    insta::assert_snapshot!(remarks(&graph), @r"
+    graph_attribute_missing at topology.graph.attributes.bandwidth (edges = 3, missing = 2)
+      2 of 3 edges have no attribute `capacity`: they have the bandwidth of their link class
+      write it for them in the file, or `links.default.bandwidth` for those without
+    ");
+}
+
+#[test]
+fn a_misspelt_attribute_is_refused_with_remedies_that_work() {
+    let nodes = |one: &str, other: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": 0, "{one}": 8}}, {{"id": 1, "{other}": 2}}], "edges": [{{"source": 0, "target": 1}}]}}"#
+        )
+    };
+    let text = nodes("terminal", "terminals");
+    let refusal = build(&text, "{}").unwrap_err();
+    assert_eq!(refusal.what, "net.json: `terminal` of its nodes (1 have it) is not read: did you mean `terminals`?");
+    assert_eq!(
+        refusal.help,
+        "rename it to `terminals` in the file, or write `attributes: {terminals: {from: terminal}}`; if it means something \
+         else, write `attributes: {terminals: {from: terminals}}`"
+    );
+    let terminals = |keys: &str| build(&text, keys).unwrap().terminals();
+    assert_eq!(terminals(r#"{"attributes": {"terminals": {"from": "terminal"}}}"#), 8);
+    assert_eq!(terminals(r#"{"attributes": {"terminals": {"from": "terminals"}}}"#), 2);
+    assert_eq!(build(&nodes("terminals", "terminals"), "{}").unwrap().terminals(), 10);
+    for near in ["Terminals", "teminals", "terminls", "terminal "] {
+        assert!(
+            build(&nodes(near, "terminals"), "{}").unwrap_err().what.contains("did you mean `terminals`"),
+            "{near}"
+        );
+    }
+    let edges = |name: &str| triangle([&format!(r#", "{name}": "x""#), "", ""]);
+    for near in ["Class", "clas", "classs"] {
+        assert!(build(&edges(near), "{}").unwrap_err().what.contains("did you mean `class`?"), "{near}");
+    }
+    let graph = build(&edges("Class"), r#"{"attributes": {"class": {"from": "Class"}}}"#).unwrap();
+    assert_eq!(graph.class_names(), ["terminal", "link", "x"]);
+    assert!(build(&edges("colour"), "{}").is_ok() && graph.needs_section(2) && !graph.needs_section(1));
+}
+
+#[test]
+fn what_the_scenario_asks_and_the_file_lacks_is_refused() {
+    let edges = [r#", "capacity": 100, "delay": "soon""#, r#", "capacity": 0, "delay": "1ms""#, ""];
+    let refused = |attributes: &str| {
+        let refusal = build(&triangle(edges), &format!(r#"{{"attributes": {attributes}}}"#)).unwrap_err();
+        format!("{}\n  {}\n  {}\n", refusal.path, refusal.what, refusal.help)
+    };
+    let asked = [
+        r#"{"bandwidth": {"from": "capacty", "unit": "Gb/s"}}"#,
+        r#"{"terminals": {"from": "hosts"}}"#,
+        r#"{"bandwidth": {"from": "capacity"}}"#,
+        r#"{"bandwidth": {"from": "capacity", "unit": "Gbps"}}"#,
+        r#"{"bandwidth": {"from": "capacity", "unit": "Gb/s"}}"#,
+        r#"{"latency": {"from": "delay"}}"#,
+        r#"{"latency": {"from": "capacity", "unit": "Gb/s"}}"#,
+        r#"{"bandwidth": {"from": "capacity", "unit": "Gb/s", "round": "1flit/cycle"}}"#,
+    ];
+    insta::assert_snapshot!(asked.map(refused).concat());
+}
+
+/// A leaf and a spine, and two hosts on the leaf with a third on the spine.
+fn servers(host: &str, more: [&str; 3]) -> String {
+    let [x, y, z] = more;
+    format!(
+        r#"{{"nodes": [{{"id": "{host}0"{x}}}, {{"id": "leaf"}}, {{"id": "{host}1"{y}}}, {{"id": "spine"}}, {{"id": "{host}2"{z}}}],
+        "edges": [{{"source": "{host}0", "target": "leaf", "bw": "100G"}}, {{"source": "leaf", "target": "{host}1", "bw": "100G"}},
+        {{"source": "leaf", "target": "spine", "bw": "400G"}}, {{"source": "{host}2", "target": "spine", "bw": "100G"}}]}}"#
+    )
+}
+
+#[test]
+fn hosts_become_terminals() {
+    let typed = [r#", "type": "server""#; 3];
+    let asked = r#"{"hosts": {"attribute": "type", "value": "server"}, "attributes": {"bandwidth": {"from": "bw"}}}"#;
+    let named = r#"{"hosts": {"attribute": "id", "value": "n*"}, "attributes": {"bandwidth": {"from": "bw"}}}"#;
+    for (text, keys) in [(servers("n", typed), asked), (servers("n", [""; 3]), named)] {
+        let graph = build(&text, keys).unwrap();
+        assert_eq!((graph.routers(), graph.terminals()), (2, 3));
+        assert_eq!(graph.router_names().unwrap(), ["leaf", "spine"]);
+        assert_eq!([0, 1, 2].map(|terminal| graph.terminal_at(terminal).0), [0, 0, 1]);
+        assert_eq!(graph.class_names(), ["terminal", "link_400G"]);
+        assert_eq!(graph.facts(), [facts(None, Some("100Gb/s")), facts(None, Some("400Gb/s"))]);
+        assert!(graph.remarks().is_empty(), "{}", remarks(&graph));
+    }
+}
+
+#[test]
+fn hosts_that_only_the_file_calls_so_are_told() {
+    let keys = r#"{"attributes": {"bandwidth": {"from": "bw"}}}"#;
+    let graph = build(&servers("server", [""; 3]), keys).unwrap();
+    assert_eq!((graph.routers(), graph.terminals()), (2, 3));
+    insta::assert_snapshot!(remarks(&graph), @r#"
+    graph_hosts_found at topology.graph.file (hosts = 3, nodes = 5)
+      3 of 5 nodes have one link and are called hosts by `id`, such as "server*": they are terminals
+      write `hosts: {attribute: id, value: "server*"}` to say so, or `terminals_per_router` to have them as routers
+    "#);
+    let rule = r#"{"hosts": {"attribute": "id", "value": "server*"}, "attributes": {"bandwidth": {"from": "bw"}}}"#;
+    let asked = build(&servers("server", [""; 3]), rule).unwrap();
+    assert!(asked.remarks().is_empty() && asked.terminals() == 3);
+    let keys = r#"{"terminals_per_router": 1, "attributes": {"bandwidth": {"from": "bw"}}}"#;
+    let graph = build(&servers("n", [r#", "Role": "Server""#, "", ""]), keys).unwrap();
+    assert_eq!((graph.routers(), graph.terminals()), (5, 5));
+    assert_eq!(
+        graph.remarks().iter().map(|remark| remark.code).collect::<Vec<_>>(),
+        ["graph_attributes_unused", "graph_hosts_are_routers"]
+    );
+    // a router that is called a server but has two links is none, and neither is one whose file counts terminals
+    let ring = r#"{"nodes": [{"id": "server1"}, {"id": "b", "terminals": 1}, {"id": "c"}], "edges": [{"source": "server1", "target": "b"},
+        {"source": "c", "target": "b"}, {"source": "c", "target": "server1"}]}"#;
+    assert_eq!(build(ring, "{}").unwrap().routers(), 3);
+    let counted = r#"{"nodes": [{"id": "server1", "terminals": 0}, {"id": "b", "terminals": 1}], "edges": [{"source": "server1", "target": "b"}]}"#;
+    assert_eq!(build(counted, "{}").unwrap().routers(), 2);
+    assert!(build(&servers("serve", [""; 3]), "{}").unwrap_err().what.contains("has a terminal"));
+}
+
+#[test]
+fn hosts_that_cannot_be_terminals_are_refused() {
+    let hosts = r#"{"hosts": {"attribute": "id", "value": "h*"}, "attributes": {"bandwidth": {"from": "bw"}}}"#;
+    let text = |edges: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "h0"}}, {{"id": "h1"}}, {{"id": "a"}}, {{"id": "b"}}], "edges": [{{"source": "a", "target": "b", "bw": "1G"}}, {edges}]}}"#
+        )
+    };
+    let edge = |from: &str, to: &str, bw: &str| format!(r#"{{"source": "{from}", "target": "{to}", "bw": "{bw}"}}"#);
+    let files = [
+        text(&[edge("h0", "a", "1G"), edge("h0", "b", "1G"), edge("h1", "a", "1G")].join(", ")),
+        text(&[edge("h0", "h1", "1G"), edge("h0", "b", "1G")].join(", ")),
+        text(&edge("h0", "a", "1G")),
+        text(&[edge("h0", "a", "1G"), edge("h1", "b", "2G")].join(", ")),
+    ];
+    let mut told: String = files
+        .iter()
+        .map(|file| {
+            let refusal = build(file, hosts).unwrap_err();
+            format!("{}\n  {}\n", refusal.what, refusal.help)
+        })
+        .collect();
+    let other = r#"{"hosts": {"attribute": "type", "value": "host"}}"#;
+    let typed = r#"{"nodes": [{"id": 0, "type": "Server"}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}"#;
+    let both =
+        r#"{"nodes": [{"id": 0, "type": "host"}, {"id": 1, "terminals": 2}], "edges": [{"source": 0, "target": 1}]}"#;
+    for file in [typed, both] {
+        let refusal = build(file, other).unwrap_err();
+        told += &format!("{}\n  {}\n", refusal.what, refusal.help);
+    }
+    insta::assert_snapshot!(told);
+}
+
+proptest! {
+    #[test]
+    fn any_attributes_are_read_or_refused(
+        names in prop::collection::vec("terminals?|class|bw|type|h[0-9]", 4),
+        values in prop::collection::vec("[0-9]{1,3}(\\.[0-9])?|[0-9]G|server|\\PC{0,6}", 8),
+        host in "bw|type|id",
+        unit in "Gb/s|km|us|x",
+    ) {
+        let quoted = |text: &String| serde_json::Value::from(text.as_str()).to_string();
+        let field = |n: usize| format!("{}: {}", quoted(&names[n % 4]), quoted(&values[n]));
+        let nodes: Vec<_> = (0..4).map(|n| format!(r#"{{"id": "h{n}", {}}}"#, field(n))).collect();
+        let edges: Vec<_> =
+            (0..4).map(|n| format!(r#"{{"source": "h{n}", "target": "h{}", {}}}"#, (n + 1) % 4, field(4 + n))).collect();
+        let text = format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(", "), edges.join(", "));
+        let mapped = format!(r#"{{"attributes": {{"bandwidth": {{"from": "bw", "unit": "{unit}"}}, "latency": {{"from": "class", "unit": "{unit}"}}}}}}"#);
+        let hosts = format!(r#"{{"hosts": {{"attribute": "{host}", "value": {}}}}}"#, quoted(&values[0]));
+        for keys in ["{}", r#"{"terminals_per_router": 1}"#, &mapped, &hosts] {
+            if let Err(refusal) = build(&text, keys) {
+                prop_assert!(!refusal.what.is_empty() && !refusal.help.is_empty() && !refusal.help.contains("bug in Weft"), "{}", refusal);
+            }
+        }
+    }
+}
