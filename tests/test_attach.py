@@ -60,10 +60,21 @@ def test_the_hash_is_that_of_the_network() -> None:
     graph = petersen()
     other = nx.Graph()
     other.add_nodes_from(graph)
-    other.add_edges_from((b, a, {"weight": 3}) for a, b in reversed(list(graph.edges)))
-    assert hash(graph) == hash(other), "neither the order of links nor what Weft does not read matters"
+    other.add_edges_from((b, a, {"label": {}}) for a, b in reversed(list(graph.edges)))
+    assert hash(graph) == hash(other), "neither the order of links nor attributes without a value in a file matter"
     other.remove_edge(0, 1)
     assert hash(graph) != hash(other)
+
+
+def test_attributes_are_told_or_read() -> None:
+    graph = petersen()
+    nx.set_edge_attributes(graph, {edge: 25 * (1 + edge[0] % 2) for edge in graph.edges}, "capacity")
+    point = weft.load(SCENARIO, topology=graph, terminals_per_router=1).points[0]
+    told = next(warning for warning in point.warnings if warning.get("code") == "graph_attributes_unused")
+    assert told["numbers"] == {"edges.capacity": 15.0}
+    mapped = {"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}
+    links = weft.load(SCENARIO, topology=graph, terminals_per_router=1, set=mapped).points[0].resolved["links"]
+    assert (links["link_25G"]["bandwidth"], links["link_50G"]["bandwidth"]) == ("25Gb/s", "50Gb/s")
 
 
 def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:

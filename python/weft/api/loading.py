@@ -36,7 +36,8 @@ def load(
         Overrides by dotted path, as ``--set`` on the command line.
     topology : networkx.Graph, optional
         A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
-        says how many terminals a router has, the edge attribute ``class`` names the class of a link.
+        says how many terminals a router has, the edge attribute ``class`` names the class of a link. Other attributes are
+        read with `set`: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
     terminals_per_router : int, optional
         Terminals of each router of `topology` without the attribute; none if left out.
     matrix : array_like, optional

@@ -1,6 +1,6 @@
 """Turns networks and traffic matrices that exist only in memory into files of a scenario.
 
-The bytes hold only what Weft reads, so the same network has the same hash, whichever program made it.
+The same network with the same attributes has the same hash, in whichever order its links were added.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 GRAPH, MATRIX = "topology.json", "matrix.npy"
 
-# Attributes of nodes and edges that Weft reads.
-_OF_NODES, _OF_EDGES = ("terminals",), ("class",)
+# Types of attributes that a file can hold; numbers of NumPy are among them.
+_SCALARS = (str, bool, Number)
 
 
 def graph(network: Any) -> bytes:
     """A NetworkX graph as node-link JSON: nodes in their order, links by the places of their ends.
+
+    Attributes of nodes and edges that are texts or numbers are kept.
 
     Raises
     ------
@@ -39,6 +41,11 @@ def graph(network: Any) -> bytes:
     if not isinstance(network, networkx.Graph):
         what = f"a topology is given as a {type(network).__name__}, which is no NetworkX graph"
         raise ScenarioError.saying(what, "give a networkx.Graph; a model is set with set={'topology': {...}}")
+    return node_link(network, {})
+
+
+def node_link(network: Any, about: dict[str, Any]) -> bytes:
+    """A NetworkX graph as the bytes of node-link JSON, with remarks about the graph that no reader needs."""
     place = {node: number for number, node in enumerate(network)}
     links = list(network.edges(data=True))
     if not network.is_directed():
@@ -47,9 +54,9 @@ def graph(network: Any) -> bytes:
     document = {
         "directed": network.is_directed(),
         "multigraph": network.is_multigraph(),
-        "graph": {},
-        "nodes": [{"id": _id(node)} | _kept(network.nodes[node], _OF_NODES) for node in network],
-        "links": [{"source": _id(a), "target": _id(b)} | _kept(given, _OF_EDGES) for a, b, given in links],
+        "graph": about,
+        "nodes": [_kept(network.nodes[node], ("id",)) | {"id": _id(node)} for node in network],
+        "links": [_kept(given, ("source", "target")) | {"source": _id(a), "target": _id(b)} for a, b, given in links],
     }
     return json.dumps(document, indent=1, default=_plain).encode()
 
@@ -84,10 +91,14 @@ def _id(node: Any) -> int | str:
     return str(node)
 
 
-def _kept(attributes: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: attributes[name] for name in names if name in attributes}
+def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
+    """Attributes that are texts or numbers; those that are called as the keys of the format are left out."""
+    plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
+    return {name: value for name, value in sorted(plain.items()) if name not in ends}
 
 
 def _plain(value: Any) -> Any:
     """A NumPy number becomes a number of Python; any other value becomes text, which the reader of the file shows."""
+    if isinstance(value, bool | int | float | str):
+        return value
     return value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else str(value)

@@ -150,14 +150,8 @@ mod tests {
         let nodes = ids.map(|id| format!(r#"{{"id": {id}, "terminals": 1}}"#)).join(", ");
         let [a, b, c] = ids;
         let edges = format!(r#"[{{"source": {a}, "target": {b}}}, {{"source": {b}, "target": {c}}}]"#);
-        let file = crate::graph_file::GraphFile {
-            file: weft_units::InputFile::new(
-                "g.json",
-                format!(r#"{{"nodes": [{nodes}], "edges": {edges}}}"#).as_bytes(),
-            ),
-            format: None,
-            terminals_per_router: None,
-        };
+        let text = format!(r#"{{"nodes": [{nodes}], "edges": {edges}}}"#);
+        let file = crate::graph_file::GraphFile::of(weft_units::InputFile::new("g.json", text.as_bytes()));
         TopologyConfig::GraphFile(file).build("topology").expect("a graph")
     }
 

@@ -1,0 +1,99 @@
+"""Graph files of other programs, read by NetworkX and turned into node-link JSON, which the engine reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ScenarioError
+from weft.scenario import attach
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_COMMENTS = ("#", "%")
+
+
+def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
+    """Node-link JSON of a graph file of another format: the name of the new file, and its bytes.
+
+    The new file lies beside the results. Its key `graph` names the file it was made of, with the digest.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for messages.
+    format : str
+        `gml`, `edge_list` or `adjacency`.
+    content : bytes
+        The file.
+
+    Raises
+    ------
+    ScenarioError
+        If NetworkX is not installed, or can't read the file.
+    """
+    words, read = _FORMATS[format]
+    try:
+        networkx = import_module("networkx")
+    except ImportError as problem:
+        what = f"{name} is {words}, which NetworkX reads, and NetworkX is not installed"
+        help = "pip install 'weft[networkx]'; or write the file with networkx.write_graphml elsewhere"
+        raise ScenarioError.saying(what, help) from problem
+    try:
+        network = read(networkx, content.decode("utf-8-sig"))
+    except Exception as problem:  # a damaged file makes a reader fail in any way
+        what = f"{name} is not read as {words}: {_why(problem)}"
+        raise ScenarioError.saying(what, "correct the file, or write it with networkx.write_graphml") from problem
+    source = {"file": PurePath(name).name, "sha256": hashlib.sha256(content).hexdigest(), "format": format}
+    return f"{PurePath(name).name}.json", attach.node_link(network, {"converted_from": source})
+
+
+def _why(problem: Exception) -> str:
+    lines = str(problem).splitlines()
+    return lines[0][:200] if lines and lines[0] else type(problem).__name__
+
+
+def _gml(networkx: Any, text: str) -> Any:
+    """Nodes have their numbers as names: labels may repeat."""
+    try:
+        return networkx.parse_gml(text, label="id")
+    except networkx.NetworkXError as problem:
+        # collections such as the Topology Zoo repeat edges without saying that they may
+        if "is duplicated" not in str(problem) or "multigraph" in text:
+            raise
+        return networkx.parse_gml(text.replace("graph [", "graph [\n  multigraph 1", 1), label="id")
+
+
+def _edge_list(networkx: Any, text: str) -> Any:
+    """Two names per line, with a weight or a dict of attributes; every line is a link of its own."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith(_COMMENTS)]
+    if not lines:
+        raise ValueError("no line with two names")
+    comma = "," if "," in lines[0].split("{")[0] else None
+    for number, line in enumerate(lines, 1):
+        words = line.split("{")[0].split(comma)
+        if not 2 <= len([word for word in words if word.strip()]) <= 3:
+            raise ValueError(f"edge {number} is {line[:40]!r}, not two names and perhaps a weight")
+    with_data = [len([word for word in line.split(comma) if word.strip()]) > 2 for line in lines]
+    data: Any = "{" in lines[0] if all(with_data) or not any(with_data) else None
+    if data is None:
+        raise ValueError("some edges have a weight and others have none")
+    if not data and any(with_data):
+        data = (("weight", float),)
+    graph = networkx.MultiGraph()
+    return networkx.parse_edgelist(lines, delimiter=comma, create_using=graph, nodetype=str.strip, data=data)
+
+
+def _adjacency(networkx: Any, text: str) -> Any:
+    return networkx.adjacency_graph(json.loads(text), multigraph=False)
+
+
+_FORMATS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
+    "gml": ("GML", _gml),
+    "edge_list": ("a list of edges", _edge_list),
+    "adjacency": ("adjacency JSON", _adjacency),
+}

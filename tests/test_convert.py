@@ -1,0 +1,134 @@
+"""Graph files in formats that NetworkX reads."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import random
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.cli import main
+from weft.scenario.convert import converted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GML = """graph [
+  node [ id 0 label "a" ]
+  node [ id 1 label "b" ]
+  edge [ source 0 target 1 LinkSpeedRaw 10000000000.0 ]
+]
+"""
+TWICE = GML.replace("edge [", "edge [ source 0 target 1 LinkSpeedRaw 1.0E10 ]\n  edge [")
+ADJACENCY = (
+    '{"directed": false, "multigraph": false, "graph": [], "nodes": [{"id": 0}, {"id": 1}], '
+    '"adjacency": [[{"id": 1}], [{"id": 0}]]}'
+)
+FILES = {
+    "zoo.gml": GML,
+    "edges.txt": "# a list\n0 1\n1 2\n",
+    "adjacency.json": ADJACENCY,
+    "edges.csv": "source,target\n0,1\n1,2\n",
+}
+
+
+def scenario(folder: Path, name: str, text: str, more: str = "") -> Path:
+    """A scenario on a graph file."""
+    (folder / name).write_text(text)
+    path = folder / "own.yaml"
+    path.write_text(
+        f"topology: {{graph: {{file: {name}, terminals_per_router: 1{more}}}}}\n"
+        "links: {default: {latency: 1cycle, vcs: 4, buffer: 64flits}}\nrouting: shortest_path\n"
+        "traffic: {pattern: uniform, packet: 1flit, load: 0.05}\nmeasure: {warmup: 100cycles, window: 1000cycles}\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str) -> None:
+    point = weft.load(scenario(tmp_path, name, FILES[name])).points[0]
+    routers = 3 if name.startswith("edges") else 2
+    facts = point.explain_topology()
+    assert (facts["routers"], facts["terminals"]) == (routers, routers)
+
+
+def test_what_was_read_is_kept_beside_the_results(tmp_path: Path) -> None:
+    path = scenario(tmp_path, "zoo.gml", GML)
+    assert main(["check", str(path)]) == 0
+    assert main(["run", str(path), "--out", str(tmp_path / "first")]) == 0
+    folder = weft.open(tmp_path / "first").folder(0)
+    kept = json.loads((folder / "zoo.gml.json").read_text())
+    digest = hashlib.sha256(GML.encode()).hexdigest()
+    assert kept["graph"] == {"converted_from": {"file": "zoo.gml", "sha256": digest, "format": "gml"}}
+    # the folder alone gives the same results again
+    assert main(["run", str(folder / "scenario.yaml"), "--out", str(tmp_path / "again")]) == 0
+    assert weft.open(tmp_path / "again").summaries[0]["hash"] == weft.open(tmp_path / "first").summaries[0]["hash"]
+
+
+def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
+    # 10 Gb/s are 10 bits per ns, and a flit has 48: 5/24 flits per cycle
+    mapped = ", attributes: {bandwidth: {from: LinkSpeedRaw, unit: b/s}}"
+    point = weft.load(scenario(tmp_path, "zoo.gml", GML, mapped)).points[0]
+    assert point.resolved["links"]["link_10G"]["bandwidth"] == "10Gb/s"
+    bare = weft.load(scenario(tmp_path, "zoo.gml", GML)).points[0]
+    told = next(warning for warning in bare.warnings if warning.get("code") == "graph_attributes_unused")
+    assert told["numbers"] == {"edges.LinkSpeedRaw": 1.0}
+
+
+def test_repeated_edges_are_parallel_links() -> None:
+    # the Topology Zoo repeats edges without `multigraph 1`
+    links = json.loads(converted("zoo.gml", "gml", TWICE.encode())[1])["links"]
+    assert len(links) == 2
+    weighted = json.loads(converted("a.txt", "edge_list", b"a b 3\na b 4.5\n")[1])
+    assert [link["weight"] for link in weighted["links"]] == [3.0, 4.5]
+    named = json.loads(converted("a.txt", "edge_list", b"a b {'capacity': 3}\n")[1])
+    assert named["links"] == [{"capacity": 3, "source": "a", "target": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("zoo.gml", "graph [ node [ id 0 ]", ["zoo.gml is not read as GML", "write_graphml"]),
+        ("edges.txt", "0 1 2 3\n", ["edge 1 is '0 1 2 3'", "not two names"]),
+        ("edges.txt", "0 1 5\n1 2\n", ["some edges have a weight"]),
+        ("adjacency.json", '{"nodes": [{"id": 0}], "adjacency": [[{"id": 0}], []]}', ["adjacency.json"]),
+        (
+            "loop.json",
+            '{"directed": false, "multigraph": false, "graph": [], "nodes": [{"id": 0}], "adjacency": [[{"id": 0}]]}',
+            ["router 0 is joined to itself"],
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_at_its_file(tmp_path: Path, name: str, text: str, words: list[str]) -> None:
+    with pytest.raises(weft.ScenarioError) as caught:
+        weft.load(scenario(tmp_path, name, text))
+    assert (caught.value.path, caught.value.line) == ("topology.graph.file", 1)
+    assert all(word in caught.value.text for word in words), caught.value.text
+
+
+def test_without_networkx_there_is_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(weft.ScenarioError) as caught:
+        weft.load(scenario(tmp_path, "zoo.gml", GML))
+    assert "pip install 'weft[networkx]'" in caught.value.help
+    assert (caught.value.path, caught.value.line) == ("topology.graph.file", 1)
+
+
+@pytest.mark.parametrize(("format", "text"), [("gml", GML), ("edge_list", "0 1 3\n1 2 4\n"), ("adjacency", ADJACENCY)])
+def test_damaged_files_are_read_or_refused(format: str, text: str) -> None:
+    draw = random.Random(7)
+    for _ in range(300):
+        damaged = bytearray(text.encode())
+        for _ in range(draw.randint(1, 6)):
+            place = draw.randrange(len(damaged))
+            damaged[place : place + draw.randint(0, 3)] = bytes(
+                draw.choice(b'09[]{}",.x\xff\n ') for _ in range(draw.randint(0, 2))
+            )
+            damaged = damaged or bytearray(b" ")
+        with contextlib.suppress(weft.ScenarioError):
+            json.loads(converted("damaged", format, bytes(damaged))[1])
