@@ -67,6 +67,17 @@ fn a_latency_that_is_stated_one_way_is_refused_and_the_remedy_works() {
 }
 
 #[test]
+fn a_latency_of_nothing_is_shown_in_the_graph_file() {
+    let text = "router 0 node 0 router 1 0\nrouter 1 node 1\n";
+    let problem = refused("zero.anynet", text, "");
+    assert_eq!(problem.what, "zero.anynet: line 1: column 26: a latency of 0 cycles, which BookSim2 refuses");
+    assert_eq!(problem.path, "topology.graph.file");
+    // both remedies work
+    run("zero.anynet", &text.replace(" 0\n", " 1\n"), "");
+    run("zero.anynet", &text.replace(" 0\n", "\n"), "sweep: {links.link.latency: [1cycle]}");
+}
+
+#[test]
 fn a_router_with_too_many_ports_is_refused_with_their_number() {
     let links: Vec<String> = (1..=200).map(|leaf| format!(r#"{{"source": 0, "target": {leaf}}}"#)).collect();
     let nodes: Vec<String> = (0..=200).map(|node| format!(r#"{{"id": {node}}}"#)).collect();

@@ -239,6 +239,7 @@ fn refused_anynet() -> Vec<TopologyConfig> {
         anynet("router 0 node 0 router 1\nrouter 1 router 2\nrouter 3 router 4"),
         anynet("router 0 node 0 router 1 router 1"),
         anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"),
+        anynet("router 0 node 0\nrouter 0 router 1 0"),
         anynet("router 0 node 0\nrouter 0 node 2"),
         anynet("router 0 node 0 router 1\nnode 0 router 1"),
         anynet("router 0 node 0 3"),

@@ -99,7 +99,7 @@ impl Reading {
         self.enter(head);
         while let Some(other) = end(&mut words)? {
             self.enter(other);
-            let latency = latency(&mut words)?;
+            let latency = latency(&mut words, line)?;
             match (head, other) {
                 (End::Router(from), End::Router(to)) => {
                     let class = latency.map_or(DEFAULT_CLASS.to_owned(), |latency| format!("{LATENCY_CLASS}{latency}"));
@@ -156,12 +156,23 @@ fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
     }
 }
 
-/// The number after an end, if one follows.
-fn latency(words: &mut Peekable<SplitWhitespace>) -> Result<Option<u32>, Problem> {
-    match words.next_if(|word| word.starts_with(|first: char| first.is_ascii_digit())) {
-        None => Ok(None),
-        Some(word) => word.parse().map(Some).map_err(|_| {
-            Problem::new(format!("the latency {word} is no whole number below 2^32"), "write whole cycles, e.g. 15")
-        }),
+/// The number after an end, if one follows. `line` is the whole line, for the column of the number.
+fn latency(words: &mut Peekable<SplitWhitespace>, line: &str) -> Result<Option<u32>, Problem> {
+    let Some(word) = words.next_if(|word| word.starts_with(|first: char| first.is_ascii_digit())) else {
+        return Ok(None);
+    };
+    match word.parse() {
+        Ok(0) => {
+            let before = word.as_ptr() as usize - line.as_ptr() as usize;
+            let what =
+                format!("column {}: a latency of 0 cycles, which BookSim2 refuses", line[..before].chars().count() + 1);
+            let help = "write 1 or more, or leave the number out and write links.link.latency in the scenario";
+            Err(Problem::new(what, help))
+        }
+        Ok(cycles) => Ok(Some(cycles)),
+        Err(_) => {
+            let what = format!("the latency {word} is no whole number below 2^32");
+            Err(Problem::new(what, "write whole cycles, e.g. 15"))
+        }
     }
 }
