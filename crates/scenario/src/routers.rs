@@ -42,7 +42,7 @@ impl JsonSchema for RouterSet {
 impl<'de> Deserialize<'de> for RouterSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Set;
-        /// One name, from a deserializer of its own.
+        /// The set of the router of this name.
         fn one<'de, T: IntoDeserializer<'de, E>, E: Error>(value: T) -> Result<RouterSet, E> {
             RouterName::deserialize(value.into_deserializer()).map(RouterSet::One)
         }

@@ -1,4 +1,4 @@
-//! Graph files: what a scenario makes of the network of a file, with answers that are known.
+//! Scenarios with the network of a graph file: runs with answers that are known, and refusals.
 
 use weft_engine::spec::Execution;
 use weft_scenario::{Diagnostic, Finished, Point, expand_with};
@@ -26,7 +26,7 @@ pub fn refused(file: &str, text: &str, more: &str) -> Diagnostic {
     points(file, text, more).expect_err("the scenario is bad")
 }
 
-/// 2 terminals on each of 2 routers, and so many links between them.
+/// 2 routers with 2 terminals each, and this number of links between the two routers.
 fn pair(links: usize) -> String {
     let link = |key| format!(r#"{{"source": 0, "target": 1, "key": {key}}}"#);
     let links: Vec<String> = (0..links).map(link).collect();
@@ -37,7 +37,7 @@ fn pair(links: usize) -> String {
 #[test]
 fn parallel_links_of_a_file_carry_together_what_they_can() {
     // A terminal sends 2 of 3 packets to the other router. At load 0.9 the 2 terminals send 2 * 0.9 * 2/3 = 1.2 flits per
-    // cycle over the links: more than one link carries, and 0.3 for each of 4.
+    // cycle over the links. One link does not carry this; each of 4 links carries 0.3.
     let load = "sweep: {traffic.load: [0.9]}";
     let one = run("pair.json", &pair(1), load);
     assert_eq!(one.summary["saturated"], true, "{:#}", one.summary);
@@ -46,7 +46,7 @@ fn parallel_links_of_a_file_carry_together_what_they_can() {
     let rows = four.channels.rows.iter().filter(|row| &*row.link_class == "link");
     let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
     assert_eq!(used.len(), 8);
-    // what a channel carries in the window scatters by about sqrt(1200) of 1200 flits; 5 standard deviations
+    // 0.3 * 4000 = 1200 flits scatter by about sqrt(1200): 15 % are 5 standard deviations
     assert!(used.iter().all(|used| (used - 0.3).abs() < 0.3 * 0.15), "{used:?}");
 }
 
@@ -60,7 +60,7 @@ fn a_latency_that_is_stated_one_way_is_refused_and_the_remedy_works() {
     assert!(problem.what.contains(what), "{problem}");
     assert!(problem.help.contains("add `router 1 router 0 15`"), "{problem}");
     let mended = run("sym.anynet", &format!("{text}router 1 router 0 15\n"), "");
-    // 5 cycles from terminal to terminal but for the link, which the zero-load latency of 1-cycle links shows: 6 - 1
+    // the link of 15 cycles in place of one of 1 cycle adds 15 - 1
     let short = run("sym.anynet", "router 0 node 0 router 1 1\nrouter 1 node 1\n", "");
     let mean = |finished: &Finished| finished.summary["packet_latency_min_cycles"].as_f64();
     assert_eq!(mean(&mended).zip(mean(&short)).map(|(long, short)| long - short), Some(14.0), "{:#}", mended.summary);

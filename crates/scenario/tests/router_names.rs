@@ -73,7 +73,7 @@ fn a_name_that_the_file_does_not_have_is_refused() {
     assert!(problem.help.ends_with("its ids: 1, 2, 3, 4"), "{problem}");
     let problem = refused("texts.json", &texts(), &cut("[leaf_a, leaf-b]"));
     assert!(problem.help.starts_with("did you mean `leaf-a`?"), "{problem}");
-    // neighbours are named by id, too
+    // neighbours are named by their ids
     let problem = refused("one.json", &one_based(), &cut("[1, 3]"));
     assert_eq!(problem.what, "there is no link between routers 1 and 3");
     assert_eq!(problem.help, "write two neighbours; those of router 1 are 2");

@@ -131,7 +131,7 @@ fn links_that_a_file_repeats_are_a_trunk() {
     let graph = build("g.json", &file(false, &undirected));
     assert_eq!(graph.links_by_class(), [("terminal".into(), 1), ("a".into(), 1), ("b".into(), 4)]);
     assert_eq!((graph.trunks_by_width(), graph.only_trunk_width()), (vec![(3, 1)], None));
-    // router 0: its terminal, a, the first b; then the two beside it
+    // router 0: its terminal, a, the first b; then the other two of b
     let trunk = graph.trunk(0, 2);
     assert_eq!((trunk.members().collect::<Vec<_>>(), graph.ports(0).len()), (vec![2, 3, 4], 5));
     // router 1: a, the first b, the link to router 2; then the two beside b

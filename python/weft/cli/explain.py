@@ -102,6 +102,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
         ("terminals", f"{facts['terminals']}"),
         ("ports of a router", f"{facts['radix_ports']} at most"),
         ("links of a router", f"{degree}, to other routers"),
+        *([("trunks", _trunks(facts["trunks"]))] if facts["trunks"] else []),
         ("diameter", f"{_plural(facts['diameter_hops'], 'hop')}"),
         ("mean distance", f"{facts['mean_distance_hops']:.4g} hops between different routers"),
         ("", f"{facts['mean_terminal_distance_hops']:.4g} hops between different terminals"),
@@ -123,6 +124,12 @@ def _topology(facts: dict[str, Any]) -> list[str]:
         "",
         *columns(head, links),
     ]
+
+
+def _trunks(by_width: dict[str, int]) -> str:
+    """How many trunks there are of each width: ``3 of 2 links, 1 of 4 links``."""
+    widths = sorted(by_width, key=int)
+    return ", ".join(f"{by_width[width]} of {width} links" for width in widths)
 
 
 def _distances(routers: list[int], terminals: list[int]) -> list[str]:

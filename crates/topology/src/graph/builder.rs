@@ -14,7 +14,7 @@ pub const MAX_PORTS: u64 = 1 << 26;
 #[derive(Debug)]
 enum Widths {
     OfClasses(TrunkWidth),
-    /// One for each port.
+    /// A width for each port.
     OfPorts(Vec<u8>),
 }
 

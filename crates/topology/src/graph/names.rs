@@ -1,7 +1,7 @@
 //! The names of routers: their numbers from 0 on, or the ids that a graph file gives them.
 //!
-//! [`Graph::router_name`] and [`Graph::router_number`] are the only places that turn a router into its name, and
-//! [`Graph::router_named`] is the only one that finds the router of a name.
+//! Only [`Graph::router_name`] and [`Graph::router_number`] turn a router into its name. Only [`Graph::router_named`]
+//! finds the router of a name.
 
 use super::Graph;
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ pub(super) struct Ids {
     list: Vec<String>,
     /// The routers by ascending id.
     sorted: Vec<u32>,
-    /// The ids as numbers, if all of them are.
+    /// The ids as numbers; `None` if an id is no number.
     numbers: Option<Vec<u32>>,
 }
 
@@ -109,8 +109,8 @@ impl Graph {
         }
     }
 
-    /// The name of the links between two routers: the names of both with a hyphen between them, which has spaces beside
-    /// it where a name contains a hyphen.
+    /// The name of the links between two routers: both names, joined by a hyphen. The hyphen has spaces beside it where
+    /// a name contains a hyphen.
     pub fn link_name(&self, a: u32, b: u32) -> String {
         let [a, b] = [a, b].map(|router| self.router_name(router));
         let hyphen = if a.contains('-') || b.contains('-') { " - " } else { "-" };

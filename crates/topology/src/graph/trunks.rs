@@ -216,7 +216,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts so many links in place of the one at each port. There are ports enough for them.
+    /// Puts `widths` parallel links in place of the link at each port. There are ports enough for them.
     pub(super) fn widen_ports(&mut self, widths: &[u8]) {
         if widths.iter().all(|&width| width == 1) {
             return;

@@ -65,7 +65,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     Ok(draft)
 }
 
-/// What BookSim takes for the latency of a direction of which the file does not say it \[cycles\].
+/// The latency that BookSim gives to a direction of a link if the file does not state it \[cycles\].
 const UNSAID: u32 = 1;
 
 /// Refuses a latency that is stated for one direction only: the other one has latency 1.

@@ -45,7 +45,7 @@ pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, 
     Ok(counts)
 }
 
-/// The terminals of every router, which has so many of them.
+/// The terminals of every router, `counts` of them.
 pub fn terminals_of_routers(draft: &Draft, counts: &[u32]) -> Vec<Vec<u32>> {
     let mut terminals: Vec<Vec<u32>> = counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
     match &draft.router_of {
@@ -94,7 +94,7 @@ fn counted((number, thing): (u64, &str)) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Checks the links and gives them to their routers, which have so many terminals.
+/// Checks the links and gives them to their routers. `terminals`: the number of each router.
 pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Problem> {
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];

@@ -41,7 +41,7 @@ pub enum Stated {
     OneOrBothWays,
 }
 
-/// What two statements of one link mean.
+/// The meaning of two statements of one link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
     /// Two parallel links.

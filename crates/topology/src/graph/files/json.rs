@@ -20,7 +20,7 @@ struct NodeLink {
     nodes: Vec<Item<false>>,
     links: Option<Vec<Item<true>>>,
     edges: Option<Vec<Item<true>>>,
-    /// What a file of NetworkX's adjacency format has in their place.
+    /// The links in NetworkX's adjacency format.
     adjacency: Option<IgnoredAny>,
 }
 

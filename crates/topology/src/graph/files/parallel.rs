@@ -1,4 +1,4 @@
-//! The links between two routers: what a file states of them, put together.
+//! Puts the statements of a file about the links between two routers together.
 //!
 //! An undirected file states each link once, so two statements are two parallel links. A directed file states each link
 //! once in each direction, so there are as many links as statements in one direction.
@@ -77,7 +77,7 @@ fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// The links of one direction between two routers, which are those of the other direction, too.
+/// The links of one direction between two routers. They stand for both directions.
 fn one_way<'l>(draft: &Draft, links: &'l [Link]) -> Result<&'l [Link], Problem> {
     let (there, back) = links.split_at(links.partition_point(|link| link.from == links[0].from));
     let (first, from, to) = (&links[0], draft.name(links[0].from), draft.name(links[0].to));
@@ -95,7 +95,7 @@ fn one_way<'l>(draft: &Draft, links: &'l [Link]) -> Result<&'l [Link], Problem> 
         let help = "state every link in both directions, or write an undirected graph: links carry both directions";
         return Err(Problem::new(format!("{}: {what}", draft.place(first)), help));
     }
-    // Both are sorted by class.
+    // The links of both directions are sorted by class.
     if let Some((one, other)) = there.iter().zip(back).find(|(one, other)| one.class != other.class) {
         let [there, back] = [one, other].map(|link| &draft.classes[link.class as usize]);
         let places = draft.places(one, other);
