@@ -53,7 +53,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // words and lists in place of a model, and a percentage in place of a number
     (
         &[ALL],
-        "write `rest`; all of them: range, list, random, rest",
+        "write `rest`; all of them: range, list, routers, random, rest",
         &[&[("traffic.jobs", "[{name: a, terminals: rest}]")]],
     ),
     (
