@@ -50,8 +50,10 @@ def test_formulas_are_those_of_the_graphs(family: str, terminals: int, radix: in
         assert plan.cable_m(packaging) == pytest.approx(row["cable_m"]), parameters
         longest = plan.longest * packaging.pitch_m + packaging.overhead_m
         assert longest >= design.cable_m.max() - 1e-9, parameters
-        assert plan.cost_usd(design.assumed.prices, packaging) == pytest.approx(row["cost_usd"])
-        assert plan.power_w(2.8) == pytest.approx(row["power_w"])
+        assert plan.cost_usd(price_list.default(), packaging) == pytest.approx(row["cost_usd"])
+        assert Assumptions().power_w(plan.routers, plan.radix, plan.links, plan.terminals) == pytest.approx(
+            row["power_w"]
+        )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -243,7 +245,7 @@ def test_with_sizes_no_rack_holds_more_and_no_cable_is_shorter_than_formulas_say
         racks = filled(design_layout(design), design.terminals, packaging).racks
         assert np.bincount(racks).max() <= 5
         assert np.bincount(racks, weights=design.terminals).max() <= 24
-        assert FAMILIES[family].plan(parameters).cost_usd(design.assumed.prices, packaging) <= design.row["cost_usd"]
+        assert FAMILIES[family].plan(parameters).cost_usd(price_list.default(), packaging) <= design.row["cost_usd"]
 
 
 def design_layout(design: MeasuredDesign) -> Layout:

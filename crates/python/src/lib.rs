@@ -78,6 +78,28 @@ fn recordings(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     value::to_python(py, &weft_scenario::recordings())
 }
 
+/// The catalogue of hardware: its edition, its figures, and its rows with their sources.
+#[pyfunction]
+fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    value::to_python(py, &weft_scenario::catalogue())
+}
+
+/// Powers of hardware of the catalogue.
+#[pyfunction]
+fn catalogue_power<'py>(
+    py: Python<'py>,
+    speed: &str,
+    cables: &str,
+    terminal_cables: &str,
+    routers: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let choice = [("speed", speed), ("cables", cables), ("terminal_cables", terminal_cables), ("routers", routers)];
+    let choice =
+        choice.into_iter().map(|(key, word)| (key.to_owned(), word.into())).collect::<serde_json::Map<_, _>>().into();
+    let power = weft_scenario::catalogue_power(&choice).map_err(|problem| errors::scenario_error(py, problem))?;
+    value::to_python(py, &power)
+}
+
 /// Configurations that models give as examples, by family.
 #[pyfunction]
 fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -102,6 +124,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(recordings, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue_power, module)?)?;
     module.add_function(wrap_pyfunction!(examples, module)?)?;
     Ok(())
 }

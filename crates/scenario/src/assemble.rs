@@ -34,6 +34,7 @@ impl Scenario {
         let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
         let origins = self.resolve_links(&graph, &clock)?;
         self.resolve_managed(graph.class_names())?;
+        self.power.resolve_catalogue(graph.radix())?;
         let settles = self.power.policy.settling_period(&graph, clock.cycle_fs)?;
         let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
         self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());

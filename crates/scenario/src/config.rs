@@ -1,6 +1,7 @@
 //! The keys of a scenario: types, defaults and the descriptions that become the JSON Schema.
 
 use crate::bill_config::BillConfig;
+use crate::catalogue::Catalogue;
 use crate::fault_model::FaultModel;
 use crate::faults::FaultConfig;
 use crate::groups::Groups;
@@ -153,6 +154,10 @@ pub struct PowerConfig {
     /// links sleep only where they are named, such as `[all, terminal]`, and under policies whose packets wait for links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manages: Option<LinkClasses>,
+    /// Prices of real switches, ports and cables of a speed, from the catalogue (`weft catalogue`), in place of `prices`,
+    /// `class_prices` and `router_price`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<Catalogue>,
     /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
     /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
     pub prices: Prices,
@@ -191,7 +196,7 @@ impl Default for PowerConfig {
     fn default() -> Self {
         let policy = PolicyConfig::default();
         let (prices, class_prices) = (Prices::default(), BTreeMap::new());
-        Self { policy, manages: None, prices, class_prices, router_price: None, groups: None }
+        Self { policy, manages: None, catalogue: None, prices, class_prices, router_price: None, groups: None }
     }
 }
 

@@ -146,6 +146,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "routing": point.scenario.routing.name(),
         "pattern": point.scenario.traffic.pattern.as_ref().map(weft_traffic::PatternConfig::name),
         "policy": point.scenario.power.policy.name(),
+        "prices_from": point.scenario.power.prices_from(),
         "links_stay_on": point.scenario.power.policy.stays_on(),
         "load": named_load(&point.scenario, spec).filter(|_| !at_full_speed(&point.scenario, spec)),
         "packet_flits": point.scenario.traffic.packet.0,

@@ -13,6 +13,7 @@ mod assemble;
 mod bill;
 mod bill_config;
 mod by_phase;
+mod catalogue;
 mod channels;
 mod config;
 mod designs;
@@ -53,6 +54,7 @@ mod workload;
 mod yaml;
 
 pub use bill_config::{BillConfig, ProfileShare, read_bill};
+pub use catalogue::{Catalogue, catalogue, catalogue_power};
 pub use channels::{Channel, Channels};
 pub use config::{FlowControl, Link, PowerConfig, Router, Scenario};
 pub use designs::{Design, read_designs};

@@ -5,7 +5,7 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::measure::StopConfig;
-use crate::{events, periods};
+use crate::{catalogue, events, periods};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -62,6 +62,7 @@ pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refus
     warnings.extend(silent(scenario, spec)?);
     warnings.extend(few_packets(scenario, spec)?);
     warnings.extend(dear_when_off(scenario, spec));
+    warnings.extend(catalogue::other_speed(scenario, spec));
     warnings.extend(routers_that_sleep(spec));
     warnings.extend(no_random_fault(scenario, spec)?);
     warnings.extend(weft_engine::unproven(spec)?.map(|refusal| told(scenario.place_of(refusal))));

@@ -8,6 +8,7 @@ mod bad_slac;
 mod bad_speeds;
 mod bad_times;
 mod bad_workload;
+mod catalogue;
 mod exact_energy;
 mod faults;
 mod finished;

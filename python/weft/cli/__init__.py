@@ -31,6 +31,7 @@ _COMMANDS = {
     "check": "check",
     "explain": "explain",
     "list": "catalogue",
+    "catalogue": "hardware",
     "schema": "schema",
     "plot": "plot",
     "cite": "cite",

@@ -212,10 +212,13 @@ def _add_dvfs(kinds: Commands) -> None:
 def _dvfs(options: argparse.Namespace) -> Answered:
     from weft.analysis.dvfs import Rates
     from weft.cli import folders
+    from weft.results import price_source
 
     rates = Rates(tuple(options.rates), tuple(options.powers))
-    frame = folders.opened(options.results).rate_scaled(rates, over_time=options.over_time)
+    opened = folders.opened(options.results)
+    frame = opened.rate_scaled(rates, over_time=options.over_time)
     notes = [
+        *price_source.lines(opened.summaries),
         "energies are of the links between routers per delivered flit, as they were and scaled; ratio: of the two",
         "baseline: hash of the point they come from; rate: share of the powered cycles at each rate",
     ]

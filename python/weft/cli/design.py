@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weft.cli.arguments import Commands
+    from weft.design.hardware import Hardware
     from weft.design.measured_design import Assumptions
 
 # Tables of a comparison, beside that of the designs.
@@ -167,7 +168,16 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         most = f"{what} of a rack, at most (default: what belongs together shares a rack, whatever its size)"
         parser.add_argument(f"--{what}-per-rack", metavar="N", type=arguments.positive, help=most)
     power = "of a port that is wired [W] (default: 2.8)"
-    parser.add_argument("--port-power", metavar="W", type=_from_zero, default=2.8, help=power)
+    parser.add_argument("--port-power", metavar="W", type=_from_zero, help=power)
+    speed = "power and prices of hardware of this speed, such as 400Gb/s, from the catalogue (`weft catalogue`)"
+    parser.add_argument("--catalogue", metavar="SPEED", help=speed)
+    cables = "with --catalogue: cables between routers: sr, dr, fr, dac, acc or aoc"
+    parser.add_argument("--cables", metavar="KIND", help=cables)
+    parser.add_argument(
+        "--terminal-cables", metavar="KIND", help="with --catalogue: cables of terminals (default: dac)"
+    )
+    nodes = "with --catalogue: routers are parts of nodes, as in a torus of nodes, and not priced as switches"
+    parser.add_argument("--routers-are-nodes", action="store_true", help=nodes)
     seeds = "seeds of the partitioner (default: 20)"
     parser.add_argument("--seeds", metavar="N", type=arguments.positive, default=20, help=seeds)
     step = "share of links that fail from step to step (default: 0.05)"
@@ -189,8 +199,10 @@ def _assumed(options: argparse.Namespace) -> Assumptions:
     from weft.design.packaging import Packaging
     from weft.design.resilience import Failures
 
+    hardware = _hardware(options)
+    prices = price_list.read(options.prices)
     return Assumptions(
-        prices=price_list.read(options.prices),
+        prices=hardware.prices() if hardware is not None and options.prices is None else prices,
         packaging=Packaging(
             pitch_m=options.pitch,
             overhead_m=options.overhead,
@@ -199,10 +211,28 @@ def _assumed(options: argparse.Namespace) -> Assumptions:
             routers_per_rack=options.routers_per_rack,
             terminals_per_rack=options.terminals_per_rack,
         ),
-        port_w=options.port_power,
+        port_w=2.8 if options.port_power is None else options.port_power,
+        hardware=hardware,
         failures=Failures(options.step, options.trials, options.confidence, options.seed),
         seeds=options.seeds,
     )
+
+
+def _hardware(options: argparse.Namespace) -> Hardware | None:
+    """The hardware of the catalogue, if its speed is named."""
+    from weft.design.hardware import Hardware
+    from weft.errors import WeftError
+
+    if options.catalogue is None:
+        if options.cables is not None or options.terminal_cables is not None or options.routers_are_nodes:
+            raise WeftError.saying("cables are named, and no catalogue", "add `--catalogue 400Gb/s`")
+        return None
+    if options.cables is None:
+        raise WeftError.saying("no cables between routers are named", "add `--cables dr`; `weft catalogue` lists them")
+    if options.port_power is not None:
+        raise WeftError.saying("--port-power and --catalogue both give a power", "leave out one of the two")
+    routers = "nodes" if options.routers_are_nodes else "switches"
+    return Hardware.of(options.catalogue, options.cables, options.terminal_cables or "dac", routers)
 
 
 def _number(text: str) -> float:

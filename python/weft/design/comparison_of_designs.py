@@ -56,8 +56,8 @@ class Comparison:
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:
-        """What of the costs is extrapolated."""
-        return [told for each in self.designs for told in each.remarks()]
+        """Where power and cost come from, and what of the costs is extrapolated."""
+        return self.assumed.remarks() + [told for each in self.designs for told in each.remarks()]
 
 
 def _named(name: str, frame: pl.DataFrame) -> pl.DataFrame:

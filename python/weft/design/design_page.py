@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft.design.comparison_of_designs import Comparison
     from weft.design.design_search import Found
+    from weft.design.price_list import Prices
 
 
 def write(comparison: Comparison, path: Path, title: str, found: Found | None = None) -> None:
@@ -63,7 +64,7 @@ _FRONT = (
     ("bisection_per_terminal", "bisection / half the terminals", "links/terminal"),
     ("bisection_is", "the bisection is", ""),
     ("cost_usd", "cost", "$"),
-    ("power_w", "power of the ports", "W"),
+    ("power_w", "power without traffic", "W"),
 )
 
 
@@ -83,21 +84,26 @@ def _searched(found: Found) -> dict[str, Any]:
 def _assumptions(comparison: Comparison) -> list[str]:
     assumed = comparison.assumed
     prices, packaging, failures = assumed.prices, assumed.packaging, assumed.failures
-    lines = f"lines through the prices of {prices.name}"
-    routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
-    cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"
-    fits = f"R² {prices.router.determination:.3f} and {prices.cable.determination:.3f}"
     between = f"a cable between places is {packaging.overhead_m:g} m longer than their Manhattan distance"
     inside = f"one inside a rack {packaging.inside_m:g} m long, that of a terminal {packaging.terminal_m:g} m"
     trials = f"{failures.trials} random orders of all links, steps of {failures.step:.3g} of them"
     return [
-        f"Routers cost {routers}, cables of {prices.bandwidth_gbps:g} Gb/s cost {cables}: {lines}, {fits}.",
+        *([] if prices is None else [_priced(prices)]),
         f"Racks, and routers on a grid, are {packaging.pitch_m:g} m apart; {between}, {inside}.",
         f"A rack holds {packaging.sizes if packaging.has_sizes else 'what belongs together, whatever its size'}.",
-        f"A port that is wired draws {assumed.port_w:g} W: both ends of a link, and that of each terminal.",
+        *(f"{each[0].upper()}{each[1:]}." for each in assumed.remarks()),
         f"Failures: {trials}; intervals of {failures.confidence:.0%} (Wilson).",
         f"Partitioning: METIS, the best of {assumed.seeds} seeds, balanced and improved.",
     ]
+
+
+def _priced(prices: Prices) -> str:
+    """The lines of a price list, in words."""
+    lines = f"lines through the prices of {prices.name}"
+    routers = f"{prices.router.slope:.4g} $ per port + {prices.router.intercept:,.6g} $"
+    cables = f"{prices.cable.slope:.4g} $ per metre + {prices.cable.intercept:.5g} $ for each Gb/s"
+    fits = f"R² {prices.router.determination:.3f} and {prices.cable.determination:.3f}"
+    return f"Routers cost {routers}, cables of {prices.bandwidth_gbps:g} Gb/s cost {cables}: {lines}, {fits}."
 
 
 def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> dict[str, Any]:

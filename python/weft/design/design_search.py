@@ -21,11 +21,13 @@ from weft.design.measured_design import Assumptions, in_words
 from weft.design.plan import CUT, EXACT, LOWER
 from weft.design.unmet_limits import nearest, refuse_limits, refuse_radix
 from weft.design.wanted import AT_LEAST, BY_FORMULA, LIMITS
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from weft.design.plan import Plan
+    from weft.design.price_list import Prices
     from weft.design.wanted import Wanted
 
 MEASURED = "measured"
@@ -73,6 +75,7 @@ class Found:
         front, within = self.front, int(self.candidates["within_limits"].sum())
         told = [
             f"{len(front)} on the front of {within:,} designs within the limits, of {len(self.candidates):,}",
+            *self.assumed.remarks(),
             "bisection: exact by formula, or measured: the smallest cut that METIS and Weft have found",
         ]
         open_cuts = int((~front["bisection_is"].is_in([EXACT, MEASURED])).sum())
@@ -116,6 +119,10 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
         If no design has so many terminals within the radix, or none keeps to the limits; says which misses by how much.
     """
     assumed = assumed or Assumptions()
+    if assumed.prices is None:
+        what = f"designs are compared by cost, and there is none: {assumed.remarks()[-1]}"
+        raise WeftError.saying(what, "name a price list with `--prices FILE`, or cables that have a price")
+    prices = assumed.prices
     room = assumed.packaging.terminals_per_rack
     rows, topologies = [], []
     for name in wanted.families or FAMILIES:
@@ -123,7 +130,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
             plan = FAMILIES[name].plan(parameters)
             if room is None or plan.most_terminals <= room:
                 topologies.append({name: parameters})
-                rows.append(_row(topologies[-1], plan, assumed))
+                rows.append(_row(topologies[-1], plan, assumed, prices))
     if not rows:
         refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
@@ -209,7 +216,7 @@ _SCHEMA = {
 }
 
 
-def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions) -> tuple[Any, ...]:
+def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Prices) -> tuple[Any, ...]:
     sized = assumed.packaging.has_sizes
     return (
         in_words(topology),
@@ -221,9 +228,9 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions) -> tuple[An
         plan.bisection,
         plan.bisection_kind,
         None if sized else plan.racks,
-        plan.cost_usd(assumed.prices, assumed.packaging),
+        plan.cost_usd(prices, assumed.packaging),
         AT_LEAST if sized else BY_FORMULA,
-        plan.power_w(assumed.port_w),
+        assumed.power_w(plan.routers, plan.radix, plan.links, plan.terminals),
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from weft._engine import Design
+    from weft.design.hardware import Hardware
     from weft.design.packaging import Layout
     from weft.design.plan import Plan
     from weft.design.price_list import Prices
@@ -34,21 +35,24 @@ class Assumptions:
 
     Attributes
     ----------
-    prices : Prices
-        What routers and cables cost.
+    prices : Prices or None
+        What routers and cables cost; ``None``: that is not known, and designs have no cost.
     packaging : Packaging
         How far things are apart.
     port_w : float
         Power of a port that is wired [W]; 2.8: 4 lanes of 0.7 W (FleX, IEEE Access 2022, section IV-A).
+    hardware : Hardware or None
+        What boxes, ports and modules draw by the catalogue, in place of `port_w`.
     failures : Failures
         How link failures are tried.
     seeds : int
         Seeds of the partitioner.
     """
 
-    prices: Prices = field(default_factory=price_list.default)
+    prices: Prices | None = field(default_factory=price_list.default)
     packaging: Packaging = field(default_factory=Packaging)
     port_w: float = 2.8
+    hardware: Hardware | None = None
     failures: resilience.Failures = field(default_factory=resilience.Failures)
     seeds: int = 20
 
@@ -56,6 +60,23 @@ class Assumptions:
         if not (self.port_w >= 0 and self.seeds >= 1):
             what = f"a port of {self.port_w} W, {self.seeds} seeds of the partitioner"
             raise WeftError.saying(what, "write a power of 0 W or more, and 1 seed or more")
+
+    def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
+        """Power of a network that carries nothing [W]."""
+        if self.hardware is not None:
+            return self.hardware.power_w(routers, radix, links, terminals)
+        return self.port_w * (2 * links + terminals)
+
+    def remarks(self) -> list[str]:
+        """Where power and cost come from."""
+        power = f"{self.port_w:g} W per wired port, modules and traffic apart"
+        if self.hardware is not None:
+            power = f"{self.hardware.name}; without traffic, which adds {self.hardware.bit_pj:g} pJ/bit at each router"
+        told = [f"power: {power}"]
+        if self.prices is not None:
+            return [*told, f"cost: {self.prices.name}, {self.prices.bandwidth_gbps:g} Gb/s"]
+        missing = ", ".join(self.hardware.unpriced()) if self.hardware is not None else "no price list"
+        return [*told, f"cost: not known, the catalogue lacks in dollars: {missing}; `--prices FILE` gives a list"]
 
 
 def in_words(topology: Mapping[str, Any]) -> str:
@@ -169,6 +190,7 @@ class MeasuredDesign:
         """All numbers of the design in one row; the columns of a comparison."""
         facts = self.facts
         links, terminals = len(self.links), facts["terminals"]
+        power = self.assumed.power_w(facts["routers"], facts["radix_ports"], links, terminals)
         return {
             "design": self.name,
             "topology": in_words(self.topology),
@@ -186,8 +208,8 @@ class MeasuredDesign:
             **self._tolerated(),
             **self.money,
             "port_count": 2 * links + terminals,
-            "power_w": self.assumed.port_w * (2 * links + terminals),
-            "power_per_terminal_w": self.assumed.port_w * (2 * links + terminals) / terminals,
+            "power_w": power,
+            "power_per_terminal_w": power / terminals,
         }
 
     def _tolerated(self) -> dict[str, float | None]:
@@ -216,23 +238,26 @@ class MeasuredDesign:
         """What its cables and routers cost, and where they stand: the columns from ``racks`` to the costs."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
-        parts = {
-            "cost_routers_usd": facts["routers"] * prices.router.at(facts["radix_ports"]),
-            "cost_cables_usd": prices.cables(len(self.links), metres),
-            "cost_terminal_cables_usd": terminal_cost(terminals, prices, packaging),
-        }
+        parts: dict[str, float | None] = dict.fromkeys(
+            ("cost_routers_usd", "cost_cables_usd", "cost_terminal_cables_usd", "cost_usd", "cost_per_terminal_usd")
+        )
+        if prices is not None:
+            routers = facts["routers"] * prices.router.at(facts["radix_ports"])
+            cables, of_terminals = prices.cables(len(self.links), metres), terminal_cost(terminals, prices, packaging)
+            total = sum((routers, cables, of_terminals))
+            parts = dict(zip(parts, (routers, cables, of_terminals, total, total / terminals), strict=True))
         return {
             "racks": self._layout.rack_count,
             "packaging": self._layout.rule,
             "cable_m": metres,
             "cable_mean_m": metres / max(len(self.links), 1),
             **parts,
-            "cost_usd": sum(parts.values()),
-            "cost_per_terminal_usd": sum(parts.values()) / terminals,
         }
 
     def remarks(self) -> list[str]:
         """What of its cost is extrapolated."""
+        if self.assumed.prices is None:
+            return []
         longest = float(self.cable_m.max()) if len(self.cable_m) else self.assumed.packaging.terminal_m
         told = self.assumed.prices.remarks(self.facts["radix_ports"], longest)
         return [f"{self.name}: {each} ({self.assumed.prices.name})" for each in told]

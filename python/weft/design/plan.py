@@ -70,14 +70,10 @@ class Plan(NamedTuple):
         cables = prices.cables(self.links, self.cable_m(packaging))
         return self.routers * prices.router.at(self.radix) + cables + terminal_cost(self.terminals, prices, packaging)
 
-    def power_w(self, port_w: float) -> float:
-        """Power of all ports that are wired [W]."""
-        return port_w * (2 * self.links + self.terminals)
-
 
 def terminal_cost(terminals: int, prices: Prices, packaging: Packaging) -> float:
     """Cost of the cables of the terminals [$]."""
-    return prices.cables(terminals, terminals * packaging.terminal_m)
+    return prices.terminal_cables(terminals, terminals * packaging.terminal_m)
 
 
 class Family(Protocol):

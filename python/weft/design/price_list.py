@@ -64,13 +64,21 @@ class Prices:
     bandwidth_gbps : float
         Bandwidth of every cable [Gb/s].
     name : str
-        The file.
+        The file, or the catalogue with its speed.
+    terminal_cable : Line or None
+        Dollars per Gb/s over metres of the cables of terminals; ``None``: as the others.
     """
 
     router: Line
     cable: Line
     bandwidth_gbps: float
     name: str
+    terminal_cable: Line | None = None
+
+    def terminal_cables(self, number: float, metres: float) -> float:
+        """What cables of terminals of this length in all cost [$]."""
+        line = self.terminal_cable or self.cable
+        return self.bandwidth_gbps * (line.intercept * number + line.slope * metres)
 
     def cables(self, number: float, metres: float) -> float:
         """What cables of this length in all cost [$]."""

@@ -52,7 +52,7 @@ ROWS = (
     Row("cost_usd", "cost", "$"),
     Row("cost_per_terminal_usd", "cost per terminal", "$"),
     Row("port_count", "ports that are wired"),
-    Row("power_w", "power of the ports of routers", "W"),
+    Row("power_w", "power without traffic", "W"),
     Row("power_per_terminal_w", "the same per terminal", "W"),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.results import soundness
+from weft.results import price_source, soundness
 from weft.results.bill_baseline import REFERENCE, USUAL
 from weft.results.bill_keys import HOURS_PER_YEAR, PERIODS
 from weft.text.columns import columns
@@ -132,6 +132,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     bill = yearly.bill
     year = f"a year has {HOURS_PER_YEAR} h; {bill.price:g} {bill.currency}/kWh"
     told = [f"network: links and routers that have a price; site: times the PUE of {bill.pue:g}; {year}"]
+    told += price_source.lines(yearly.results.summaries)
     if against := list(dict.fromkeys(row.baseline for row in yearly.rows if row.baseline_powers_w)):
         told.append(f"saved: at the same delivered work, against {' or '.join(against)}")
         if REFERENCE in against:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import backlog, collapse, remedies, soundness
+from weft.results import backlog, collapse, price_source, remedies, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -52,6 +52,7 @@ def lines(results: ResultSet) -> list[str]:
         *_fairness(results),
         *unlisted(results),
         *damage(results),
+        *price_source.lines(results.summaries),
     ]
 
 

@@ -327,7 +327,7 @@ class ResultSet:
         return self.recorded(point, "control_packets")
 
     def groups(self, point: int) -> pl.DataFrame:
-        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], exact energy [fJ]."""
+        """The accounts of the groups of a point, if `power.groups` asked for them: sleep [cycles], energy [fJ]."""
         return self.recorded(point, "groups")
 
     def recorded(self, point: int, name: str) -> pl.DataFrame:

@@ -1,0 +1,372 @@
+//! The catalogue of hardware: measured and printed numbers of switches, ports, modules and cables, each with its source.
+//!
+//! # Source
+//! `assets/catalogue.json`, a row per number: source, year, grade (A measured, B vendor, C seller, D estimate), and the
+//! figures that it is used for. No figure has a number of its own here: each is the median of its rows.
+//! # Model
+//! P = ports of the router * (idle share * power of a box per port - power of a port) + ports that are up * power of a port
+//! + a module at each end of a cable + energy per bit * bits that cross the router. A module draws its power whether or not
+//! the port is up: so two optical modules did that were measured.
+//! # Not modelled
+//! Network adapters: their sources are estimates. Where no power of a port is known, a port that is down saves nothing.
+
+use crate::config::{PowerConfig, Scenario};
+use crate::diagnostic::Diagnostic;
+use crate::prices::{Price, Prices, RouterPrice};
+use crate::warnings::Warning;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use weft_engine::Spec;
+use weft_units::{EnergyPerBit, Power, Refusal, Standing};
+
+const ROWS: &str = include_str!("../assets/catalogue.json");
+/// When the rows were gathered.
+const EDITION: &str = "catalogue of November 2026";
+const PATH: &str = "power.catalogue";
+
+/// Which hardware of the catalogue a network is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Catalogue {
+    /// Speed of every port.
+    pub speed: Speed,
+    /// Cables between routers: optical modules by reach, or copper.
+    pub cables: Cable,
+    /// Cables of terminals.
+    #[serde(default = "passive_copper")]
+    pub terminal_cables: Cable,
+    /// What a router stands for.
+    #[serde(default)]
+    pub routers: Routers,
+}
+
+/// Speed of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Speed {
+    #[serde(rename = "100Gb/s")]
+    G100,
+    #[serde(rename = "200Gb/s")]
+    G200,
+    #[serde(rename = "400Gb/s")]
+    G400,
+    #[serde(rename = "800Gb/s")]
+    G800,
+}
+
+/// How two ports are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cable {
+    /// Modules for multi-mode fibre, up to 100 m.
+    Sr,
+    /// Modules for single-mode fibre, up to 500 m.
+    Dr,
+    /// Modules for single-mode fibre, 2 km and more.
+    Fr,
+    /// Passive copper.
+    Dac,
+    /// Active copper.
+    Acc,
+    /// Fibre with its modules attached.
+    Aoc,
+}
+
+/// What the routers of a network are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Routers {
+    /// Boxes of their own.
+    #[default]
+    Switches,
+    /// Parts of a node, as in a torus of nodes or between servers: they are not priced, cables are.
+    Nodes,
+}
+
+/// A number from a source.
+#[derive(Debug, Deserialize)]
+struct Row {
+    row: u32,
+    kind: String,
+    speed_gbps: u32,
+    ports: Option<f64>,
+    power_w_typical: Option<f64>,
+    power_w_max: Option<f64>,
+    power_w_idle: Option<f64>,
+    price: Option<f64>,
+    currency: Option<String>,
+    price_per_m: Option<f64>,
+    pj_per_bit: Option<f64>,
+    idle_share: Option<f64>,
+    #[serde(default, rename = "for")]
+    cables: Vec<String>,
+    used_for: Vec<String>,
+}
+
+/// A median over rows, with the least and the most of them.
+#[derive(Debug, Clone, Serialize)]
+struct Figure {
+    figure: String,
+    /// Absent for what holds at every speed.
+    speed_gbps: Option<u32>,
+    unit: &'static str,
+    median: f64,
+    least: f64,
+    most: f64,
+    rows: Vec<u32>,
+}
+
+impl Row {
+    /// The figures that the row speaks for: name, unit and value. A rated power is the typical one or, where no other is
+    /// printed, the highest.
+    fn figures(&self) -> Vec<(String, &'static str, f64)> {
+        let ports = self.ports.unwrap_or(1.0);
+        let draws = self.power_w_typical.or(self.power_w_max);
+        let mut found = Vec::new();
+        for used in &self.used_for {
+            let kind = self.kind.trim_start_matches("optic_");
+            let of = |name: &str, unit, value: Option<f64>| value.map(|value| (name.to_owned(), unit, value));
+            match used.as_str() {
+                "box" => {
+                    let box_w = self.power_w_typical.or(self.power_w_idle);
+                    found.extend(of("box per port", "W", box_w.map(|watts| watts / ports)));
+                }
+                "idle_share" => found.extend(of("idle share", "", self.idle_share)),
+                "bit" => found.extend(of("energy per bit", "pJ/bit", self.pj_per_bit)),
+                "port" => found.extend(of("port", "W", self.power_w_typical)),
+                "module" => found.extend(of(&format!("{kind} end"), "W", draws)),
+                "price" if self.currency.as_deref() == Some("USD") => {
+                    let each = self.price.map(|price| price / ports);
+                    match kind {
+                        "switch" => found.extend(of("switch per port", "USD", each)),
+                        "fibre" => {
+                            for cable in &self.cables {
+                                found.extend(of(&format!("{cable} fibre"), "USD", each));
+                                found.extend(of(&format!("{cable} fibre per metre"), "USD/m", self.price_per_m));
+                            }
+                        }
+                        _ => found.extend(of(&format!("{kind} price"), "USD", each)),
+                    }
+                }
+                _ => {} // a price in another currency
+            }
+        }
+        found
+    }
+}
+
+/// The rows of the file as they are.
+fn raw() -> Value {
+    serde_json::from_str(ROWS).unwrap_or_default()
+}
+
+/// All figures, each by its name and speed.
+fn figures() -> Vec<Figure> {
+    let rows: Vec<Row> = serde_json::from_str(ROWS).unwrap_or_default();
+    let mut all: BTreeMap<(Option<u32>, String), (&'static str, Vec<(f64, u32)>)> = BTreeMap::new();
+    for row in &rows {
+        for (name, unit, value) in row.figures() {
+            // shares and energies per bit were measured at one speed, and are taken for all
+            let speed = Some(row.speed_gbps).filter(|_| !["idle share", "energy per bit"].contains(&name.as_str()));
+            all.entry((speed, name)).or_insert((unit, Vec::new())).1.push((value, row.row));
+        }
+    }
+    let figure = |((speed_gbps, figure), (unit, mut found)): (_, (_, Vec<(f64, u32)>))| {
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let middle = found.len() / 2;
+        let median = match found.len() % 2 {
+            0 => (found[middle - 1].0 + found[middle].0) / 2.0,
+            _ => found[middle].0,
+        };
+        let (least, most) = (found[0].0, found[found.len() - 1].0);
+        Figure { figure, speed_gbps, unit, median, least, most, rows: found.iter().map(|(_, row)| *row).collect() }
+    };
+    all.into_iter().map(figure).collect()
+}
+
+/// The catalogue: `edition`, its `figures` (medians, with the rows behind them) and its `rows` with their sources.
+pub fn catalogue() -> Value {
+    json!({ "edition": EDITION, "figures": figures(), "rows": raw() })
+}
+
+/// Powers by which a network is priced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CataloguePower {
+    /// The catalogue, its speed and its cables, in words.
+    pub name: String,
+    /// Power of a router for each of its ports, whether the port is up or not [W].
+    pub base_w_per_port: f64,
+    /// Power of a port that is up [W].
+    pub port_w: f64,
+    /// Power of the module at each end of a cable between routers, and of a cable of a terminal [W].
+    pub module_w: f64,
+    pub terminal_module_w: f64,
+    /// Energy per bit that crosses a router [pJ/bit].
+    pub bit_pj: f64,
+}
+
+impl Catalogue {
+    /// The powers of this hardware. Refuses hardware whose power the catalogue does not have.
+    pub fn power(&self) -> Result<CataloguePower, Refusal> {
+        let figures = figures();
+        let found = |name: &str, speed: Option<u32>| {
+            figures.iter().find(|each| each.figure == name && each.speed_gbps == speed).map(|each| each.median)
+        };
+        let gbps = Some(self.speed.gbps());
+        let module = |cable: Cable, key: &str| {
+            found(&format!("{cable} end"), gbps).ok_or_else(|| {
+                let known = |other: &Cable| found(&format!("{other} end"), gbps).is_some();
+                let names: Vec<_> = Cable::ALL.iter().filter(|other| known(other)).map(Cable::to_string).collect();
+                let what = format!("the {EDITION} has no power of `{cable}` cables at {} Gb/s", self.speed.gbps());
+                let help = format!("write {}; or leave `catalogue` out and write `power.prices`", names.join(", "));
+                Refusal::new(format!("{PATH}.{key}"), what, help)
+            })
+        };
+        let missing = |name: &str| {
+            let what = format!("the {EDITION} has no {name} at {} Gb/s", self.speed.gbps());
+            Refusal::new(PATH, what, "leave `catalogue` out and write `power.prices` and `power.router_price`")
+        };
+        let (module_w, terminal_module_w) =
+            (module(self.cables, "cables")?, module(self.terminal_cables, "terminal_cables")?);
+        let name = self.to_string();
+        if self.routers == Routers::Nodes {
+            let nothing =
+                CataloguePower { name, base_w_per_port: 0.0, port_w: 0.0, module_w, terminal_module_w, bit_pj: 0.0 };
+            return Ok(nothing);
+        }
+        let box_w = found("box per port", gbps).ok_or_else(|| missing("power of a box"))?;
+        let idle = found("idle share", None).ok_or_else(|| missing("idle share"))?;
+        let port_w = found("port", gbps).unwrap_or(0.0);
+        let bit_pj = found("energy per bit", None).ok_or_else(|| missing("energy per bit"))?;
+        Ok(CataloguePower { name, base_w_per_port: idle * box_w - port_w, port_w, module_w, terminal_module_w, bit_pj })
+    }
+
+    /// What channels of routers, channels of terminals, and routers of so many ports cost.
+    pub(crate) fn prices(&self, ports: u32) -> Result<(Prices, Prices, Option<RouterPrice>), Refusal> {
+        let power = self.power()?;
+        let router = RouterPrice {
+            standing: watts(power.base_w_per_port * f64::from(ports)),
+            asleep: None,
+            per_port: watts(power.port_w),
+            per_bit: EnergyPerBit((power.bit_pj * 1e6).round() as u64),
+        };
+        let router = Some(router).filter(|_| self.routers == Routers::Switches);
+        Ok((always(power.module_w), always(power.terminal_module_w), router))
+    }
+}
+
+/// The powers of some hardware: `choice` has the keys of [`Catalogue`].
+pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
+    let problem = |what: &str, help: &str| Diagnostic::nowhere(PATH, what, help);
+    let chosen: Result<Catalogue, _> = serde_json::from_value(choice.clone());
+    let help = "write a speed such as 400Gb/s, and cables such as dr; `weft catalogue` lists what there is";
+    let chosen = chosen.map_err(|error| problem(&error.to_string(), help))?;
+    let power = chosen.power().map_err(|refusal| problem(&refusal.what, &refusal.help))?;
+    Ok(json!(power))
+}
+
+impl PowerConfig {
+    /// Sets the prices of the catalogue, where the scenario names it, for routers of so many ports.
+    pub(crate) fn resolve_catalogue(&mut self, ports: u32) -> Result<(), Refusal> {
+        let Some(catalogue) = &self.catalogue else { return Ok(()) };
+        let (links, terminals, router) = catalogue.prices(ports)?;
+        let classes = BTreeMap::from([("terminal".to_owned(), terminals)]);
+        // a resolved scenario has both, and they are the same
+        let own = [
+            ("prices", self.prices != Prices::default() && self.prices != links),
+            ("class_prices", !self.class_prices.is_empty() && self.class_prices != classes),
+            ("router_price", self.router_price.is_some() && self.router_price != router),
+        ];
+        if let Some((key, _)) = own.into_iter().find(|(_, differs)| *differs) {
+            let what = format!("`{key}` beside `catalogue`, which sets it");
+            let help = format!("leave `{key}` out, or leave `catalogue` out and write all prices");
+            return Err(Refusal::new(format!("power.{key}"), what, help));
+        }
+        (self.prices, self.class_prices, self.router_price) = (links, classes, router);
+        Ok(())
+    }
+
+    /// Where the prices come from, in words.
+    pub(crate) fn prices_from(&self) -> String {
+        let is_default =
+            self.prices == Prices::default() && self.class_prices.is_empty() && self.router_price.is_none();
+        match &self.catalogue {
+            Some(catalogue) => catalogue.to_string(),
+            None if is_default => "links of the TCEP paper (ISCA 2018), routers free".to_owned(),
+            None => "prices of the scenario".to_owned(),
+        }
+    }
+}
+
+/// Links that carry another bandwidth than the ports of the catalogue whose power they are billed.
+pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
+    let speed = f64::from(scenario.power.catalogue?.speed.gbps());
+    let flits_per_second = 1e15 / spec.cycle_fs as f64;
+    let gbps = |rate: f64| rate * scenario.flit.0 as f64 * flits_per_second * 1e-9;
+    let names = spec.graph.class_names().iter().zip(&spec.links);
+    let (name, gbps) = names
+        .map(|(name, link)| (name, gbps(link.rate.per_cycle())))
+        .find(|(_, gbps)| (gbps / speed - 1.0).abs() > 0.05)?;
+    let what = format!("`{name}` links carry {gbps:.4} Gb/s, and the catalogue prices ports of {speed} Gb/s");
+    let help = format!(
+        "write `flit` and `cycle` of {speed} Gb/s, such as `flit: {speed}b` and `cycle: 1ns`, or another speed"
+    );
+    let numbers = [("link_gbps", gbps), ("catalogue_gbps", speed)];
+    Some(Warning::coded("catalogue_speed", format!("{PATH}.speed"), numbers, what, help))
+}
+
+/// A module draws its power also while its port is down. No source has its power at a lower rate.
+fn always(module_w: f64) -> Prices {
+    let price = Some(Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) });
+    Prices { on: price, shadow: price, draining: price, off: price, waking: price, half: None, quarter: None }
+}
+
+/// The unit of powers is the nanowatt, which no source comes near.
+fn watts(watts: f64) -> Power {
+    Power((watts * 1e9).round() as u64)
+}
+
+impl Speed {
+    fn gbps(self) -> u32 {
+        match self {
+            Self::G100 => 100,
+            Self::G200 => 200,
+            Self::G400 => 400,
+            Self::G800 => 800,
+        }
+    }
+}
+
+impl Cable {
+    const ALL: [Self; 6] = [Self::Sr, Self::Dr, Self::Fr, Self::Dac, Self::Acc, Self::Aoc];
+}
+
+impl fmt::Display for Cable {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sr => "sr",
+            Self::Dr => "dr",
+            Self::Fr => "fr",
+            Self::Dac => "dac",
+            Self::Acc => "acc",
+            Self::Aoc => "aoc",
+        })
+    }
+}
+
+impl fmt::Display for Catalogue {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { speed, cables, terminal_cables, routers } = self;
+        write!(f, "{EDITION}, {} Gb/s, {cables} between routers, {terminal_cables} to terminals", speed.gbps())?;
+        match routers {
+            Routers::Switches => Ok(()),
+            Routers::Nodes => f.write_str(", routers are parts of nodes"),
+        }
+    }
+}
+
+fn passive_copper() -> Cable {
+    Cable::Dac
+}

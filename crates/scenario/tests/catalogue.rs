@@ -1,0 +1,142 @@
+//! Prices of the catalogue: every figure is the median of its rows, and a network is billed by the figures.
+
+use crate::refusal::refused_in;
+use serde_json::{Value, json};
+use weft_engine::spec::Execution;
+use weft_scenario::{Finished, catalogue, catalogue_power, expand};
+
+/// A fat tree of 16 switches and 16 terminals; 400 bits in a nanosecond are 400 Gb/s.
+const TREE: &str = "
+cycle: 1ns
+flit: 400b
+topology: {fat_tree: {k: 4}}
+routing: up_down
+traffic: {pattern: uniform, packet: 4flits, load: 0.1}
+power: {catalogue: {speed: 400Gb/s, cables: dr}}
+measure: {warmup: 1000cycles, window: 2000cycles}
+";
+
+fn point(sets: &[(&str, &str)]) -> weft_scenario::Point {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    expand("tree.yaml", TREE, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+fn run(sets: &[(&str, &str)]) -> Finished {
+    point(sets).run(Execution { threads: 1, blocks: 0 }, &()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn figure<'a>(all: &'a Value, name: &str, gbps: Option<u32>) -> &'a Value {
+    let figures = all["figures"].as_array().expect("figures");
+    let found = figures.iter().find(|each| each["figure"] == name && each["speed_gbps"] == json!(gbps));
+    found.unwrap_or_else(|| panic!("no {name} at {gbps:?}"))
+}
+
+#[test]
+fn every_row_has_a_source_and_every_figure_its_rows() {
+    let all = catalogue();
+    let rows = all["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 136);
+    for row in rows {
+        assert!(row["source"].as_str().is_some_and(|source| source.len() > 10), "{row}");
+        assert!(row["grade"].as_str().is_some_and(|grade| ["A", "B", "C", "D"].contains(&grade)), "{row}");
+    }
+    for each in all["figures"].as_array().expect("figures") {
+        let number = |key: &str| each[key].as_f64().expect("a number");
+        assert!(number("least") <= number("median") && number("median") <= number("most"), "{each}");
+        let of = each["rows"].as_array().expect("rows");
+        assert!(!of.is_empty() && of.iter().all(|row| rows.iter().any(|known| known["row"] == *row)), "{each}");
+    }
+}
+
+#[test]
+fn a_figure_is_the_median_of_what_its_sources_print() {
+    let all = catalogue();
+    let median = |name: &str, gbps| figure(&all, name, gbps)["median"].as_f64().expect("a number");
+    // 400 Gb/s without optics: 747 and 640 W over 64 ports, 265 over 32, 1066 over 128: 11.67, 10, 8.28, 8.33
+    assert!((median("box per port", Some(400)) - (10.0 + 1066.0 / 128.0) / 2.0).abs() < 1e-12);
+    // 9, 11 and, rated, 12 W
+    assert_eq!(median("dr end", Some(400)), 11.0);
+    // 3.2, 8.6, 9.0, 11, 12.1 and 21.5 pJ/bit
+    assert_eq!(median("energy per bit", None), 10.0);
+    assert_eq!(median("port", Some(400)), 1.82);
+    // 0.834, 0.844, 0.873, 0.879
+    assert!((median("idle share", None) - (0.844 + 0.873) / 2.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_network_draws_what_its_boxes_ports_modules_and_bits_do() {
+    let finished = run(&[]);
+    let s = &finished.summary;
+    let watts = |key: &str| s[key].as_f64().expect("a number");
+    let (box_w, idle, port, bit) = ((10.0 + 1066.0 / 128.0) / 2.0, (0.844 + 0.873) / 2.0, 1.82, 10.0);
+    // 20 routers of 4 ports, all wired: 32 links between routers, 16 to terminals
+    let boxes = 20.0 * 4.0 * (idle * box_w - port) + (2.0 * 32.0 + 16.0) * port;
+    // an end of a cable draws 11 W between routers, and 0.1 W at passive copper
+    let modules = 2.0 * 32.0 * 11.0 + 2.0 * 16.0 * 0.1;
+    let leaving = finished.channels.rows.iter().map(|row| &row.count).filter(|count| count.from.is_some());
+    let flits: u64 = leaving.flat_map(|count| count.flits).sum();
+    let traffic = flits as f64 * 400.0 * bit * 1e-12 / 2e-6;
+    let expected = boxes + modules + traffic;
+    assert!((watts("power_mean_w") / expected - 1.0).abs() < 1e-9, "{} for {expected}", watts("power_mean_w"));
+    assert!(traffic > 1.0);
+    assert_eq!(s["prices_from"], "catalogue of November 2026, 400 Gb/s, dr between routers, dac to terminals");
+    let power = catalogue_power(&json!({ "speed": "400Gb/s", "cables": "dr" })).expect("known");
+    assert_eq!(power["module_w"], 11.0);
+}
+
+#[test]
+fn a_link_that_sleeps_saves_its_ports_but_not_its_modules() {
+    let idle = ("power.policy", "{idle_timeout: {idle: 20cycles, transition: 10cycles}}");
+    let nothing = ("traffic.load", "0");
+    let (on, asleep) = (run(&[nothing]).summary, run(&[nothing, idle]).summary);
+    let saved = on["power_mean_w"].as_f64().expect("watts") - asleep["power_mean_w"].as_f64().expect("watts");
+    // both ends of 32 links are off in the whole window
+    assert!((saved - 64.0 * 1.82).abs() < 1e-6, "{saved}");
+}
+
+#[test]
+fn routers_that_are_parts_of_nodes_are_not_priced_as_switches() {
+    let nodes = ("power.catalogue", "{speed: 400Gb/s, cables: dac, routers: nodes}");
+    let s = run(&[nodes]).summary;
+    // both ends of 32 + 16 passive cables
+    assert!((s["power_mean_w"].as_f64().expect("watts") - 2.0 * 48.0 * 0.1).abs() < 1e-9);
+    assert!(s["prices_from"].as_str().is_some_and(|from| from.ends_with("routers are parts of nodes")));
+}
+
+#[test]
+fn a_resolved_scenario_reads_back_as_the_same_point() {
+    let first = point(&[]);
+    let again = expand("again.yaml", &first.resolved_yaml(), &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    assert_eq!(first.hash, again.hash);
+    assert_eq!(
+        point(&[("power.catalogue", "null")]).run(Execution { threads: 1, blocks: 0 }, &()).expect("runs").summary["prices_from"],
+        "links of the TCEP paper (ISCA 2018), routers free"
+    );
+}
+
+#[test]
+fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
+    let refused = |sets: &[(&str, &str)]| refused_in("tree.yaml", TREE, sets);
+    let message = refused(&[("power.catalogue", "{speed: 100Gb/s, cables: dr}")]);
+    for part in ["power.catalogue.cables", "has no power of `dr` cables at 100 Gb/s", "write sr, fr, dac, aoc"] {
+        assert!(message.contains(part), "{message}");
+    }
+    for cables in ["sr", "fr", "dac", "aoc"] {
+        point(&[("power.catalogue", &format!("{{speed: 100Gb/s, cables: {cables}}}"))]);
+    }
+    let message = refused(&[("power.router_price", "{static: 50W}")]);
+    assert!(message.contains("power.router_price") && message.contains("beside `catalogue`"), "{message}");
+    point(&[("power.router_price", "{static: 50W}"), ("power.catalogue", "null")]);
+}
+
+#[test]
+fn links_of_another_speed_than_the_catalogue_are_told() {
+    assert!(point(&[]).warnings.iter().all(|warning| warning.code != Some("catalogue_speed")));
+    let told = |sets: &[(&str, &str)]| {
+        let warnings = point(sets).warnings;
+        warnings.into_iter().find(|warning| warning.code == Some("catalogue_speed"))
+    };
+    let warning = told(&[("flit", "48b")]).expect("48 Gb/s");
+    assert_eq!((warning.numbers["link_gbps"], warning.numbers["catalogue_gbps"]), (48.0, 400.0));
+    assert!(warning.help.contains("`flit: 400b` and `cycle: 1ns`"), "{}", warning.help);
+}

@@ -1,0 +1,14 @@
+"""Where the prices of results come from: the line that stands beside every table of energy, power or money."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def lines(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line that names the prices of some points, or their kinds of prices; none where no summary says it."""
+    kinds = list(dict.fromkeys(found for each in summaries if (found := each.get("prices_from"))))
+    return [f"energy and power are priced by: {'; '.join(kinds)}"] if kinds else []

@@ -1,0 +1,130 @@
+"""The catalogue of hardware: runs, designs and bills price a network by the same numbers, and say so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft import _engine
+from weft.cli import main
+from weft.design.comparison_of_designs import compare
+from weft.design.hardware import Hardware
+from weft.design.measured_design import Assumptions
+from weft.results import bill_lines, notes, tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+NAME = "catalogue of November 2026, 400 Gb/s, dr between routers, dac to terminals"
+# 320 switches of 16 ports and 1,024 terminals; 400 b in a nanosecond are 400 Gb/s.
+TREE = """
+name: k16
+cycle: 1ns
+flit: 400b
+topology: {fat_tree: {k: 16}}
+links: {default: {latency: 2cycles, vcs: 2, buffer: 16flits}}
+routing: up_down
+traffic: {pattern: uniform, packet: 4flits, load: 0.1}
+power: {catalogue: {speed: 400Gb/s, cables: dr}}
+measure: {warmup: 200cycles, window: 300cycles}
+bill: {price_per_kwh: 0.25EUR, profile: [{share: 1, load: 0.1}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder: Path = tmp_path_factory.mktemp("k16")
+    (folder / "k16.yaml").write_text(TREE)
+    return weft.load(folder / "k16.yaml").run(folder / "results")
+
+
+def test_a_run_and_a_design_differ_by_the_traffic_alone(tree: Results) -> None:
+    assumed = Assumptions(prices=None, hardware=Hardware.of("400Gb/s", "dr"))
+    compared = compare({"k16": {"fat_tree": {"k": 16}}}, assumed)
+    design, run = compared.designs[0].row["power_w"], tree.summaries[0]
+    seconds = run["window_seconds"]
+    traffic = run["energy_routers_dynamic_j"] / seconds
+    assert run["power_mean_w"] == pytest.approx(design + traffic, rel=1e-9)
+    # 10 pJ/bit at each router: about 5.4 of them cross a packet's path, at a tenth of 1,024 * 400 Gb/s
+    assert 0.01 < traffic / design < 0.05
+    power = _engine.catalogue_power("400Gb/s", "dr", "dac", "switches")
+    ports = 2 * 2048 + 1024
+    boxes = 320 * 16 * power["base_w_per_port"] + ports * power["port_w"]
+    assert design == pytest.approx(boxes + 2 * 2048 * power["module_w"] + 2 * 1024 * power["terminal_module_w"])
+    assert run["prices_from"] == NAME
+    assert any(NAME in line for line in compared.remarks())
+
+
+def test_every_text_with_watts_or_money_names_the_catalogue(tree: Results) -> None:
+    assert f"energy and power are priced by: {NAME}" in notes.lines(tree)
+    assert any(NAME in line for line in bill_lines.lines(tree.bill()))
+    assert "prices_from" in tree.frame.columns
+    assert tables.loads(tree)
+
+
+def test_prices_of_a_design_are_those_of_the_catalogue() -> None:
+    hardware = Hardware.of("800Gb/s", "dr")
+    prices = hardware.prices()
+    assert prices is not None
+    figures = {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == 800}
+    assert prices.router.at(64) == pytest.approx(64 * figures["switch per port"])
+    # two modules, a fibre and 30 m of it; passive copper is one part whatever its length
+    link = 2 * figures["dr price"] + figures["dr fibre"] + 30 * figures["dr fibre per metre"]
+    assert prices.cables(1, 30) == pytest.approx(link)
+    assert prices.terminal_cables(10, 20) == pytest.approx(10 * figures["dac price"])
+    nodes = Hardware.of("800Gb/s", "dac", routers="nodes").prices()
+    assert nodes is not None
+    assert nodes.router.at(64) == 0
+
+
+def test_a_price_that_no_source_names_is_left_open_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "k4.yaml"
+    file.write_text("designs: {tree: {fat_tree: {k: 4}}}\n")
+    words = ["design", "compare", str(file), "--catalogue", "400Gb/s", "--cables", "dr", "--trials", "2"]
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "cost: not known, the catalogue lacks in dollars: dac price" in told
+    assert main([*words, "--terminal-cables", "dr", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    # 20 switches of 4 ports
+    switch = next(
+        e for e in _engine.catalogue()["figures"] if (e["figure"], e["speed_gbps"]) == ("switch per port", 400)
+    )
+    assert row["cost_routers_usd"] == pytest.approx(80 * switch["median"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--catalogue", "400Gb/s"], "add `--cables dr`"),
+        (["--cables", "dr"], "add `--catalogue 400Gb/s`"),
+        (["--catalogue", "100Gb/s", "--cables", "dr"], "write sr, fr, dac, aoc"),
+        (["--catalogue", "300Gb/s", "--cables", "dr"], "300Gb/s"),
+        (["--catalogue", "400Gb/s", "--cables", "dr", "--port-power", "3"], "leave out one of the two"),
+    ],
+)
+def test_hardware_that_is_not_known_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    file = tmp_path / "k4.yaml"
+    file.write_text("designs: {tree: {fat_tree: {k: 4}}}\n")
+    assert main(["design", "compare", str(file), *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_command_prints_figures_and_their_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalogue", "--speed", "400Gb/s", "--sources"]) == 0
+    told = capsys.readouterr().out
+    assert "box per port" in told
+    assert "nsg-ethz/NetPowerBench" in told
+    assert main(["catalogue", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 136
+    assert main(["catalogue", "--speed", "300Gb/s"]) == 2
+    assert "write 100Gb/s, 200Gb/s, 400Gb/s, 800Gb/s" in capsys.readouterr().err
