@@ -40,15 +40,15 @@ impl Origins {
         }
     }
 
-    /// A refusal of the value of a key, at the place where it is stated. `round`: the step to which `attributes` could
-    /// round it.
-    fn refuse(&self, class: &str, key: &'static str, refusal: Refusal, round: &str) -> Refusal {
+    /// A refusal of the value of a key, at the place where it is stated. `round`: a step of `attributes` that mends it.
+    fn refuse(&self, class: &str, key: &'static str, refusal: Refusal, round: Option<String>) -> Refusal {
         match self.place(class, key) {
             (_, lead) if lead.is_empty() => refusal,
             (path, lead) => {
+                let round =
+                    round.map_or_else(String::new, |step| format!("write `round: {step}` in `attributes.{key}`, or "));
                 let help = format!(
-                    "{} in the file, or `round: {round}` in `attributes.{key}`; or write `links.{class}.{key}`, which holds \
-                     in place of the file",
+                    "{round}write `links.{class}.{key}`, which holds in place of the file; or correct the file: {}",
                     refusal.help
                 );
                 Refusal::new(path, lead + &refusal.what, help)
@@ -140,14 +140,25 @@ impl Scenario {
         }
         let (latency_path, _) = origins.place(class, "latency");
         let whole = clock.cycles(latency, &latency_path);
-        let rate = self.rate(bandwidth.unwrap_or(Bandwidth::ONE_FLIT), clock, &path("bandwidth"));
+        let bandwidth = bandwidth.unwrap_or(Bandwidth::ONE_FLIT);
+        let rate = self.rate(bandwidth, clock, &path("bandwidth"));
         Ok(LinkClass {
-            latency: whole.map_err(|refusal| origins.refuse(class, "latency", refusal, "1cycle"))?,
+            latency: whole.map_err(|refusal| origins.refuse(class, "latency", refusal, Some("1cycle".to_owned())))?,
             credit_latency: clock.cycles(credit_latency.unwrap_or(latency), &path("credit_latency"))?,
             vcs: vcs as u8,
             buffer,
-            rate: rate.map_err(|refusal| origins.refuse(class, "bandwidth", refusal, "1Gb/s"))?,
+            rate: rate.map_err(|refusal| origins.refuse(class, "bandwidth", refusal, self.step(bandwidth, clock)))?,
         })
+    }
+
+    /// The finest step of two digits or fewer of a bandwidth to which it can be rounded, if that makes it a rate.
+    fn step(&self, bandwidth: Bandwidth, clock: &Clock) -> Option<String> {
+        let Bandwidth::BitsPerSecond(bits) = bandwidth else { return None };
+        let highest = 10u128.pow(bits.checked_ilog10()?);
+        let steps = [highest / 10, highest].into_iter().filter(|step| *step > 0);
+        let rounded = |step: u128| Bandwidth::BitsPerSecond(bits.saturating_add(step / 2) / step * step);
+        let mut mending = steps.filter(|&step| self.rate(rounded(step), clock, "").is_ok());
+        mending.next().map(|step| Bandwidth::BitsPerSecond(step).to_string())
     }
 
     /// A bandwidth in flits per cycle.

@@ -140,8 +140,8 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     );
     assert_eq!(
         refused.help,
-        "write 16ns (16cycles) or 17ns (17cycles) in the file, or `round: 1cycle` in `attributes.latency`; or write \
-         `links.link_16500ps.latency`, which holds in place of the file"
+        "write `round: 1cycle` in `attributes.latency`, or write `links.link_16500ps.latency`, which holds in place of the \
+         file; or correct the file: write 16ns (16cycles) or 17ns (17cycles)"
     );
     let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
     assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));
@@ -175,9 +175,14 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
         refused.what.starts_with("the bandwidth of `link_7777777700b_5ns` links in the file: 77777777 flits in"),
         "{refused}"
     );
-    let rounded = mapped.replace("unit: Gb/s", "unit: Gb/s, round: 1Gb/s");
+    // two digits of 7.7777777 Gb/s
+    assert!(refused.help.starts_with("write `round: 100Mb/s` in `attributes.bandwidth`, or"), "{refused}");
+    let rounded = mapped.replace("unit: Gb/s", "unit: Gb/s, round: 100Mb/s");
     let rounded = point(&pair(r#""d": 1, "c": 7.7777777"#), &rounded, LINKS).expect("the remedy");
-    assert_eq!(links(&rounded)["link_8G_5ns"].1, speed("8Gb/s"));
+    assert_eq!(links(&rounded)["link_7800M_5ns"].1, speed("7.8Gb/s"));
+    // no step makes a link of 20 b/s fast enough for cycles of 1 ns: 20 b/s x 1 ns / 400 bits is 1 flit in 2e10 cycles
+    let slow = point(&pair(r#""d": 1, "c": 0.00000002"#), mapped, LINKS).expect_err("too slow");
+    assert!(slow.help.starts_with("write `links.link_20b_5ns.bandwidth`"), "{slow}");
     // a link of length 0 behind a router without a delay
     let text = "topology: {graph: {file: net.json, attributes: {latency: {from: d, unit: m}}}}\nrouter: {delay: 0cycles}\n\
                 routing: shortest_path\ntraffic: {pattern: uniform, packet: 1flit, load: 0.1}\n";

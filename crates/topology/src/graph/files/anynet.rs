@@ -149,8 +149,8 @@ fn end(words: &mut Peekable<SplitWhitespace>) -> Result<Option<End>, Problem> {
                 format!("{:?} is neither `router N` nor `node N`", [kind, id.unwrap_or_default()].join(" ").trim());
             Err(Problem::new(
                 what,
-                "write e.g. `router 0 node 0 router 1`; JSON and GraphML are read by the ending of their name, or with \
-                 `format: json` or `format: graphml`; write files of other formats with networkx.write_graphml first",
+                "write e.g. `router 0 node 0 router 1`; other formats are known by the ending of the file: .json, .graphml, \
+                 .csv (cables), .gml, .edgelist; or write `format: json`, `graphml` or `cables`",
             ))
         }
     }

@@ -33,14 +33,20 @@ pub fn terminal_counts(draft: &Draft, default: Option<u32>) -> Result<Vec<u32>, 
             counts
         }
         (Some(router_of), Some(_)) => {
-            let what = format!("the file places {} nodes itself", router_of.len());
-            return Err(Problem::new(what, "leave terminals_per_router out, or the nodes"));
+            let what = format!("the file places {} terminals itself", router_of.len());
+            return Err(Problem::new(
+                what,
+                "leave terminals_per_router out; or leave out `hosts`, or the nodes of the file",
+            ));
         }
         (None, default) => draft.routers.iter().map(|router| router.terminals.or(default).unwrap_or(0)).collect(),
     };
     if counts.iter().all(|&count| count == 0) {
         let what = format!("none of the {} routers has a terminal", draft.routers.len());
-        return Err(Problem::new(what, "write terminals_per_router, or the node attribute `terminals`"));
+        return Err(Problem::new(
+            what,
+            "write terminals_per_router or terminals_of, or the node attribute `terminals`; `hosts` makes nodes terminals",
+        ));
     }
     Ok(counts)
 }
@@ -120,7 +126,10 @@ fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     }
     if names.len() > usize::from(u8::MAX) {
         let what = format!("{} classes of links; {} are the most", names.len(), u8::MAX);
-        return Err(Problem::new(what, "give links that are alike the same class"));
+        return Err(Problem::new(
+            what,
+            "give links that are alike the same class, or write `round` beside `from` in `attributes`",
+        ));
     }
     // Class 0 is "terminal".
     let number = |name: &String| names.partition_point(|&other| other < name.as_str()) as u8 + 1;
