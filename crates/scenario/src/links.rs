@@ -7,7 +7,7 @@ use crate::warnings::Warning;
 use std::collections::BTreeMap;
 use weft_engine::Spec;
 use weft_engine::spec::{LinkClass, Rate, RouterSpec};
-use weft_topology::Graph;
+use weft_topology::{Facts, Graph};
 use weft_units::{Bandwidth, Flits, Refusal, Time};
 
 /// The properties of a class that neither the class nor `links.default` sets.
@@ -90,6 +90,11 @@ impl Scenario {
                 origins.warnings.push(without_section(class, number, graph));
             }
             let mut own = section.unwrap_or_default();
+            if let Some(sum) = &facts.sum_of
+                && let Some(one) = self.links.get(&sum.class)
+            {
+                own = own.or_sum(one, sum.links);
+            }
             if own.latency.is_none() {
                 own.latency = match facts.latency {
                     Some(latency) => {
@@ -206,6 +211,14 @@ impl Scenario {
 }
 
 impl Link {
+    /// Takes keys that are not set from `one`, with the bandwidth of `links` such links. `one` has been resolved: classes
+    /// are in alphabetic order, and the name of the sum begins with the name of the class of `one`.
+    fn or_sum(self, one: &Self, links: u32) -> Self {
+        let bandwidth = one.bandwidth.map(|bandwidth| bandwidth.times(links));
+        let credit_latency = self.credit_latency.or(self.latency);
+        Self { credit_latency, ..self }.or(&Self { bandwidth, ..one.clone() })
+    }
+
     fn or(self, other: &Self) -> Self {
         Self {
             latency: self.latency.or(other.latency),
@@ -232,7 +245,10 @@ pub(crate) fn check_delays(
 
 /// A class that a graph file names, and the scenario does not.
 fn without_section(class: &str, number: usize, graph: &Graph) -> Warning {
-    let links = graph.links_by_class()[number].1;
+    let is_sum = |facts: &Facts| facts.sum_of.as_ref().filter(|sum| sum.class == class).map(|sum| sum.links as usize);
+    let by_class = graph.links_by_class();
+    let in_sums = by_class.iter().zip(graph.facts()).filter_map(|((_, links), facts)| Some(links * is_sum(facts)?));
+    let links = by_class[number].1 + in_sums.sum::<usize>();
     let what = format!(
         "the file has {links} links of the class `{class}`, and `links` has no section of this name: they are as \
          `links.default` says"

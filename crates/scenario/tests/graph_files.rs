@@ -51,6 +51,28 @@ fn parallel_links_of_a_file_carry_together_what_they_can() {
 }
 
 #[test]
+fn parallel_links_of_a_file_may_add_up() {
+    let sum = "sweep: {topology.graph.parallel_links: [sum], traffic.load: [0.9], router.speedup: [4]}";
+    let point = point("pair.json", &pair(4), sum);
+    assert_eq!(point.resolved["links"]["link_x4"]["bandwidth"], "4flits/cycle");
+    assert_eq!(point.spec().expect("good").graph.links_by_class()[1..], [("link".into(), 0), ("link_x4".into(), 1)]);
+    // as above, 1.2 flits per cycle cross the link in each direction
+    let finished = run("pair.json", &pair(4), sum);
+    assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
+    let rows = finished.channels.rows.iter().filter(|row| &*row.link_class == "link_x4");
+    let used: Vec<f64> = rows.map(|row| row.count.flits.iter().sum::<u64>() as f64 / 4000.0).collect();
+    assert!(used.len() == 2 && used.iter().all(|used| (used - 1.2).abs() < 1.2 * 0.075), "{used:?}");
+    // a key of one link holds for the sum, and a section of its own name holds in place of it
+    let keys = "sweep: {topology.graph.parallel_links: [sum], links.link.latency: [7cycles], \
+                links.link_x4.bandwidth: [1flit/cycle]}";
+    let links = self::point("pair.json", &pair(4), keys).resolved["links"]["link_x4"].clone();
+    assert_eq!((&links["latency"], &links["bandwidth"]), (&"7cycles".into(), &"1flit/cycle".into()));
+    let slow = self::point("pair.json", &pair(4), "sweep: {topology.graph.parallel_links: [sum]}");
+    let problem = slow.check_network().expect_err("the crossbar feeds 2 flits per cycle");
+    assert!(problem.help.contains("router.speedup: 4 or more"), "{problem}");
+}
+
+#[test]
 fn a_latency_that_is_stated_one_way_is_refused_and_the_remedy_works() {
     let text = "router 0 node 0 router 1 15\nrouter 1 node 1\n";
     let problem = refused("sym.anynet", text, "");

@@ -29,7 +29,7 @@ fn triangle(edges: [&str; 3]) -> String {
 }
 
 fn facts(latency: Option<Latency>, bandwidth: Option<&str>) -> Facts {
-    Facts { latency, bandwidth: bandwidth.map(|text| text.parse().expect("a bandwidth")) }
+    Facts { latency, bandwidth: bandwidth.map(|text| text.parse().expect("a bandwidth")), sum_of: None }
 }
 
 #[test]

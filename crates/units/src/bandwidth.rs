@@ -43,6 +43,17 @@ impl Bandwidth {
     /// One flit in every cycle.
     pub const ONE_FLIT: Self = Self::Flits { flits: 1, cycles: 1 };
 
+    /// The bandwidth of `links` links together.
+    #[must_use]
+    pub fn times(self, links: u32) -> Self {
+        match self {
+            Self::BitsPerSecond(bits) => Self::BitsPerSecond(bits.saturating_mul(links.into())),
+            Self::Flits { flits, cycles } => {
+                Self::Flits { flits: flits.saturating_mul(links.into()), cycles }.reduced()
+            }
+        }
+    }
+
     /// As flits in cycles, not in lowest terms. `flit`: bits of a flit; `cycle_fs`: length of a cycle [fs]. Refuses, at
     /// `path`, what is too large to compute with.
     pub fn flits_in_cycles(&self, flit: u64, cycle_fs: u128, path: &str) -> Result<(u128, u128), Refusal> {

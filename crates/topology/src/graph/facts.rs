@@ -7,6 +7,17 @@ use weft_units::{Bandwidth, Time};
 pub struct Facts {
     pub latency: Option<Latency>,
     pub bandwidth: Option<Bandwidth>,
+    /// The parallel links of which each link is the sum, if it is one.
+    pub sum_of: Option<Sum>,
+}
+
+/// Parallel links of which the capacities add up to that of one link.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sum {
+    /// Class of the parallel links.
+    pub class: String,
+    /// Number of the parallel links.
+    pub links: u32,
 }
 
 /// A latency that a topology states.

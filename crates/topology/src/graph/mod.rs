@@ -17,7 +17,7 @@ pub use arrangement::{Arrangement, GlobalLinks};
 pub use builder::{GraphBuilder, MAX_PORTS, MAX_RADIX};
 pub(crate) use builder::{check_positive, check_size};
 pub use crossed::{CrossedLayers, Crossing, Offset};
-pub use facts::{Facts, Latency};
+pub use facts::{Facts, Latency, Sum};
 pub use names::RouterName;
 pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};

@@ -6,13 +6,14 @@
 //!
 //! # Parameters
 //! `file`, `format`, `terminals_per_router` \[terminals\], `terminals_of` \[terminals by id\], `attributes` \[units in the
-//! scenario or in the file\], `hosts`.
+//! scenario or in the file\], `hosts`, `parallel_links` (`trunk` or `sum`).
 //!
 //! # Guarantees
 //! Routers are in the order of the file; the ports of a router are its terminals, then its links by ascending
 //! neighbour. Nodes are routers, edges are links with both directions; a directed file is accepted if it has every link
 //! in both directions. Links that an undirected file states several times are a trunk, and so are those that a directed
-//! file states as often in each direction. The node attribute `terminals` says how many terminals a router has. Where it
+//! file states as often in each direction. With `parallel_links: sum` those of a class are one link with the sum of their
+//! bandwidths. The node attribute `terminals` says how many terminals a router has. Where it
 //! is missing, `terminals_per_router` does, else there are none; `terminals_of` holds in place of both. Terminals are
 //! numbered router by router; an `anynet` file that names nodes places and numbers them itself. Hosts are terminals in
 //! their order in the file.
@@ -36,7 +37,10 @@
 
 use super::TopologyModel;
 use crate::graph::files::asked::{Attributes, Hosts};
-use crate::graph::files::{Asked, Draft, Problem, Wiring, anynet, cables, foreign, graphml, json, terminal_counts, terminals_of_routers, wiring};
+use crate::graph::files::{
+    Asked, Draft, Problem, Wiring, add_up, anynet, cables, foreign, graphml, json, terminal_counts,
+    terminals_of_routers, wiring,
+};
 use crate::{Facts, Graph, GraphBuilder, Peer, Port, Structure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,15 +89,45 @@ pub struct GraphFile {
     /// called hosts or servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
+    /// The meaning of links that the file states several times: a trunk of parallel links (default), or one link with the
+    /// sum of their bandwidths.
+    #[serde(default, skip_serializing_if = "ParallelLinks::is_default")]
+    pub parallel_links: ParallelLinks,
+}
+
+/// The meaning of links that a graph file states several times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ParallelLinks {
+    /// A trunk of parallel links.
+    #[default]
+    Trunk,
+    /// One link with the sum of their bandwidths. 4 links of the class `link` are one link of the class `link_x4`. It has
+    /// the properties of `links.link`, but 4 times the bandwidth.
+    Sum,
+}
+
+impl ParallelLinks {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl TopologyModel for GraphFile {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let refuse = |problem: Problem| {
-            Refusal::new(format!("{path}.{}", problem.key), format!("{}: {}", self.file.name(), problem.what), problem.help)
+            Refusal::new(
+                format!("{path}.{}", problem.key),
+                format!("{}: {}", self.file.name(), problem.what),
+                problem.help,
+            )
         };
         let mut draft = self.read().map_err(refuse)?;
         draft.terminals_by_id(&self.terminals_of).map_err(refuse)?;
+        match self.parallel_links {
+            ParallelLinks::Trunk => {}
+            ParallelLinks::Sum => add_up(&mut draft).map_err(refuse)?,
+        }
         let counts = terminal_counts(&draft, self.terminals_per_router).map_err(refuse)?;
         let wiring = wiring(&draft, &counts).map_err(refuse)?;
         let terminals = terminals_of_routers(&draft, &counts);
@@ -133,7 +167,15 @@ impl GraphFile {
     /// A file, with every other key left out.
     pub fn of(file: InputFile) -> Self {
         let terminals_of = BTreeMap::new();
-        Self { file, format: None, terminals_per_router: None, terminals_of, attributes: None, hosts: None }
+        Self {
+            file,
+            format: None,
+            terminals_per_router: None,
+            terminals_of,
+            attributes: None,
+            hosts: None,
+            parallel_links: ParallelLinks::Trunk,
+        }
     }
 
     fn read(&self) -> Result<Draft, Problem> {

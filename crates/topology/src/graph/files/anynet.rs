@@ -47,7 +47,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     let routers = ids.iter().map(|id| Router { name: id.to_string(), terminals: None }).collect();
     let classes = classes.into_list();
     let latency = |class: &String| class.strip_prefix(LATENCY_CLASS).and_then(|cycles| cycles.parse().ok());
-    let fact = |class: &String| Facts { latency: latency(class).map(Latency::cycles), bandwidth: None };
+    let fact = |class: &String| Facts { latency: latency(class).map(Latency::cycles), ..Facts::default() };
     let draft = Draft {
         facts: classes.iter().map(fact).collect(),
         sections: vec![false; classes.len()],

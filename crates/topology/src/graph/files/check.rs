@@ -104,7 +104,7 @@ fn counted((number, thing): (u64, &str)) -> String {
 pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Problem> {
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];
-    for Bundle { pair: (a, b), class, width } in bundles(draft, &numbers)? {
+    for Bundle { pair: (a, b), class, width, .. } in bundles(draft, &numbers)? {
         // Pairs ascend, so the neighbours of each router do: first those below it, then those above.
         // A router with more links than its number of ports can say is refused below.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
@@ -117,7 +117,7 @@ pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Pro
 }
 
 /// The names of the classes in alphabetic order, and the number of each class of the draft.
-fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
+pub(super) fn classes(draft: &Draft) -> Result<(Vec<&str>, Vec<u8>), Problem> {
     let mut names: Vec<&str> = draft.classes.iter().map(String::as_str).collect();
     names.sort_unstable();
     if let Some(reserved) = names.iter().find(|name| matches!(**name, "terminal" | "default" | "all" | "")) {

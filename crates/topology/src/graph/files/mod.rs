@@ -12,9 +12,11 @@ mod hosts;
 pub(crate) mod json;
 mod parallel;
 mod sheet;
+mod sum;
 mod unused;
 mod values;
 
 pub(crate) use check::{Wiring, terminal_counts, terminals_of_routers, wiring};
 pub(crate) use draft::{Draft, Problem};
 pub(crate) use sheet::Asked;
+pub(crate) use sum::add_up;

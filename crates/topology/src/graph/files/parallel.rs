@@ -14,6 +14,8 @@ pub struct Bundle {
     pub class: u8,
     /// Number of links.
     pub width: u32,
+    /// Where the file states the first of the links.
+    pub place: u32,
 }
 
 fn pair(link: &Link) -> (u32, u32) {
@@ -42,6 +44,7 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
             pair: pair(&same[0]),
             class: class(&same[0]),
             width: same.len() as u32,
+            place: same[0].place,
         }));
     }
     Ok(bundles)
