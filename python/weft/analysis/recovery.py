@@ -40,9 +40,10 @@ def table(results: ResultSet) -> pl.DataFrame:
         A row per point and episode, the time from a first failure until all is whole again: its coordinates;
         ``failed``, what fails; ``from_cycle``, ``to_cycle`` [cycles]; ``before_cycles``, ``during_cycles`` and
         ``after_cycles``, mean latency of the packets delivered before the first episode of the point, in this one, and
-        while all is whole again [cycles]; ``delivered_share`` and ``dropped_packets`` in it; ``recovery_cycles`` and
-        ``return_cycles``, from its begin and from its end until packets are as before [cycles]; ``note``, why a number
-        is missing, with the point.
+        while all is whole again [cycles]; ``delivered_share`` and ``dropped_packets`` in it; ``recovery_cycles``, from
+        its begin until packets are as before although it is broken, and ``return_cycles``, from its end [cycles];
+        ``recovery_low_cycles``, ``recovery_high_cycles``, ``return_low_cycles`` and ``return_high_cycles``, how far
+        chance may shift these; ``note``, why a number is missing, with the point.
 
     Raises
     ------
@@ -92,7 +93,14 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
         "after_cycles": parts["after"]["latency_cycles"],
         "delivered_share": episode.get("delivered_share"),
         "dropped_packets": episode.get("dropped_packets"),
-        "recovery_cycles": episode.get("recovery_cycles"),
-        "return_cycles": episode.get("return_recovery_cycles"),
+        **_time(episode, "recovery"),
+        **_time(episode, "return_recovery", "return"),
         NOTE: ": ".join(filter(None, [where, told])) if told else None,
     }
+
+
+def _time(episode: Mapping[str, Any], key: str, name: str | None = None) -> dict[str, int | None]:
+    """A time of an episode and the ends of its interval, as columns that begin with this name."""
+    low, high = episode.get(f"{key}_interval_cycles") or (None, None)
+    name = name or key
+    return {f"{name}_cycles": episode.get(f"{key}_cycles"), f"{name}_low_cycles": low, f"{name}_high_cycles": high}

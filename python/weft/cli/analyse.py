@@ -37,7 +37,11 @@ _HEADS = {
     "during_cycles": "during",
     "after_cycles": "after",
     "recovery_cycles": "recovery",
+    "recovery_low_cycles": "earliest",
+    "recovery_high_cycles": "latest",
     "return_cycles": "return",
+    "return_low_cycles": "earliest",
+    "return_high_cycles": "latest",
     "delivered_share": "delivered",
     "dropped_packets": "dropped",
     "from_cycle": "from",
@@ -265,8 +269,8 @@ def _recovery(options: argparse.Namespace) -> Answered:
         "before, during, after: mean latency [cycles] of the packets delivered before the first fault of the point, in",
         "  this one, and while all is whole again",
         "delivered: share of the packets delivered or dropped meanwhile; dropped: packets",
-        "recovery: cycles from the failure until latency and throughput are as before, up to chance; 0: no bin is off",
-        "return: the same from the end of the fault on",
+        "recovery: cycles from the failure until packets are as before while it is broken: as fast, as many, none lost",
+        "return: the same from the end of the fault on; earliest, latest: how far chance may shift these times",
         "-: not known, for these reasons:",
     ]
     why = list(dict.fromkeys(frame["note"].drop_nulls()))

@@ -136,8 +136,8 @@ def faults(results: ResultSet) -> list[str]:
     ]
     told = (
         "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
-        "not dropped; recovery, return: longest time from a first failure, and from the last repair, until packets "
-        f"are as before [cycles]{_meaning(signs)}"
+        "not dropped; recovery, return: longest time from a first failure, while it is broken, and from the last "
+        f"repair, until packets are as before [cycles]{_meaning(signs)}"
     )
     return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
 

@@ -34,7 +34,8 @@ impl FaultTally {
     /// A packet is delivered in cycle `at`.
     pub fn deliver(&mut self, packet: &Packet, at: u64) {
         let latency = at - packet.created;
-        self.count(at, &Arrived { packets: 1, flits: packet.len.into(), latency, ..Arrived::default() });
+        let squares = u128::from(latency).pow(2);
+        self.count(at, &Arrived { packets: 1, flits: packet.len.into(), latency, squares, dropped: 0 });
     }
 
     /// A packet is discarded in cycle `at`.

@@ -1,6 +1,8 @@
 //! What arrived in the window while something was broken, and while all was whole.
 
+use crate::api::routing::AroundFaults;
 use crate::network::simulation::Simulation;
+use crate::pipeline::net::Repair;
 use crate::pipeline::tally::Tally;
 use crate::run::outcome::{FaultOutcome, FaultSpan};
 
@@ -23,6 +25,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             spans: clipped.filter(|span| span.from < span.to).collect(),
             bin: counted.width(),
             bins: counted.bins(window).collect(),
+            rebuilds: self.net.faults == Repair::ByRouting(AroundFaults::Rebuilds),
         })
     }
 }

@@ -279,6 +279,8 @@ pub struct FaultOutcome {
     pub bin: u64,
     /// The whole bins of the window: first cycle, and what arrived.
     pub bins: Vec<(u64, Arrived)>,
+    /// Whether packets get new paths only when the routing has new tables, `FaultTimes::rebuild_delay` after each change.
+    pub rebuilds: bool,
 }
 
 /// A part of the window in which something is broken all the time, or nothing is.

@@ -36,6 +36,8 @@ pub struct Arrived {
     pub flits: u64,
     /// Sum of the latencies, from creation to delivery of the tail [cycles].
     pub latency: u64,
+    /// Sum of their squares [cycles^2].
+    pub squares: u128,
     /// Packets that were discarded because a link or a router had failed.
     pub dropped: u64,
 }
@@ -45,6 +47,7 @@ impl Arrived {
         self.packets += other.packets;
         self.flits += other.flits;
         self.latency += other.latency;
+        self.squares += other.squares;
         self.dropped += other.dropped;
     }
 }

@@ -1,0 +1,251 @@
+//! Recovery: how long something broken, or its return, disturbs what arrives.
+//!
+//! # Source
+//! None: what is usually asked of a network that loses a link.
+//! # Guarantees
+//! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults,
+//! if its mean latency is above, or if its flits are below, what the bins before would show by chance: [`LIMIT`] standard
+//! deviations of a bin, the error of the mean included, and wider for bins of fewer packets. A bin that is off without a
+//! loss counts only right after the event, or with another one less than [`HOLD`] bins away: among many bins one is off by
+//! chance now and then. Recovery ends with the last bin that counts, and not before the routing has its new tables. It is
+//! known only if [`HOLD`] bins follow. A bin that is truly at the limit is off in one case of two, so that all of [`HOLD`]
+//! bins pass by chance in one case of 256. The time from a failure ends with the next change: it is a recovery in spite of
+//! what is broken, and the time from a return is another number.
+//!
+//! The interval of a time: from the end of the last bin that is off by [`CERTAIN`] of its own standard errors more than the
+//! limit, to the first bin after it that is as before by as many. A bin with a few late packets scatters more than those
+//! before the fault, and its own error says how much. Runs with other seeds differ by that much.
+//! # Not modelled
+//! Deviations of less than [`LIMIT`] standard deviations of a bin, or shorter than two bins unless they begin with the
+//! event. Faster than before is no deviation: after a fault more links may be on.
+//! # Validation
+//! Series made by hand (`tests.rs`); `scenario/tests/recovery.rs`: runs with a rebuild of known length.
+
+use crate::statistics::per_packet;
+use weft_engine::Spec;
+use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
+use weft_engine::spec::Episode;
+use weft_engine::steady::growth;
+
+/// A bin is off if it is this many standard deviations from the bins before the first fault.
+const LIMIT: f64 = 4.0;
+/// Standard errors of a bin that the interval allows for.
+const CERTAIN: f64 = 2.0;
+/// Bins that must follow the last one that is off.
+const HOLD: usize = 8;
+/// Fewest bins before the first fault, and fewest packets in one of them on average: fewer say little of chance.
+const LEAST_BINS: usize = 8;
+const LEAST_PACKETS: u64 = 30;
+
+/// From an event until packets are as before [cycles].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Time {
+    pub cycles: u64,
+    /// Earliest and latest; the latest is `None` if no later bin is surely as before.
+    pub interval: (u64, Option<u64>),
+}
+
+/// The time after an event in which its effects are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub event: u64,
+    /// What lasts from then on: "while broken".
+    pub lasts: &'static str,
+    /// The first cycle in which packets may take new paths.
+    pub rebuilt: u64,
+    /// The next event, in words, and its cycle.
+    pub next: &'static str,
+    pub end: u64,
+}
+
+/// What bins of the window are like without faults.
+#[derive(Debug)]
+pub(super) struct Baseline {
+    /// Length of a bin \[cycles\].
+    pub bin: u64,
+    /// All whole bins of the window.
+    bins: Vec<(u64, Arrived)>,
+    /// Mean and standard deviation over the bins before: of the mean latency of a bin \[cycles\], and of its flits.
+    latency: (f64, f64),
+    flits: (f64, f64),
+    /// Packets of a bin, on average.
+    packets: f64,
+    count: f64,
+    /// Most packets that one of them lost at faults.
+    dropped: u64,
+}
+
+impl Baseline {
+    /// Why there is none in the other case.
+    pub fn of(
+        spec: &Spec,
+        outcome: &Outcome,
+        faults: &FaultOutcome,
+        window: (u64, u64),
+        hit: &[Episode],
+    ) -> Result<Self, String> {
+        let Some(first) = hit.first().map(|episode| episode.from) else {
+            return Err("nothing fails in the window".to_owned());
+        };
+        if !spec.traffic.changes().is_empty() {
+            return Err("the load changes at set times: later bins are not like earlier ones".to_owned());
+        }
+        if spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
+            return Err("batches are sent, which have no steady load to come back to".to_owned());
+        }
+        if let Ending::Stalled(_) = outcome.ending {
+            return Err("packets wait for each other for ever".to_owned());
+        }
+        if first <= window.0 {
+            return Err(format!(
+                "something is broken already when the window begins in cycle {}: write a shorter measure.warmup, or let the \
+                 first fault be later (of random ones: fault_model.random.from)",
+                window.0
+            ));
+        }
+        Self::from_bins(faults.bin, &faults.bins, window, first)
+    }
+
+    fn from_bins(width: u64, bins: &[(u64, Arrived)], window: (u64, u64), first: u64) -> Result<Self, String> {
+        let (mut bin, mut bins) = (width, bins.to_vec());
+        loop {
+            let before: Vec<Arrived> =
+                bins.iter().filter(|(from, _)| from + bin <= first).map(|&(_, arrived)| arrived).collect();
+            let packets: u64 = before.iter().map(|arrived| arrived.packets).sum();
+            if before.len() < LEAST_BINS {
+                let had = format!(
+                    "before the first fault, in cycle {first}, the window has {} whole bins of {bin} cycles with {packets} \
+                     packets in all, and chance is known from {LEAST_BINS} bins of {LEAST_PACKETS} packets",
+                    before.len()
+                );
+                let later = enough(packets as f64 / (first - window.0) as f64, bin, window.0);
+                return Err(match later.filter(|_| packets > 0) {
+                    Some(cycle) => format!(
+                        "{had}: let the first fault be in cycle {cycle} or later \
+                         (of random ones: fault_model.random.from: {cycle}cycles)"
+                    ),
+                    None => had,
+                });
+            }
+            if packets >= LEAST_PACKETS * before.len() as u64 {
+                let sums = |a: &Arrived| PacketSums { packets: a.packets, latency: a.latency, ..PacketSums::default() };
+                if growth(&before.iter().map(sums).collect::<Vec<_>>()).is_some() {
+                    return Err(
+                        "latencies still grow before the first fault: measure after a longer warm-up".to_owned()
+                    );
+                }
+                return Ok(Self::of_bins(bin, bins, &before));
+            }
+            bins = joined(&bins, bin);
+            bin *= 2;
+        }
+    }
+
+    fn of_bins(bin: u64, bins: Vec<(u64, Arrived)>, before: &[Arrived]) -> Self {
+        let latencies: Vec<f64> = before.iter().filter_map(|a| per_packet(a.latency, a.packets)).collect();
+        let flits: Vec<f64> = before.iter().map(|a| a.flits as f64).collect();
+        let count = before.len() as f64;
+        let packets = before.iter().map(|a| a.packets).sum::<u64>() as f64 / count;
+        let dropped = before.iter().map(|a| a.dropped).max().unwrap_or(0);
+        Self { bin, bins, latency: moments(&latencies), flits: moments(&flits), packets, count, dropped }
+    }
+
+    /// Bins that never differ.
+    #[cfg(test)]
+    pub fn flat() -> Self {
+        Self { bin: 1, bins: Vec::new(), latency: (1.0, 0.0), flits: (1.0, 0.0), packets: 1.0, count: 8.0, dropped: 0 }
+    }
+
+    /// Whether the bin differs from those before by more than chance, also if it is nearer to them by so many of its own
+    /// standard errors.
+    fn is_off(&self, bin: &Arrived, errors: f64) -> bool {
+        let (mean, deviation) = self.flits;
+        let few = mean - (LIMIT + errors) * deviation * (1.0 + 1.0 / self.count).sqrt();
+        if self.has_lost(bin) || (bin.flits as f64) < few * (1.0 - 1e-9) {
+            return true;
+        }
+        let Some(latency) = per_packet(bin.latency, bin.packets) else { return false };
+        let (mean, deviation) = self.latency;
+        let slow = mean + LIMIT * deviation * (self.packets / bin.packets as f64 + 1.0 / self.count).sqrt();
+        latency - errors * standard_error(bin, latency) > slow * (1.0 + 1e-9)
+    }
+
+    /// Whether more packets were lost in the bin than in any before the first fault.
+    fn has_lost(&self, bin: &Arrived) -> bool {
+        bin.dropped > self.dropped
+    }
+
+    /// From an event until bins are as before; 0 if none is off.
+    pub fn back(&self, span: &Span) -> Result<Time, String> {
+        let Span { event, lasts, rebuilt, next, end } = *span;
+        let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();
+        let until = format!("until {next} in cycle {end}");
+        if bins.len() < HOLD {
+            let (count, bin) = (bins.len(), self.bin);
+            return Err(format!(
+                "not known {lasts}: {count} whole bins of {bin} cycles lie between cycle {event} and the cycle {end} in which \
+                 {next}, and chance asks for {HOLD}"
+            ));
+        }
+        let off: Vec<bool> = bins.iter().map(|(_, arrived)| self.is_off(arrived, 0.0)).collect();
+        let counts = |k: usize| {
+            let near = k.saturating_sub(HOLD - 1)..(k + HOLD).min(off.len());
+            off[k] && (k == 0 || self.has_lost(&bins[k].1) || near.into_iter().any(|other| other != k && off[other]))
+        };
+        let back = (0..off.len()).rev().find(|&k| counts(k)).map_or(0, |last| last + 1);
+        // cycles from the event to the begin of a bin, but not before the new tables
+        let since = |bin: usize| if bin == 0 { event } else { bins[bin - 1].0 + self.bin }.max(rebuilt) - event;
+        let held = bins.iter().filter(|(from, _)| *from >= event + since(back)).count();
+        if held >= HOLD {
+            let surely_off = |&k: &usize| self.is_off(&bins[k].1, CERTAIN);
+            let surely_back = |&k: &usize| !self.is_off(&bins[k].1, -CERTAIN);
+            let earliest = (0..back).rev().find(surely_off).map_or(0, |last| last + 1);
+            let latest = (back..bins.len()).find(surely_back);
+            return Ok(Time { cycles: since(back), interval: (since(earliest), latest.map(since)) });
+        }
+        Err(match off.len() - back {
+            0 => format!("not {lasts}: packets are not as before {until}"),
+            HOLD.. => format!("not known {lasts}: new tables come in cycle {rebuilt}, too late to tell {until}"),
+            few => format!("not known {lasts}: {few} bins as before are the last {until}, and chance asks for {HOLD}"),
+        })
+    }
+}
+
+/// Standard error of the mean latency of a bin by the scatter of its own packets.
+fn standard_error(bin: &Arrived, mean: f64) -> f64 {
+    let packets = bin.packets as f64;
+    let variance = (bin.squares as f64 / packets - mean.powi(2)).max(0.0) / (packets - 1.0).max(1.0);
+    variance.sqrt()
+}
+
+/// The cycle up to which, at this many packets per cycle, the window has enough bins that begin with `begin`. They are at
+/// least `bin` cycles long, and half as many packets more than needed are expected in one.
+fn enough(packets: f64, mut bin: u64, begin: u64) -> Option<u64> {
+    while packets * (bin as f64) < 1.5 * LEAST_PACKETS as f64 {
+        bin = bin.checked_mul(2)?;
+    }
+    Some(begin.div_ceil(bin) * bin + LEAST_BINS as u64 * bin)
+}
+
+/// Neighbouring bins together, those with a number that is even and the one after it.
+fn joined(bins: &[(u64, Arrived)], bin: u64) -> Vec<(u64, Arrived)> {
+    let pairs = bins.windows(2).filter(|pair| (pair[0].0 / bin).is_multiple_of(2));
+    pairs
+        .map(|pair| {
+            let mut both = pair[0].1;
+            both.add(&pair[1].1);
+            (pair[0].0, both)
+        })
+        .collect()
+}
+
+/// Mean and standard deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0)).max(0.0).sqrt())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+use super::*;
+
+/// Bins of 100 cycles from cycle 1000 on, each of 50 packets, with these mean latencies [cycles] and flits.
+fn series(of: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, Arrived)> {
+    let bin = |(k, (latency, flits)): (usize, (u64, u64))| {
+        let squares = u128::from(50 * latency.pow(2));
+        (1000 + 100 * k as u64, Arrived { packets: 50, flits, latency: 50 * latency, squares, dropped: 0 })
+    };
+    of.into_iter().enumerate().map(bin).collect()
+}
+
+/// Ten bins with means 38 and 42 in turn, and 95 and 105 flits: a standard deviation of sqrt(10 * 4 / 9) = 2.11 cycles, so
+/// the limit is 40 + 4 * 2.11 * sqrt(1 + 1 / 10) = 48.8 cycles; of flits it is 5.27, and the limit 100 - 22.1 = 77.9.
+fn before() -> Vec<(u64, u64)> {
+    [(38, 95), (42, 105)].repeat(5)
+}
+
+/// What follows the event until the window ends; the routing has its new tables `rebuild` cycles after the event.
+fn since_event(after: &[(u64, u64)], rebuild: u64, lost_in: Option<usize>) -> Result<Time, String> {
+    let mut bins = series(before().into_iter().chain(after.iter().copied()));
+    if let Some(lost) = lost_in {
+        bins[10 + lost].1.dropped = 1;
+    }
+    let end = 2000 + 100 * after.len() as u64;
+    let judge = Baseline::from_bins(100, &bins, (1000, end), 2000)?;
+    judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000 + rebuild, next: "the window ends", end })
+}
+
+fn judged(after: &[(u64, u64)]) -> Result<u64, String> {
+    since_event(after, 0, None).map(|time| time.cycles)
+}
+
+const GOOD: (u64, u64) = (40, 100);
+const SLOW: (u64, u64) = (90, 100);
+
+/// These bins, and then so many that are as before.
+fn then_good(first: &[(u64, u64)], count: usize) -> Vec<(u64, u64)> {
+    [first, &vec![GOOD; count]].concat()
+}
+
+#[test]
+fn chance_sets_the_limits() {
+    assert_eq!(judged(&then_good(&[(48, 100)], 8)), Ok(0), "slower, but not beyond chance");
+    assert_eq!(judged(&then_good(&[(49, 100), (60, 100)], 8)), Ok(200));
+    assert_eq!(judged(&then_good(&[(40, 78)], 8)), Ok(0), "fewer flits, but not beyond chance");
+    assert_eq!(judged(&then_good(&[(40, 77)], 8)), Ok(100));
+    assert_eq!(judged(&then_good(&[(20, 150)], 8)), Ok(0), "faster than before");
+}
+
+#[test]
+fn a_bin_alone_counts_only_right_after_the_event() {
+    assert_eq!(judged(&then_good(&[GOOD, SLOW], 8)), Ok(0));
+    assert_eq!(judged(&then_good(&[GOOD, SLOW, SLOW], 8)), Ok(300));
+    assert_eq!(judged(&then_good(&[SLOW, GOOD, SLOW], 8)), Ok(300));
+    // the second one is 7 bins, and 8 bins, after the first
+    let twice = |between: usize| [then_good(&[GOOD, SLOW], between), then_good(&[SLOW], 8)].concat();
+    assert_eq!((judged(&twice(6)), judged(&twice(7))), (Ok(900), Ok(0)));
+}
+
+#[test]
+fn a_lost_packet_counts_alone() {
+    assert_eq!(since_event(&[GOOD; 13], 0, Some(4)).map(|time| time.cycles), Ok(500));
+    let late = since_event(&[GOOD; 13], 0, Some(12)).expect_err("until the end");
+    assert_eq!(late, "not while broken: packets are not as before until the window ends in cycle 3300");
+}
+
+#[test]
+fn nothing_is_as_before_without_new_tables() {
+    assert_eq!(since_event(&[GOOD; 12], 250, None), Ok(Time { cycles: 250, interval: (250, Some(250)) }));
+    assert_eq!(since_event(&then_good(&[SLOW; 5], 8), 250, None).map(|time| time.cycles), Ok(500));
+    let late = since_event(&[GOOD; 12], 500, None).expect_err("7 bins follow");
+    assert!(late.contains("new tables come in cycle 2500, too late to tell until the window ends"), "{late}");
+}
+
+#[test]
+fn the_interval_counts_the_scatter_of_the_bins_themselves() {
+    // the limit is 48.8 cycles; a variance of the 50 packets of 200 is a standard error of sqrt(200 / 50) = 2 cycles
+    let mut bins = series(before().into_iter().chain(then_good(&[(60, 100), (50, 100), (47, 100)], 9)));
+    let judged = |bins: &[(u64, Arrived)]| {
+        let judge = Baseline::from_bins(100, bins, (1000, 3200), 2000).expect("enough bins");
+        judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 3200 })
+    };
+    assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (200, Some(200)) }), "packets that are all alike");
+    bins[10..13].iter_mut().for_each(|(_, bin)| bin.squares += 200 * 49);
+    // 60 - 4 is above the limit, 50 - 4 is not, and 47 + 4 is not below it
+    assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, Some(300)) }));
+    bins[12..].iter_mut().for_each(|(_, bin)| bin.squares += 2000 * 49);
+    assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (100, None) }), "40 + 2 * 6.3 is not below it");
+}
+
+#[test]
+fn what_does_not_come_back_has_no_number() {
+    let never = "not while broken: packets are not as before until the window ends in cycle 2800";
+    assert_eq!(judged(&[SLOW; 8]), Err(never.to_owned()));
+    let few = judged(&[GOOD; 7]).expect_err("7 bins");
+    assert!(few.contains("7 whole bins of 100 cycles lie between cycle 2000 and the cycle 2700"), "{few}");
+    let late = judged(&then_good(&[SLOW], 7)).expect_err("7 bins follow");
+    assert!(late.contains("7 bins as before are the last until the window ends in cycle 2800"), "{late}");
+}
+
+#[test]
+fn a_bin_without_packets_has_lost_its_flits() {
+    let mut bins = series(before().into_iter().chain([GOOD; 9]));
+    bins[10].1 = Arrived::default();
+    let judge = Baseline::from_bins(100, &bins, (1000, 2900), 2000).expect("enough bins");
+    let span = Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 2900 };
+    assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
+}
+
+#[test]
+fn few_packets_make_longer_bins_and_too_few_say_so() {
+    // 10 packets in a bin: joined to bins of 400 cycles with 40 packets, ten of them before the fault
+    let thin = |count: usize| -> Vec<(u64, Arrived)> {
+        let bin = |k: usize| {
+            let latency = 38 + k as u64 % 5;
+            let squares = u128::from(10 * latency.pow(2));
+            (1000 + 100 * k as u64, Arrived { packets: 10, flits: 10, latency: 10 * latency, squares, dropped: 0 })
+        };
+        (0..count).map(bin).collect()
+    };
+    let judge = Baseline::from_bins(100, &thin(50), (1000, 6000), 5200).expect("enough");
+    assert_eq!((judge.bin, judge.count, judge.bins[0].0), (400, 10.0, 1200));
+    let why = Baseline::from_bins(100, &thin(50), (1000, 6000), 3000).expect_err("too few");
+    // 0.1 packets per cycle: 45 of them take 450 cycles, 800 with bins that double, and the first such bin begins in 1600
+    assert!(
+        why.contains("4 whole bins of 400 cycles with 160 packets") && why.contains("in cycle 8000 or later"),
+        "{why}"
+    );
+    // the remedy works
+    assert!(Baseline::from_bins(100, &thin(100), (1000, 11_000), 8000).is_ok());
+}
