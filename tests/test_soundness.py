@@ -364,6 +364,21 @@ def test_a_window_that_measures_next_to_nothing_is_told(tmp_path: Path) -> None:
     assert notes.lines(nothing) == ["nothing was measured: no packet was created in the window"], "it settled nowhere"
 
 
+def test_a_saturated_load_below_one_that_is_carried_is_told(tmp_path: Path) -> None:
+    def of(load: float, saturated: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+        accepted = 0.28 if saturated else load
+        numbers = {"saturated": saturated, "offered_load": load, "accepted_load": accepted}
+        return {"traffic.load": load}, PLAIN | numbers | {"warmup_cycles": 1000, "window_cycles": 2000}
+
+    mixed = made(tmp_path / "mixed", [of(0.2, False), of(0.3, True), of(0.4, False)])
+    (told,) = [line for line in notes.lines(mixed) if line.startswith("not monotonic")]
+    assert "load 0.3 is saturated (0.28 of 0.3 flits/terminal/cycle accepted), and 0.4 is not" in told
+    # four times warm-up and window, and four times the window
+    assert told.endswith("write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more")
+    usual = made(tmp_path / "usual", [of(0.2, False), of(0.3, False), of(0.4, True)])
+    assert not [line for line in notes.lines(usual) if line.startswith("not monotonic")]
+
+
 def test_numbers_that_had_not_settled_are_marked(tmp_path: Path) -> None:
     results = points(tmp_path / "late", FLAWS["not settled (power states)"])
     lines = tables.loads(results).splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from weft.results import backlog, collapse, price_source, remedies, soundness
+from weft.results import backlog, collapse, mixed_verdicts, price_source, remedies, soundness
 from weft.results import quantities as q
 from weft.text.labels import setting
 
@@ -36,6 +36,7 @@ def lines(results: ResultSet) -> list[str]:
     lost = dropped(results.summaries)
     told = [
         *collapse.sentences(results),
+        *mixed_verdicts.sentences(results),
         *unjudged(results),
         *_partial(results),
         *unmeasured(results),
