@@ -133,3 +133,28 @@ def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     for command in (["explain", "topology"], ["saturation"]):
         assert main([*command, str(tmp_path / "absent.yaml")]) == 2
         assert "absent.yaml can't be read" in capsys.readouterr().err
+
+
+def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mesh = tmp_path / "mesh.yaml"
+    mesh.write_text(
+        "topology: {mesh: {widths: [8, 8], terminals_per_router: 1}}\nrouting: dimension_order\n"
+        "links: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}\n"
+        "traffic: {pattern: uniform, workload: {request_reply: {packet: 4flits}}, packet: 1flit, load: 0.05}\n"
+    )
+
+    def checked(*sets: str) -> str:
+        assert main(["check", str(mesh), *(part for each in sets for part in ("--set", each))]) == 0
+        return capsys.readouterr().out
+
+    # 63 / 128 of flits of all kinds, and 5 flits for each flit of a request
+    replies = checked()
+    assert "0.09844 of requests, whose replies are counted\n" in replies
+    # 16 / 3 + 1 routers and as many links, two terminal links, ejection 1; 2.5 flits on average, less the first
+    assert f"{32 / 3 + 1 + 2 + 1 + 1.5:.4g}, of requests and replies\n" in replies
+    assert "requests and replies share all VCs. They can't deadlock here" in replies
+    adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
+    assert " 0.5, of the best choice of minimal paths: what queues choose carries less\n" in adaptive
+    assert "replies" not in adaptive

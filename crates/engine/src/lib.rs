@@ -22,7 +22,7 @@ pub use api::compiled::{ForPorts, Widths};
 pub use api::examples;
 pub use base::kept;
 pub use explain::demand::demand;
-pub use explain::imply::{Implied, Sampled, imply};
+pub use explain::imply::{BoundOf, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
 pub use models::{allocation, power, recording, routing, workload};
 pub use network::memory::{Memory, memory};

@@ -31,6 +31,7 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
         hints.extend(between.filter_map(|class| blind(spec, implied, (class, slow), round_trips[slow])));
     }
     hints.extend(long_warmup(spec));
+    hints.extend(shared_vcs(spec, implied));
     hints.extend(implied.hints.iter().cloned().map(told));
     hints
 }
@@ -51,6 +52,23 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
         let help = "write times of the policy that are shorter against the window, a longer window, or the warm-up that you have \
                     time for, such as `measure.warmup: 100000cycles`: results then say if it was too short";
         Warning::new("measure.warmup_limit", what, help)
+    })
+}
+
+/// Requests and replies on the same VCs: why they never wait for each other here, and where they might.
+fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
+    implied.has_replies.then(|| {
+        let what = "requests and replies share all VCs. They can't deadlock here: a terminal takes every flit that arrives, \
+                    and its replies wait in a queue without a limit. A machine whose reply queues may fill can deadlock: a \
+                    terminal then takes no more requests, and replies wait behind these. The results do not show that, nor \
+                    VCs for each class";
+        let is_limited = spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network());
+        let help = match is_limited {
+            true => "compare `outstanding` times the other terminals with the reply queue of the machine: that is the most \
+                     that waits at a terminal",
+            false => "write `outstanding`: at most so many replies then wait at a terminal for each of the others",
+        };
+        Warning::coded("requests_share_vcs", "traffic.workload", [], what, help)
     })
 }
 

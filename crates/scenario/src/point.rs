@@ -86,6 +86,8 @@ impl Point {
             "mean_hops": implied.mean_hops,
             "zero_load_latency_cycles": implied.zero_load_latency,
             "channel_load_bound": implied.channel_load_bound,
+            "channel_load_bound_of": implied.bound_of.name(),
+            "has_replies": implied.has_replies,
             "highest_load": highest_load(&spec),
             "reads_queues": implied.reads_queues,
             "sampled": implied.sampled.map(|sampled| json!({

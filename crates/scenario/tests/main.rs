@@ -28,6 +28,7 @@ mod run;
 mod scenario;
 mod set_times;
 mod warned;
+mod zero_load;
 
 /// A file that is not a module here would never run.
 #[test]

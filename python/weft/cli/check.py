@@ -28,7 +28,7 @@ _HEADS = {
     "vc_limit": "most that one VC carries: its buffer over the round trip of a credit [flits/cycle]",
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
-    "channel_load_bound": "channel-load bound of the paths chosen with empty queues [flits/terminal/cycle]",
+    "channel_load_bound": "channel-load bound [flits/terminal/cycle]",
     "memory_at_load_bytes": "memory of a run at its load, as long as it does not saturate",
     "memory_most_bytes": "memory of a run at most: saturated, with all buffers full",
 }
@@ -44,6 +44,12 @@ _SAMPLED = (
 )
 # Most links or routers that are listed of a share that fails.
 _LISTED = 100
+# The paths to which a bound belongs, by `channel_load_bound_of`.
+_BOUND_OF = {
+    "fixed_paths": "",
+    "empty_queues": ", of the paths chosen with empty queues",
+    "best_choice": ", of the best choice of minimal paths: what queues choose carries less",
+}
 _NOBODY_SENDS = "none: no terminal sends when the run begins"
 
 
@@ -146,10 +152,22 @@ def _fact(facts: dict[str, Any], key: str) -> str:
         return _NOBODY_SENDS
     if key in _ERRORS and sampled:
         return f"{value:.4g} +- {sampled[_ERRORS[key]]:.1g}"
-    if key == "channel_load_bound" and sampled:
-        low, high = (f"{end:.3g}" for end in sampled["channel_load_bound_interval"])
-        return f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
+    if key == "channel_load_bound":
+        return _bound(facts)
+    if key in ("mean_hops", "zero_load_latency_cycles") and facts["has_replies"]:
+        return f"{_text(value)}, of requests and replies"
     return size(value) if key.endswith("_bytes") else _text(value)
+
+
+def _bound(facts: dict[str, Any]) -> str:
+    """The channel-load bound, with its interval if paths were sampled, and what it is the bound of."""
+    value, sampled = facts["channel_load_bound"], facts["sampled"]
+    told = _text(value)
+    if sampled:
+        low, high = (f"{end:.3g}" for end in sampled["channel_load_bound_interval"])
+        told = f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
+    replies = " of requests, whose replies are counted" if facts["has_replies"] else ""
+    return f"{told}{replies}{_BOUND_OF[facts['channel_load_bound_of']]}"
 
 
 def _text(value: Any) -> str:

@@ -143,6 +143,11 @@ pub trait WorkloadModel {
         vec![packet_flits]
     }
 
+    /// Flits of the packet with which the destination of each packet answers its source; `None`: it does not.
+    fn reply_flits(&self) -> Option<u32> {
+        None
+    }
+
     /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 

@@ -1,6 +1,6 @@
 //! What a spec implies before it runs: zero-load latency, mean hops, and the load at which a channel is full. They
 //! follow from the traffic patterns of the first phases and the paths of the routing (for an adaptive routing, the
-//! paths that it takes in an idle network). Means are over flits; replies are left out.
+//! paths that it takes in an idle network). Means are over packets, replies included.
 //!
 //! All paths are followed if that takes few enough steps. Otherwise a sample of them is ([`sample`]), and the numbers
 //! come with their errors.
@@ -11,7 +11,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use crate::api::routing::{Classes, Decides, Hop, RingEntry};
+use crate::api::routing::{Classes, Decides, Hop, Needs, RingEntry};
 use crate::api::walk::{Outcomes, Step};
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
@@ -27,7 +27,7 @@ pub use sample::Sampled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_topology::Peer;
-use weft_units::Refusal;
+use weft_units::{Refusal, words};
 
 /// Most steps, of about 30 ns each. If all paths need more, a sample of them is followed.
 const MAX_STEPS: u64 = 1 << 23;
@@ -37,13 +37,18 @@ const STEPS_OF_CHOICE: u64 = 4;
 /// What a scenario implies before it runs (for `weft check`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Implied {
-    /// Mean packet latency without contention over the pattern's pairs [cycles], where buffers cover the credit round
-    /// trip; `None` if no terminal sends in the first phase.
+    /// Mean packet latency without contention over the pattern's pairs [cycles]; `None` if no terminal sends in the first
+    /// phase.
     pub zero_load_latency: Option<f64>,
     /// Mean links between routers crossed by the pattern's packets without contention; `None` as above.
     pub mean_hops: Option<f64>,
-    /// Load [flits/terminal/cycle] of the busiest terminal at which the busiest channel is full; `None` as above.
+    /// Load [flits/terminal/cycle] of the busiest terminal, without its replies, at which the busiest channel is full;
+    /// `None` as above.
     pub channel_load_bound: Option<f64>,
+    /// The paths to which the bound belongs.
+    pub bound_of: BoundOf,
+    /// Whether packets are answered: hops, latency and bound are those of packets and replies.
+    pub has_replies: bool,
     /// How far these numbers may be off; `None` if all paths were followed, or no terminal sends.
     pub sampled: Option<Sampled>,
     /// VC classes of the routing per link class, in the order of the graph's classes; two that share their VCs are one.
@@ -55,6 +60,29 @@ pub struct Implied {
     pub reads_queues: bool,
     /// What the routing tells of its parameters.
     pub hints: Vec<Refusal>,
+}
+
+words! {
+    /// The paths to which a channel-load bound belongs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BoundOf {
+        /// Those that packets take whatever the queues are.
+        FixedPaths = "fixed_paths",
+        /// Those that packets choose while all queues are empty. Under load they may choose others, and carry more or less.
+        EmptyQueues = "empty_queues",
+        /// The minimal paths that load all channels over a cut evenly: no choice of minimal paths carries more.
+        BestChoice = "best_choice",
+    }
+}
+
+impl BoundOf {
+    fn of(needs: &Needs, counts_cuts: bool) -> Self {
+        match needs.decides {
+            _ if counts_cuts => Self::BestChoice,
+            Decides::Ahead if needs.sensor.is_none() => Self::FixedPaths,
+            Decides::Ahead | Decides::AtHead | Decides::EachStep => Self::EmptyQueues,
+        }
+    }
 }
 
 /// Checks that the spec can run (shapes, VC counts, cycles of channel dependencies) and says what it implies.
@@ -91,12 +119,13 @@ fn reads_queues(net: &Net) -> bool {
     net.needs.sensor.is_some() || net.needs.sees_grants
 }
 
-/// Weighted sums over the pairs so far.
+/// Means over the packets so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Means {
+    /// Packets per cycle ([`Walker::packets`]).
     weight: f64,
     hops: f64,
-    /// Cycles on links between routers, and what slow links add.
+    /// Cycles on links between routers, the flits of a packet, and what slow links and waits for credits add.
     wire: f64,
 }
 
@@ -113,7 +142,11 @@ impl Means {
 
 /// Packets from a router to another, or from a terminal to another where paths depend on terminals.
 struct Flow {
+    /// The router of its source.
+    from: u32,
     packet: Packet,
+    /// Number of the length of its packets ([`Walker::lengths`]).
+    length: u16,
     /// Flits per cycle when the busiest terminal offers 1.
     rate: f64,
 }
@@ -123,6 +156,8 @@ struct Part {
     /// The router where it is.
     at: u32,
     packet: Packet,
+    /// As in [`Flow`].
+    length: u16,
     /// Flits per cycle, or a share of them.
     rate: f64,
     /// The links between routers that it has crossed ([`Sequences`]).
@@ -134,13 +169,16 @@ struct Walker<'a> {
     net: &'a Net,
     /// Load of the busiest terminal in the first phases.
     peak: f64,
+    /// The lengths of all packets and replies [flits], each once.
+    lengths: Vec<u32>,
     /// The random choices that packets make once, for their whole path.
     draws: Vec<u32>,
     /// Of each job, by rank: the router of the terminal, and the flat index of its port there.
     receivers: Vec<Vec<(u32, usize)>>,
-    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1.
+    /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets are
+    /// answered, the injection channels of all terminals follow.
     load: Vec<f64>,
-    sequences: Sequences,
+    sequences: Sequences<'a>,
     /// Used in place of the channels between routers if heads choose among minimal paths: the load of a channel then
     /// depends on the choices, but that of a cut does not.
     cuts: Option<Cuts>,
@@ -162,14 +200,17 @@ impl<'a> Walker<'a> {
         let cuts = if chooses { Cuts::of(&spec.graph) } else { None };
         let first_loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
         let peak = first_loads.copied().fold(0.0, f64::max);
+        let injecting = if has_replies(spec) { spec.graph.terminals() as usize } else { 0 };
+        let lengths = lengths(&spec.traffic.jobs);
         Self {
             spec,
             net,
             peak,
             draws,
             receivers: receivers(spec),
-            load: vec![0.0; ports],
-            sequences: Sequences::new(spec, lengths(&spec.traffic.jobs)),
+            load: vec![0.0; ports + injecting],
+            sequences: Sequences::new(spec, net, lengths.clone()),
+            lengths,
             cuts,
             steps: 0,
             allowed: 0,
@@ -184,6 +225,8 @@ impl<'a> Walker<'a> {
             zero_load_latency: None,
             mean_hops: None,
             channel_load_bound: None,
+            bound_of: BoundOf::of(&self.net.needs, self.cuts.is_some()),
+            has_replies: has_replies(self.spec),
             sampled: None,
             vc_classes,
             vcs_of_class: Vec::new(),
@@ -194,7 +237,7 @@ impl<'a> Walker<'a> {
             return unknown;
         }
         let Some(means) = self.walk_all() else {
-            return Walker::new(self.spec, self.net).sample(unknown.vc_classes);
+            return Walker::new(self.spec, self.net).sample(unknown);
         };
         self.weigh_by_rates();
         let over_cuts = self.cuts.as_ref().map_or(0.0, |cuts| cuts.busiest(&self.net.common.rates));
@@ -210,12 +253,23 @@ impl<'a> Walker<'a> {
     /// Mean packet latency without contention over paths with these means [cycles].
     fn latency(&self, means: Means) -> f64 {
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
-        let lengths = lengths(&self.spec.traffic.jobs);
-        let length = match lengths.as_slice() {
-            &[(flits, _)] => f64::from(flits),
-            _ => lengths.iter().map(|&(flits, share)| f64::from(flits) * share).sum(),
-        };
-        means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + (fixed as f64 + length)
+        means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64
+    }
+
+    /// Flits of a packet.
+    fn flits(&self, length: u16) -> f64 {
+        f64::from(self.lengths[usize::from(length)])
+    }
+
+    /// Packets per cycle of so many flits per cycle, in units of packets of the first length, so that one length divides
+    /// nothing.
+    fn packets(&self, flits: f64, length: u16) -> f64 {
+        flits * f64::from(self.lengths[0]) / self.flits(length)
+    }
+
+    /// The number of this length of packets [flits].
+    fn length(&self, flits: u32) -> u16 {
+        self.lengths.iter().position(|&length| length == flits).unwrap_or(0) as u16
     }
 
     /// Turns the loads of channels into shares of their rates.
@@ -225,8 +279,9 @@ impl<'a> Walker<'a> {
             return;
         }
         let ports = (0..self.spec.graph.routers()).flat_map(|router| self.spec.graph.ports(router));
-        for (load, port) in self.load.iter_mut().zip(ports) {
-            *load /= rates[usize::from(port.class)].per_cycle();
+        let classes = ports.map(|port| usize::from(port.class)).chain(std::iter::repeat(0));
+        for (load, class) in self.load.iter_mut().zip(classes) {
+            *load /= rates[class].per_cycle();
         }
     }
 
@@ -239,19 +294,19 @@ impl<'a> Walker<'a> {
     fn walk_all(&mut self) -> Option<Means> {
         let senders = self.senders();
         let mut means = Means::default();
-        let mut by_target: BTreeMap<u64, Vec<(u32, f64)>> = BTreeMap::new();
+        let mut by_target: BTreeMap<u64, Vec<Flow>> = BTreeMap::new();
         for (done, &from) in (1..).zip(&senders) {
             // each sender gets an equal share of the steps, so that the walk stops early if the network is too large
             self.allowed = self.most / senders.len() as u64 * done;
-            for Flow { packet, rate } in self.flows(from) {
+            for flow in self.flows(from) {
                 self.steps += 2;
                 if self.cuts.is_some() {
-                    let mean = self.cross_cuts(from, packet, rate);
-                    means.add(rate, mean);
+                    let mean = self.cross_cuts(&flow, flow.rate);
+                    means.add(self.packets(flow.rate, flow.length), mean);
                 } else if self.net.needs.sees_terminals {
-                    by_target.entry(packet.dst.into()).or_default().push((packet.src, rate));
+                    by_target.entry(flow.packet.dst.into()).or_default().push(flow);
                 } else {
-                    by_target.entry(packet.dest).or_default().push((from, rate));
+                    by_target.entry(flow.packet.dest).or_default().push(flow);
                 }
             }
             if self.steps > self.allowed {
@@ -260,36 +315,31 @@ impl<'a> Walker<'a> {
         }
         self.steps = 0;
         let targets = by_target.len() as u64;
-        for (done, (target, senders)) in (1..).zip(by_target) {
+        for (done, flows) in (1..).zip(by_target.into_values()) {
             self.allowed = self.most / targets * done;
-            let (rate, mean) = self.walk_to(target, senders)?;
-            means.add(rate, mean);
+            let (packets, mean) = self.walk_to(flows)?;
+            means.add(packets, mean);
         }
         Some(means)
     }
 
-    /// Follows all packets to a router (its coordinates), or to a terminal where paths depend on terminals. Returns
-    /// their rate, mean hops and mean cycles on links; `None` if that takes too many steps.
-    fn walk_to(&mut self, target: u64, senders: Vec<(u32, f64)>) -> Option<(f64, (f64, f64))> {
-        let (mut parts, mut sum) = (Vec::with_capacity(senders.len()), 0.0);
-        for (sender, rate) in senders {
-            let (from, packet) = if self.net.needs.sees_terminals {
-                (self.net.terminal_at[sender as usize].0, self.packet(sender, target as u32))
-            } else {
-                (sender, between_routers(target))
-            };
+    /// Follows all packets to a router, or to a terminal where paths depend on terminals. Returns packets per cycle, mean
+    /// hops and mean cycles ([`Means::wire`]); `None` if that takes too many steps.
+    fn walk_to(&mut self, flows: Vec<Flow>) -> Option<(f64, (f64, f64))> {
+        let (mut parts, mut packets) = (Vec::with_capacity(flows.len()), 0.0);
+        for Flow { from, packet, length, rate } in flows {
             let starts = self.starts(from, packet);
             let count = starts.count() as u64;
             if self.steps + count > self.allowed {
                 return None;
             }
             let share = rate / count as f64;
-            parts.extend(starts.all().map(|packet| Part { at: from, packet, rate: share, links: NO_LINKS }));
+            parts.extend(starts.all().map(|packet| Part { at: from, packet, length, rate: share, links: NO_LINKS }));
             self.steps += count;
-            sum += rate;
+            packets += self.packets(rate, length);
         }
         let (hops, wire) = self.walk(parts);
-        (self.steps <= self.allowed).then_some((sum, (hops / sum, wire / sum)))
+        (self.steps <= self.allowed).then_some((packets, (hops / packets, wire / packets)))
     }
 
     /// Routers with terminals that send.
@@ -298,29 +348,71 @@ impl<'a> Walker<'a> {
         (0..self.spec.graph.routers()).filter(sends).collect()
     }
 
-    /// What the terminals of a router send; adds it to the loads of the channels to the terminals that receive it.
+    /// What the terminals of a router send, and the replies to it; adds them to the loads of the channels to and from the
+    /// terminals.
     fn flows(&mut self, from: u32) -> Vec<Flow> {
         let (spec, net) = (self.spec, self.net);
         let mut flows = Vec::new();
-        let mut to_router = vec![0.0; spec.graph.routers() as usize];
+        // by length, direction (away from this router, then back), and the other router
+        let mut between = vec![vec![0.0; spec.graph.routers() as usize]; 2 * self.lengths.len()];
         for (source, j, load) in self.sources(from) {
-            let rate = load / self.peak;
-            let targets = spec.traffic.jobs[j].phases[0].pattern.distribution(net.ranks[source as usize]);
+            let (job, rate) = (&spec.traffic.jobs[j], load / self.peak);
+            let reply = job.workload.model().reply_flits();
+            let (length, back) = (self.length(job.packet_flits), reply.map(|flits| self.length(flits)));
+            let targets = job.phases[0].pattern.distribution(net.ranks[source as usize]);
             self.steps += targets.len() as u64 / 8;
             for (rank, share) in targets {
-                let (router, port) = self.receivers[j][rank as usize];
-                self.load[port] += rate * share;
+                let router = self.receivers[j][rank as usize].0;
+                let target = job.terminals[rank as usize];
+                let replied = self.exchange(j, (source, rank), rate * share);
                 if net.needs.sees_terminals {
-                    let target = spec.traffic.jobs[j].terminals[rank as usize];
-                    flows.push(Flow { packet: self.packet(source, target), rate: rate * share });
+                    flows.push(Flow { from, packet: self.packet(source, target), length, rate: rate * share });
+                    flows.extend(back.map(|length| Flow {
+                        from: router,
+                        packet: self.packet(target, source),
+                        length,
+                        rate: replied,
+                    }));
                 } else {
-                    to_router[router as usize] += rate * share;
+                    between[2 * usize::from(length)][router as usize] += rate * share;
+                    if let Some(length) = back {
+                        between[2 * usize::from(length) + 1][router as usize] += replied;
+                    }
                 }
             }
         }
-        let to_routers = to_router.into_iter().zip(&net.coords).filter(|&(rate, _)| rate > 0.0);
-        flows.extend(to_routers.map(|(rate, &dest)| Flow { packet: between_routers(dest), rate }));
+        for (place, rates) in between.into_iter().enumerate() {
+            for (other, rate) in (0..).zip(rates).filter(|&(_, rate)| rate > 0.0) {
+                let (from, to) = if place % 2 == 0 { (from, other) } else { (other, from) };
+                let packet = between_routers(net.coords[to as usize]);
+                flows.push(Flow { from, packet, length: (place / 2) as u16, rate });
+            }
+        }
         flows
+    }
+
+    /// A terminal of job `j` sends so many flits per cycle to the terminal of a rank: adds them, and the replies, to the
+    /// loads of the channels of both. Returns the flits of the replies per cycle.
+    fn exchange(&mut self, j: usize, (source, rank): (u32, u32), rate: f64) -> f64 {
+        let job = &self.spec.traffic.jobs[j];
+        self.load[self.receivers[j][rank as usize].1] += rate;
+        let Some(reply) = job.workload.model().reply_flits() else {
+            if has_replies(self.spec) {
+                self.add_injected(source, rate);
+            }
+            return 0.0;
+        };
+        let replied = rate * f64::from(reply) / f64::from(job.packet_flits);
+        self.load[self.receivers[j][self.net.ranks[source as usize] as usize].1] += replied;
+        self.add_injected(source, rate);
+        self.add_injected(job.terminals[rank as usize], replied);
+        replied
+    }
+
+    /// Adds flits to the load of the injection channel of a terminal, where packets are answered.
+    fn add_injected(&mut self, terminal: u32, rate: f64) {
+        let ports = self.load.len() - self.spec.graph.terminals() as usize;
+        self.load[ports + terminal as usize] += rate;
     }
 
     /// Terminals of a router that belong to a job, with that job and their load in its first phase.
@@ -340,16 +432,17 @@ impl<'a> Walker<'a> {
         Packet { src, dst, dst_port: port, dest, target: dest, ..Packet::default() }
     }
 
-    /// Adds the packets of a flow to the cuts that they cross. Returns their hops and cycles on links.
-    fn cross_cuts(&mut self, from: u32, packet: Packet, rate: f64) -> (f64, f64) {
+    /// Adds packets of a flow to the cuts that they cross, so many flits per cycle. Returns their hops and cycles
+    /// ([`Means::wire`]).
+    fn cross_cuts(&mut self, flow: &Flow, rate: f64) -> (f64, f64) {
         let (mut hops, mut wire, mut sequence) = (0.0, 0.0, NO_LINKS);
         if let Some(cuts) = &mut self.cuts {
-            cuts.cross(self.net.coords[from as usize], packet.dest, rate, |class, links| {
+            cuts.cross(self.net.coords[flow.from as usize], flow.packet.dest, rate, |class, links| {
                 hops += f64::from(links);
                 wire += f64::from(links) * self.spec.links[usize::from(class)].latency as f64;
                 (0..links).for_each(|_| sequence = self.sequences.after(sequence, class));
             });
-            wire += self.sequences.adds(sequence);
+            wire += self.sequences.adds(sequence, flow.length) + self.flits(flow.length);
         }
         self.steps += 1 + hops as u64 / 8;
         (hops, wire)
@@ -363,7 +456,7 @@ impl<'a> Walker<'a> {
     /// Follows packets to one destination, whose random choices at the source are made: the router of each, the packet,
     /// and its rate. Adds them to the loads of their paths. Where a packet draws again at a router, it is split into
     /// parts. Parts that meet at a router after the same number of hops, and have the same hops ahead of them, are
-    /// joined. Returns the sums of rate times hops, and of rate times cycles on links.
+    /// joined. Returns the sums over packets per cycle of hops, and of cycles ([`Means::wire`]).
     fn walk(&mut self, mut parts: Vec<Part>) -> (f64, f64) {
         let (graph, net) = (&*self.spec.graph, self.net);
         let (mut hops, mut wire) = (0.0, 0.0);
@@ -372,21 +465,23 @@ impl<'a> Walker<'a> {
         let mut next: Vec<Part> = Vec::new();
         while !parts.is_empty() {
             let room = self.parts / parts.len().min(self.parts);
-            for Part { at, packet, rate: part, links } in parts.drain(..) {
+            for Part { at, packet, length, rate: part, links } in parts.drain(..) {
+                let flits = f64::from(self.lengths[usize::from(length)]);
+                let packets = f64::from(self.lengths[0]) / flits;
                 let mut go = |hop: Hop, after: Packet, part: f64, steps: u64| {
                     self.steps += steps;
                     let port = graph.ports(at)[hop.port as usize];
                     let Peer::Router { router, .. } = port.peer else {
-                        wire += part * self.sequences.adds(links);
+                        wire += part * packets * (self.sequences.adds(links, length) + flits);
                         return;
                     };
                     let trunk = graph.trunk(at, hop.port);
                     let each = part / f64::from(trunk.width);
                     trunk.members().for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
-                    hops += part;
-                    wire += part * self.spec.links[port.class as usize].latency as f64;
+                    hops += part * packets;
+                    wire += part * packets * self.spec.links[port.class as usize].latency as f64;
                     let links = self.sequences.after(links, port.class);
-                    next.push(Part { at: router, packet: after, rate: part, links });
+                    next.push(Part { at: router, packet: after, length, rate: part, links });
                 };
                 let (here, mut after) = (net.coords[at as usize], packet);
                 match net.routing.take_next(here, &mut after, net.seed) {
@@ -423,17 +518,25 @@ fn receivers(spec: &Spec) -> Vec<Vec<(u32, usize)>> {
     spec.traffic.jobs.iter().map(|job| job.terminals.iter().map(place).collect()).collect()
 }
 
-/// Lengths of the packets of these jobs [flits], and the share of each in their first phases.
-fn lengths(jobs: &[Job]) -> Vec<(u32, f64)> {
-    let rate = |job: &Job| job.phases[0].load.iter().sum::<f64>();
-    let total: f64 = jobs.iter().map(rate).sum();
-    jobs.iter().map(|job| (job.packet_flits, rate(job) / total)).collect()
+/// Whether packets of some job are answered.
+fn has_replies(spec: &Spec) -> bool {
+    spec.traffic.jobs.iter().any(|job| job.workload.model().reply_flits().is_some())
+}
+
+/// Lengths of the packets and replies of these jobs [flits], each once.
+fn lengths(jobs: &[Job]) -> Vec<u32> {
+    let of_job = |job: &Job| std::iter::once(job.packet_flits).chain(job.workload.model().reply_flits());
+    let mut lengths: Vec<u32> = jobs.iter().flat_map(of_job).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
 }
 
 /// Joins the parts that are at the same router and have the same hops ahead of them: random choices are also hashes of
 /// source and number.
 fn join(parts: &mut Vec<Part>) {
-    let key = |part: &Part| (part.at, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);
+    let key =
+        |part: &Part| (part.at, part.length, part.packet.src, part.packet.seq, part.packet.route_state(), part.links);
     if parts.len() > 1 {
         parts.sort_by_key(key);
         parts.dedup_by(|later, first| {

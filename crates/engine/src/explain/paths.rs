@@ -244,11 +244,9 @@ impl Explainer<'_> {
 
     fn path(&self, hops: &Hops, (probability, direct): (Option<f64>, bool), distance: u32, flits: u32) -> Path {
         let (spec, graph) = (self.spec, &*self.spec.graph);
-        let mut wire = 2 * spec.links[0].latency;
         let mut list = Vec::with_capacity(hops.len());
         for &(router, port, class) in hops {
             let link = graph.ports(router)[port as usize].class as usize;
-            wire += spec.links[link].latency;
             list.push(PathHop {
                 router,
                 port: port.into(),
@@ -259,12 +257,10 @@ impl Explainer<'_> {
             });
         }
         let classes: Vec<u8> = hops.iter().map(|&(router, port, _)| graph.ports(router)[port as usize].class).collect();
-        wire += serial::extra(spec, &classes, flits);
-        let routers = (hops.len() as u64 + 1) * spec.router.delay + spec.router.ejection_delay;
         Path {
             minimal: hops.len() as u32 == distance || (direct && !self.net.needs.draws_path),
             probability,
-            zero_load_latency: routers + wire + u64::from(flits) - 1,
+            zero_load_latency: serial::cycles(spec, self.net, &classes, flits),
             hops: list,
         }
     }

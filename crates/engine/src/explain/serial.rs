@@ -1,88 +1,200 @@
-//! How long the flits of a packet take without contention over links of several rates.
+//! How long a lone packet takes over a path, from its creation to the delivery of its tail.
 //!
-//! Over links that all carry one flit per cycle a packet of P flits takes P - 1 cycles more than its head. Over others
-//! the times follow from the same paces as in the loop, flit by flit.
+//! Over links that all carry one flit per cycle, and with buffers that cover the round trip of a credit, a packet of P
+//! flits takes P - 1 cycles more than its head. Over other links, and as a worm that is longer than the buffers, its flits
+//! are followed one by one. They keep the same rules as in the loop: paces of links, credits, and one grant per step.
 
+use crate::api::spec::{FlowControl, InputSpeedup};
 use crate::network::spec::Spec;
-use crate::pipeline::pace::Rates;
-use crate::state::rate::Rate;
+use crate::pipeline::net::Net;
+use crate::state::link_class::Link;
+use crate::state::rate::{Pace, Rate};
 use std::collections::HashMap;
 
 /// The sequences of link classes that packets cross, each with a number, and what each adds to the latency of a packet.
-/// Where all links carry one flit per cycle, there is only one sequence, the number 0, which adds nothing.
+/// Where nothing is ever added there is only one sequence, the number 0.
 #[derive(Debug)]
-pub struct Sequences {
-    rates: Option<Rates>,
-    /// Lengths of packets, and the share of each.
-    lengths: Vec<(u32, f64)>,
+pub struct Sequences<'a> {
+    spec: &'a Spec,
+    net: &'a Net,
+    /// Whether flits are followed one by one.
+    followed: bool,
+    /// Lengths of packets \[flits\].
+    lengths: Vec<u32>,
     /// For each sequence: the classes of its links between routers.
     links: Vec<Vec<u8>>,
     /// For each sequence followed by a class: the longer sequence.
     longer: HashMap<(u32, u8), u32>,
-    /// For each sequence, if it is known: cycles that it adds.
-    adds: Vec<Option<f64>>,
+    /// For each sequence and length: cycles that it adds.
+    adds: HashMap<(u32, u16), u64>,
 }
 
 /// The number of the sequence without links between routers.
 pub const NO_LINKS: u32 = 0;
 
-impl Sequences {
-    pub fn new(spec: &Spec, lengths: Vec<(u32, f64)>) -> Self {
-        let rates: Vec<Rate> = spec.links.iter().map(|link| link.rate).collect();
-        let uneven = rates.iter().any(|&rate| rate != Rate::ONE);
-        let rates = uneven.then(|| Rates::new(rates, vec![0; spec.links.len()]));
-        Self { rates, lengths, links: vec![Vec::new()], longer: HashMap::new(), adds: vec![None] }
+impl<'a> Sequences<'a> {
+    pub fn new(spec: &'a Spec, net: &'a Net, lengths: Vec<u32>) -> Self {
+        let longest = lengths.iter().copied().max().unwrap_or(1);
+        let followed = net.rates.is_some() || waits_for_credits(net, longest);
+        Self { spec, net, followed, lengths, links: vec![Vec::new()], longer: HashMap::new(), adds: HashMap::new() }
     }
 
     /// The sequence that a link of this class makes of sequence `before`.
     pub fn after(&mut self, before: u32, class: u8) -> u32 {
-        if self.rates.is_none() {
+        if !self.followed {
             return NO_LINKS;
         }
-        let Self { links, longer, adds, .. } = self;
-        *longer.entry((before, class)).or_insert_with(|| {
+        let links = &mut self.links;
+        *self.longer.entry((before, class)).or_insert_with(|| {
             let mut sequence = links[before as usize].clone();
             sequence.push(class);
             links.push(sequence);
-            adds.push(None);
             links.len() as u32 - 1
         })
     }
 
-    /// Mean cycles that the sequence, between two terminal links, adds to what a packet takes over links of rate 1.
-    pub fn adds(&mut self, sequence: u32) -> f64 {
-        let Some(rates) = &self.rates else { return 0.0 };
-        let links = &self.links[sequence as usize];
-        let mean = || self.lengths.iter().map(|&(flits, share)| extra_cycles(rates, links, flits) as f64 * share).sum();
-        *self.adds[sequence as usize].get_or_insert_with(mean)
-    }
-}
-
-/// Cycles that a packet of so many flits takes longer, over links of these classes between two terminal links, than if
-/// all carried one flit per cycle.
-pub fn extra(spec: &Spec, links: &[u8], flits: u32) -> u64 {
-    let rates = spec.links.iter().map(|link| link.rate).collect();
-    extra_cycles(&Rates::new(rates, vec![0; spec.links.len()]), links, flits)
-}
-
-/// As [`extra`]. Latencies and delays of routers add the same to all flits, so they are left out.
-fn extra_cycles(rates: &Rates, links: &[u8], flits: u32) -> u64 {
-    let mut paces = std::iter::once(&0).chain(links).chain([&0]).map(|&class| (class, rates.pace(class), 0));
-    let (_, mut source, mut source_free) = paces.next().expect("the injection channel");
-    let mut rest: Vec<_> = paces.collect();
-    let (mut now, mut last) = (0, 0);
-    for _ in 0..flits {
-        // a terminal sends at most one flit per cycle, and only if its link can begin it
-        now += source.full_for(source_free, now);
-        let (mut at, next_free) = source.take(source_free, rates.ready_at_source(now));
-        source_free = next_free;
-        let mut before = 0;
-        for (class, pace, free) in &mut rest {
-            let ready = rates.ready((before, 1), (*class, pace), at);
-            (at, *free) = pace.take(*free, ready);
-            before = *class;
+    /// Cycles that the sequence, between two terminal links, adds to what a packet of length number `length` takes over
+    /// links of rate 1 with large buffers.
+    pub fn adds(&mut self, sequence: u32, length: u16) -> f64 {
+        if !self.followed {
+            return 0.0;
         }
-        (now, last) = (now + 1, at);
+        let (links, flits) = (&self.links[sequence as usize], self.lengths[usize::from(length)]);
+        let extra = || cycles(self.spec, self.net, links, flits) - without_waiting(self.spec, links, flits);
+        *self.adds.entry((sequence, length)).or_insert_with(extra) as f64
     }
-    (last + 1).saturating_sub(u64::from(flits))
+}
+
+/// Whether a lone worm of so many flits may wait for credits of some link. Links that are paced are left to [`cycles`].
+pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
+    let starves = |link: &Link| {
+        let round_trip = net.after_grant + 1 + link.latency + link.credit_latency;
+        u64::from(link.buffer) < u64::from(flits).min(round_trip)
+    };
+    net.flow_control == FlowControl::Wormhole && net.links.iter().any(starves)
+}
+
+/// Cycles from creation to delivery over links of rate 1 between routers and large buffers.
+fn without_waiting(spec: &Spec, links: &[u8], flits: u32) -> u64 {
+    let wire: u64 = links.iter().chain(&[0, 0]).map(|&class| spec.links[usize::from(class)].latency).sum();
+    let routers = links.len() as u64 + 1;
+    wire + routers * spec.router.delay + spec.router.ejection_delay + u64::from(flits) - 1
+}
+
+/// Cycles from the creation of a packet of so many flits to its delivery, over links of these classes between two terminal
+/// links, without any other packet.
+pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
+    if net.rates.is_none() && !waits_for_credits(net, flits) {
+        return without_waiting(spec, links, flits);
+    }
+    let classes = std::iter::once(&0).chain(links).chain(&[0]);
+    let mut channels: Vec<Channel> = classes.map(|&class| Channel::new(net, class, flits)).collect();
+    let (mut now, mut arrival) = (0, 0);
+    for flit in 0..flits as usize {
+        // a terminal sends at most one flit per cycle
+        (now, arrival) = channels[0].inject(net, flit, now);
+        for k in 1..channels.len() {
+            let (before, rest) = channels.split_at_mut(k);
+            let (before, channel) = (&mut before[k - 1], &mut rest[0]);
+            let (grant, next) = channel.cross(net, before.class, flit, arrival);
+            before.free_place(net, flit, grant);
+            arrival = next;
+        }
+        // the buffer of a terminal is free at once
+        channels[links.len() + 1].free_place(net, flit, arrival);
+        now += 1;
+    }
+    arrival + net.ejection_delay
+}
+
+/// A channel on the way of a lone packet.
+struct Channel {
+    class: u8,
+    pace: Pace,
+    paced: bool,
+    /// When the link can take the next flit (`OutputUnit::next_free`).
+    next_free: u64,
+    /// When each place in the buffer at the far end can be used again.
+    places: Vec<u64>,
+    /// Allocation steps since cycle 0: the first one in which the switch may give it a flit.
+    next_step: u64,
+    /// When the next flit of the VC begins to leave, where the router limits this (`input_speedup`).
+    opens: u64,
+}
+
+impl Channel {
+    fn new(net: &Net, class: u8, flits: u32) -> Self {
+        let link = &net.links[usize::from(class)];
+        let pace = net.rates.as_ref().map_or(Pace::new(Rate::ONE, u32::MAX), |rates| rates.pace(class));
+        let places = vec![0; u32::from(link.buffer).min(flits) as usize];
+        Self { class, pace, paced: link.paced, next_free: 0, places, next_step: 0, opens: 0 }
+    }
+
+    /// The terminal, which has sent its other flits before cycle `now`, sends this one: when, and when it arrives.
+    fn inject(&mut self, net: &Net, flit: usize, now: u64) -> (u64, u64) {
+        let mut now = now.max(self.place(flit));
+        let mut depart = now;
+        if self.paced {
+            now += self.pace.full_for(self.next_free, now);
+            let rates = net.rates.as_ref().expect("links that are paced have rates");
+            (depart, self.next_free) = self.pace.take(self.next_free, rates.ready_at_source(now));
+        }
+        (now, depart + self.latency(net))
+    }
+
+    /// A flit that has come over a link of class `before` in cycle `arrival` crosses the switch to this channel: when it
+    /// is granted, and when it arrives at the far end.
+    fn cross(&mut self, net: &Net, before: u8, flit: usize, arrival: u64) -> (u64, u64) {
+        let speedup = u64::from(net.speedup);
+        // with VC allocation as a stage of its own a head takes its VC in the step before
+        let own_stage = u64::from(flit == 0 && net.vc_realloc);
+        let step = (arrival.max(self.place(flit)) * speedup + own_stage).max(self.next_step);
+        let grant = step / speedup;
+        self.next_step = step + 1;
+        let earliest = grant + net.after_grant;
+        let depart = match self.paced {
+            true => self.depart_paced(net, before, (grant, earliest), speedup),
+            false => {
+                let depart = earliest.max(self.next_free);
+                self.next_free = depart + 1;
+                depart
+            }
+        };
+        (grant, depart + self.latency(net))
+    }
+
+    /// As `Block::depart_paced`.
+    fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let mut ready = rates.ready((before, 1), (self.class, &self.pace), earliest);
+        let limited = net.input_speedup != InputSpeedup::Unlimited;
+        if limited {
+            if net.routing_delay > 0 {
+                self.opens = grant + 1 + net.routing_delay;
+            }
+            ready = ready.max((self.opens + net.after_grant + self.pace.rate().cycles_per_flit() - 1, 0));
+        }
+        let (depart, next_free) = self.pace.take(self.next_free, ready);
+        self.next_free = next_free;
+        self.next_step = self.next_step.max((grant + self.pace.full_for(next_free, earliest)) * speedup);
+        if limited {
+            self.opens = self.opens.max(depart + 1 - net.after_grant);
+        }
+        depart
+    }
+
+    /// When there is a place for this flit at the far end.
+    fn place(&self, flit: usize) -> u64 {
+        self.places[flit % self.places.len()]
+    }
+
+    /// This flit has left its place in cycle `at`.
+    fn free_place(&mut self, net: &Net, flit: usize, at: u64) {
+        let place = flit % self.places.len();
+        self.places[place] = at + net.links[usize::from(self.class)].credit_latency;
+    }
+
+    fn latency(&self, net: &Net) -> u64 {
+        net.links[usize::from(self.class)].latency
+    }
 }

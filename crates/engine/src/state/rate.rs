@@ -37,10 +37,10 @@ impl Rate {
         if cycles > flits.saturating_mul(MAX_PERIOD) {
             let what =
                 format!("{exact}: slower than 1 flit in {MAX_PERIOD} cycles, the slowest link that can be simulated");
-            let times = cycles.div_ceil(flits.saturating_mul(MAX_PERIOD));
+            let times = cycles as f64 / flits as f64 / MAX_PERIOD as f64;
             let help = format!(
-                "write 1/{MAX_PERIOD}flits/cycle or more, a flit of at most 1/{times} of the size, or a cycle that is at least \
-                 {times} times as long"
+                "write 1/{MAX_PERIOD}flits/cycle or more, which is {times:.3} times as fast; slower links need a smaller flit or a \
+                 longer cycle"
             );
             return Err(Refusal::new(path, what, help));
         }

@@ -10,8 +10,7 @@
 //! in seven samples has, in the eighth, a load that is too low on average, since another channel may be busier still.
 //! The estimate is half way between the two, and its interval reaches beyond both.
 
-use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers, reads_queues};
-use crate::api::routing::Classes;
+use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
 use crate::state::Packet;
 use crate::state::rate::Rate;
@@ -98,7 +97,7 @@ struct Followed {
 
 impl Walker<'_> {
     /// What a sample of the paths implies.
-    pub(super) fn sample(mut self, vc_classes: Classes) -> Implied {
+    pub(super) fn sample(mut self, unknown: Implied) -> Implied {
         let senders = self.senders();
         let lists = self.can_list(&senders);
         let share = STEPS / (SAMPLES * senders.len()) as u64;
@@ -113,8 +112,8 @@ impl Walker<'_> {
                 let drawn = if lists { Vec::new() } else { self.draw_flows(from, pairs) };
                 let offset = sample.shift + (place * sample.step % senders.len()) as f64 / senders.len() as f64;
                 for (flow, rate) in pick(if lists { &listed } else { &drawn }, pairs, offset.fract()) {
-                    let mean = self.follow(from, flow, rate, (paths, sample.start), &mut followed);
-                    sample.means.add(rate, mean);
+                    let mean = self.follow(flow, rate, (paths, sample.start), &mut followed);
+                    sample.means.add(self.packets(rate, flow.length), mean);
                 }
                 self.swap(sample);
             }
@@ -138,10 +137,7 @@ impl Walker<'_> {
                 mean_hops_error: hops_error,
                 channel_load_bound: interval,
             }),
-            vc_classes,
-            vcs_of_class: Vec::new(),
-            reads_queues: reads_queues(self.net),
-            hints: Vec::new(),
+            ..unknown
         }
     }
 
@@ -155,7 +151,7 @@ impl Walker<'_> {
             let flows = if lists { self.flows(from) } else { self.draw_flows(from, PROBES) };
             let before = self.steps;
             for (flow, rate) in pick(&flows, PROBES, 0.5) {
-                self.follow(from, flow, rate, (PROBES, 0.0), &mut followed);
+                self.follow(flow, rate, (PROBES, 0.0), &mut followed);
             }
             walked += self.steps - before;
         }
@@ -221,40 +217,42 @@ impl Walker<'_> {
             let job = &spec.traffic.jobs[j];
             let target = job.phases[0].pattern.destination(net.ranks[source as usize], &mut self.rng);
             let Some(target) = target.map(|target| job.terminals[target as usize]) else { continue };
-            let (router, port) = spec.graph.terminal_at(target);
-            self.load[(spec.graph.port_base(router) + u32::from(port)) as usize] += rate;
-            let by_terminal = net.needs.sees_terminals;
-            let packet =
-                if by_terminal { self.packet(source, target) } else { between_routers(net.coords[router as usize]) };
-            flows.push(Flow { packet, rate });
+            let router = spec.graph.terminal_at(target).0;
+            let replied = self.exchange(j, (source, net.ranks[target as usize]), rate);
+            let packet = |from: u32, to: u32, router: u32| match net.needs.sees_terminals {
+                true => self.packet(from, to),
+                false => between_routers(net.coords[router as usize]),
+            };
+            let length = self.length(job.packet_flits);
+            flows.push(Flow { from, packet: packet(source, target, router), length, rate });
+            flows.extend(job.workload.model().reply_flits().map(|flits| Flow {
+                from: router,
+                packet: packet(target, source, from),
+                length: self.length(flits),
+                rate: replied,
+            }));
         }
         flows
     }
 
-    /// Follows at most so many of the paths of a flow; returns their mean hops and mean cycles on links.
-    fn follow(
-        &mut self,
-        from: u32,
-        flow: &Flow,
-        rate: f64,
-        (paths, start): (usize, f64),
-        followed: &mut Followed,
-    ) -> (f64, f64) {
+    /// Follows at most so many of the paths of a flow; returns their mean hops and mean cycles ([`Means::wire`]).
+    fn follow(&mut self, flow: &Flow, rate: f64, (paths, start): (usize, f64), followed: &mut Followed) -> (f64, f64) {
         let mut mean = (0.0, 0.0);
         followed.pairs += 1;
         if self.cuts.is_some() {
-            mean = self.cross_cuts(from, flow.packet, rate);
+            mean = self.cross_cuts(flow, rate);
             (followed.starts, followed.paths) = (followed.starts + 1, followed.paths + 1);
         } else {
             // intermediates begin elsewhere on their list for each pair
             let begin = (start + followed.pairs as f64 * 0.618_033_988_749_895).fract();
-            let (picked, all) = self.pick_starts(from, flow.packet, paths, begin);
-            let each = rate / picked.len() as f64;
+            let (picked, all) = self.pick_starts(flow.from, flow.packet, paths, begin);
+            let (each, packets) = (rate / picked.len() as f64, self.packets(rate, flow.length));
             followed.starts += all as u64;
             followed.paths += picked.len() as u64;
             for packet in picked {
-                let (hops, wire) = self.walk(vec![Part { at: from, packet, rate: each, links: NO_LINKS }]);
-                mean = (mean.0 + hops / rate, mean.1 + wire / rate);
+                let part = Part { at: flow.from, packet, length: flow.length, rate: each, links: NO_LINKS };
+                let (hops, wire) = self.walk(vec![part]);
+                mean = (mean.0 + hops / packets, mean.1 + wire / packets);
             }
         }
         mean

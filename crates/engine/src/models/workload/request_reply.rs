@@ -67,6 +67,10 @@ impl WorkloadModel for RequestReply {
         vec![packet_flits, self.packet.0]
     }
 
+    fn reply_flits(&self) -> Option<u32> {
+        Some(self.packet.0)
+    }
+
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
         site.check_length("workload.request_reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {

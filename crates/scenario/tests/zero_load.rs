@@ -1,0 +1,222 @@
+//! The latency of a lone packet and the load that fills a channel, as `check` and `explain routing` say them, in runs.
+
+use serde_json::Value;
+use weft_engine::spec::Execution;
+use weft_scenario::{Point, expand};
+
+fn point(text: &str) -> Point {
+    expand("a.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}")).remove(0)
+}
+
+fn run(point: &Point) -> Value {
+    point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key}: {}", value[key]))
+}
+
+fn explained(point: &Point, from: u32, to: u32) -> f64 {
+    let paths = point.explain_routing(from, to).unwrap_or_else(|error| panic!("{error}"));
+    number(&paths["paths"][0], "zero_load_latency")
+}
+
+#[test]
+fn a_worm_that_waits_for_each_credit_takes_its_round_trips() {
+    // the head takes 2 routers of 1 cycle, 3 links of 20 and 1 cycle of ejection, 63 in all; each of the 63 flits behind it
+    // waits for the credit of the one before: 1 cycle in the router, 20 on the link, and 20 + 1 back
+    let worm = point(
+        "topology: {mesh: {widths: [2], terminals_per_router: 1}}\n\
+         links: {default: {latency: 20cycles, vcs: 1, buffer: 1flit}}\nrouter: {flow_control: wormhole}\n\
+         routing: dimension_order\ntraffic: {pattern: neighbor, packet: 64flits, load: 0.0005}\n\
+         measure: {warmup: 0cycles, window: 3000000cycles}\n",
+    );
+    let latency = 63.0 + 63.0 * 42.0;
+    let implied = worm.imply().expect("a network");
+    assert_eq!((number(&implied, "zero_load_latency_cycles"), explained(&worm, 0, 1)), (latency, latency));
+    // a packet now and then waits for the one before at its source
+    assert!(number(&run(&worm), "packet_latency_mean_cycles") >= latency);
+}
+
+#[test]
+fn a_worm_of_four_buffers_waits_three_times() {
+    // 32 / 12 = 8 / 3 hops; the head takes (8/3 + 1) + 2 * 8/3 + 2 * 2 + 1 cycles. A buffer of 4 flits sends 4 in the 6
+    // cycles of a round trip, 1 + 2 + 2 + 1: 15 cycles for the other flits, and 3 times 2 more
+    let worms = point(
+        "topology: {mesh: {widths: [4, 4], terminals_per_router: 1}}\n\
+         links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}\nrouter: {flow_control: wormhole}\n\
+         routing: dimension_order\ntraffic: {pattern: uniform, packet: 16flits, load: 0.2}\n\
+         measure: {warmup: 2000cycles, window: 8000cycles}\n",
+    );
+    let head = 8.0 / 3.0 + 1.0 + 16.0 / 3.0 + 4.0 + 1.0;
+    let implied = number(&worms.imply().expect("a network"), "zero_load_latency_cycles");
+    assert!((implied - (head + 15.0 + 6.0)).abs() < 1e-9, "{implied}");
+}
+
+/// Numbers that look random, from a counter (SplitMix64).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+/// Topology, routing, two classes of links, and terminals.
+const NETWORKS: &[(&str, &str, [&str; 2], u64)] = &[
+    ("{mesh: {widths: [4, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 12),
+    ("{torus: {widths: [5, 3], terminals_per_router: 1}}", "dimension_order", ["dim0", "dim1"], 15),
+    ("{hyperx: {widths: [3, 3], terminals_per_router: 2}}", "dimension_order", ["dim0", "dim1"], 18),
+    ("{fat_tree: {k: 4}}", "{up_down: {ascent: d_mod_k}}", ["level1", "level2"], 16),
+    (
+        "{dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}",
+        "dragonfly_minimal",
+        ["local", "global"],
+        72,
+    ),
+];
+
+/// A scenario in which two terminals send one packet to each other, and these two. The packets cross no channel in common.
+fn lone(draws: &mut Draws) -> (String, u32, u32) {
+    let (topology, routing, classes, terminals) = draws.pick(NETWORKS);
+    let from = draws.below(terminals);
+    let to = (from + 1 + draws.below(terminals - 1)) % terminals;
+    let worm = draws.below(4) > 0;
+    let packet = 1 + draws.below(40);
+    let paced = draws.below(2) > 0;
+    let speedup = 1 + draws.below(3);
+    let link = |draws: &mut Draws, most: &[&str]| {
+        let least = if worm { 1 } else { packet };
+        let bandwidth = if paced { format!(", bandwidth: {}flits/cycle", draws.pick(most)) } else { String::new() };
+        format!(
+            "{{latency: {}cycles, credit_latency: {}cycles, vcs: 4, buffer: {}flits{bandwidth}}}",
+            1 + draws.below(20),
+            draws.below(20),
+            least + draws.below(12)
+        )
+    };
+    let slow = ["1", "0.5", "2/3", "1/4"];
+    let any: &[&str] = if speedup > 1 { &["1", "0.5", "2/3", "3/2", "2"] } else { &slow };
+    let [terminal, a, b] = [link(draws, &slow), link(draws, any), link(draws, any)];
+    let delay = 1 + draws.below(4);
+    let output =
+        if draws.below(3) == 0 { format!(", output_buffer: {}flits", 1 + draws.below(5)) } else { String::new() };
+    let router = format!(
+        "{{delay: {delay}cycles, routing_delay: {}cycles, credit_delay: {}cycles, ejection_delay: {}cycles, speedup: {speedup}, \
+         vc_realloc: {}, input_speedup: {}, flow_control: {}{output}}}",
+        draws.below(delay + 1),
+        draws.below(4),
+        draws.below(3),
+        draws.below(2),
+        draws.pick(&["unlimited", "vcs"]),
+        if worm { "wormhole" } else { "virtual_cut_through" },
+    );
+    let [first, second] = classes;
+    let text = format!(
+        "topology: {topology}\nrouting: {routing}\nrouter: {router}\n\
+         links: {{default: {a}, terminal: {terminal}, {first}: {a}, {second}: {b}}}\n\
+         traffic: {{jobs: [{{name: a, terminals: {{list: [{from}, {to}]}}, pattern: uniform}}], \
+         packet: {packet}flits, load: 0.05, batch: {{per_terminal: 1}}}}\n\
+         measure: {{stop: {{complete: {{max_window: 1000000cycles}}}}}}\n"
+    );
+    (text, from as u32, to as u32)
+}
+
+#[test]
+fn a_lone_packet_takes_what_is_said_of_it_on_any_network() {
+    let mut draws = Draws(34);
+    let (mut waited, mut refused) = (0, 0);
+    for _ in 0..300 {
+        let (text, from, to) = lone(&mut draws);
+        let point = match expand("a.yaml", &text, &[]) {
+            Ok(mut points) => points.remove(0),
+            // such as slow links behind a switch of one step
+            Err(_) => {
+                refused += 1;
+                continue;
+            }
+        };
+        let summary = run(&point);
+        assert_eq!(summary["packets"], 2, "{text}");
+        let measured = number(&summary, "packet_latency_mean_cycles");
+        let implied = number(&point.imply().unwrap_or_else(|error| panic!("{error}")), "zero_load_latency_cycles");
+        let both = (explained(&point, from, to) + explained(&point, to, from)) / 2.0;
+        assert_eq!((implied, both), (measured, measured), "{text}");
+        let spec = point.spec().expect("sound");
+        let path = point.explain_routing(from, to).expect("a path");
+        let hops = path["distance"].as_u64().expect("a distance");
+        let longest = spec.links.iter().map(|link| link.latency).max().expect("links");
+        waited += u32::from(measured > ((hops + 2) * longest + (hops + 1) * spec.router.delay + 2 + 40) as f64);
+    }
+    assert!(refused < 100, "{refused} of 300 are refused");
+    assert!(waited > 30, "{waited} packets took longer than any in large buffers over links of rate 1");
+}
+
+#[test]
+fn replies_count_in_the_bound_of_requests() {
+    let mesh = |traffic: &str| {
+        let point = point(&format!(
+            "topology: {{mesh: {{widths: [8, 8], terminals_per_router: 1}}}}\nrouting: dimension_order\n\
+             links: {{default: {{latency: 1cycle, vcs: 4, buffer: 8flits}}}}\ntraffic: {traffic}\n\
+             measure: {{warmup: 3000cycles, window: 6000cycles}}\n"
+        ));
+        let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
+        (point, implied)
+    };
+    // uniform traffic without itself: 32 terminals send 32 / 63 of their flits over the 8 links in the middle
+    let (_, alone) = mesh("{pattern: uniform, load: 0.2}");
+    let bound = number(&alone, "channel_load_bound");
+    assert!((bound - 63.0 / 128.0).abs() < 1e-9, "{bound}");
+    // each request of 1 flit brings about a reply of 4 flits on the way back, and the middle is crossed both ways alike
+    let replies = "{pattern: uniform, workload: {request_reply: {packet: 4flits}}, packet: 1flit, load: LOAD}";
+    let at = |load: &str| mesh(&replies.replace("LOAD", load));
+    let (_, implied) = at("0.2");
+    assert!((number(&implied, "channel_load_bound") - bound / 5.0).abs() < 1e-9, "{}", implied["channel_load_bound"]);
+    let latency = number(&implied, "zero_load_latency_cycles") - number(&alone, "zero_load_latency_cycles");
+    // the mean over as many requests as replies, which have 3 flits more
+    assert!((latency - 1.5).abs() < 1e-9, "{latency}");
+    assert_eq!(
+        (run(&at("0.08").0)["saturated"].clone(), run(&at("0.105").0)["saturated"].clone()),
+        (false.into(), true.into())
+    );
+    let hint = implied["hints"].as_array().expect("hints").iter().find(|hint| hint["code"] == "requests_share_vcs");
+    assert!(hint.is_some_and(|hint| hint["what"].as_str().is_some_and(|what| what.contains("can't deadlock here"))));
+}
+
+#[test]
+fn replies_to_one_server_fill_the_channel_of_the_server() {
+    // seven terminals ask terminal 0 for replies of 3 flits at the same load: its channel carries 7 * 3 flits per request flit
+    let point = point(
+        "topology: {single_router: {terminals: 8}}\nrouting: shortest_path\nlinks: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}\n\
+         traffic: {pattern: {hot_spot: {targets: [0]}}, loads: [{terminals: [0, 0], load: 0}], load: 0.01, packet: 1flit,\n  \
+         reply: {packet: 3flits}}\n",
+    );
+    let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
+    assert!((number(&implied, "channel_load_bound") - 1.0 / 21.0).abs() < 1e-9, "{}", implied["channel_load_bound"]);
+}
+
+#[test]
+fn a_bound_names_the_paths_to_which_it_belongs() {
+    let of = |routing: &str| {
+        let point = point(&format!(
+            "topology: {{mesh: {{widths: [8, 8], terminals_per_router: 1}}}}\nrouting: {routing}\n\
+             traffic: {{pattern: transpose, load: 0.1}}\n"
+        ));
+        let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
+        (implied["channel_load_bound_of"].as_str().expect("a word").to_owned(), number(&implied, "channel_load_bound"))
+    };
+    // the 7 packets of the last row turn in its last column
+    let (fixed, bound) = of("dimension_order");
+    assert_eq!((fixed.as_str(), (bound - 1.0 / 7.0).abs() < 1e-9), ("fixed_paths", true), "{bound}");
+    // half of the terminals, 32, cross the middle in each dimension, 16 each way over 8 links
+    let (best, bound) = of("minimal_adaptive");
+    assert_eq!((best.as_str(), (bound - 0.5).abs() < 1e-9), ("best_choice", true), "{bound}");
+}
