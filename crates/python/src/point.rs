@@ -58,6 +58,12 @@ impl Point {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
+    /// Whether it runs, and loses no packet to what fails in it: its routing computes new paths of what is left of the network,
+    /// which joins all terminals.
+    fn loses_nothing(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| self.inner.loses_nothing()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
     /// What would make its results mislead although it can run: a list of `path`, `what` and `help`.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

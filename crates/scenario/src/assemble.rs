@@ -3,6 +3,7 @@
 use crate::bill_config::BillConfig;
 use crate::config::{FlowControl, Router, Scenario};
 use crate::diagnostic::suggestion;
+use crate::fault_model::FaultModel;
 use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
@@ -88,6 +89,10 @@ impl Scenario {
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
         self.check_packet(&spec)?;
         spec.check_warmup()?;
+        if let Some(model) = &self.fault_model {
+            let drawn = model.draw_shares(&spec.faults, &spec, &clock)?;
+            spec.faults.extend(drawn);
+        }
         if let Some(random) = self.fault_model.as_ref().and_then(|model| model.random.as_ref()) {
             let drawn = random.draw(&spec, &clock)?;
             spec.faults.extend(drawn);
@@ -112,7 +117,12 @@ impl Scenario {
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
         let is_batch = self.traffic.batch.is_some() || (!jobs.is_empty() && jobs.iter().all(|job| job.batch.is_some()));
         let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
-        self.faults.is_empty() && !random && !changes && !is_batch
+        !self.fails_at_set_times() && !random && !changes && !is_batch
+    }
+
+    /// Whether something fails that is named, or a share of the network.
+    pub(crate) fn fails_at_set_times(&self) -> bool {
+        !self.faults.is_empty() || self.fault_model.as_ref().is_some_and(FaultModel::has_shares)
     }
 
     fn cycle_fs(&self) -> Result<u128, Refusal> {

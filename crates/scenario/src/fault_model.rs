@@ -2,6 +2,7 @@
 
 use crate::assemble::Clock;
 use crate::events;
+use crate::fault_share::FaultShare;
 use crate::warnings::long;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,12 @@ pub struct FaultModel {
     /// Links or routers that fail at random, beside those that `faults` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<RandomFaults>,
+    /// A share of the links that fails, such as `{share: 1%, class: level2, seed: 7}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<FaultShare>,
+    /// A share of the routers that fails, such as `{share: 5%}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routers: Option<FaultShare>,
     /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all routers;
     /// heads at a broken link wait for them [time].
     #[serde(default = "ten_microseconds")]
@@ -29,7 +36,13 @@ pub struct FaultModel {
 
 impl Default for FaultModel {
     fn default() -> Self {
-        Self { random: None, rebuild_delay: ten_microseconds(), patience: one_microsecond() }
+        Self {
+            random: None,
+            links: None,
+            routers: None,
+            rebuild_delay: ten_microseconds(),
+            patience: one_microsecond(),
+        }
     }
 }
 
@@ -102,7 +115,7 @@ impl RandomFaults {
     /// The faults until the window ends. What `faults` names fails only as it is written there.
     pub(crate) fn draw(&self, spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let [up, down] = self.means(clock)?;
-        let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).collect();
+        let parts: Vec<Part> = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).collect();
         let end = events::window_end(spec);
         let from = self.begin(clock, end, spec)?;
         let expected = parts.len() as f64 * (end - from) as f64 / (up as f64 + down as f64);
@@ -188,7 +201,7 @@ impl RandomFaults {
     /// How many parts may fail, and for how many cycles of the run.
     fn exposed(&self, spec: &Spec, clock: &Clock) -> Result<(usize, Cycles), Refusal> {
         let end = events::window_end(spec);
-        let count = self.parts(spec).into_iter().filter(|&part| !is_named(spec, part)).count();
+        let count = self.parts(spec).into_iter().filter(|&part| !is_named(&spec.faults, part)).count();
         Ok((count, end - self.begin(clock, end, spec)?))
     }
 
@@ -228,10 +241,10 @@ impl RandomFaults {
     }
 }
 
-/// Whether `faults` names the part, or something that it touches.
-fn is_named(spec: &Spec, part: Part) -> bool {
+/// Whether some of the faults are of the part, or of something that it touches.
+pub(crate) fn is_named(faults: &[Fault], part: Part) -> bool {
     let of_router = |part: Part| matches!(part, Part::Router(_));
-    spec.faults.iter().any(|fault| match of_router(fault.what) || of_router(part) {
+    faults.iter().any(|fault| match of_router(fault.what) || of_router(part) {
         true => fault.what.routers().iter().any(|router| part.routers().contains(router)),
         false => fault.what.overlaps(part),
     })

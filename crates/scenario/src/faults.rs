@@ -89,13 +89,14 @@ impl Scenario {
         Err(Refusal::new(path, what, "add `off: {static: ..., per_bit: ...}`, or leave faults out"))
     }
 
-    /// A random fault has no place of its own in the file.
+    /// A fault that is drawn has no place of its own in the file.
     pub(crate) fn place_of(&self, refusal: Refusal) -> Refusal {
         let number =
             refusal.path.strip_prefix("faults.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         if number.is_none_or(|k| k < self.faults.len()) && !(self.faults.is_empty() && refusal.path == "faults") {
             return refusal;
         }
-        Refusal::new("fault_model.random", refusal.what, refusal.help)
+        let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
+        Refusal::new(if random { "fault_model.random" } else { "fault_model" }, refusal.what, refusal.help)
     }
 }

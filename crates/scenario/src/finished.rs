@@ -61,7 +61,7 @@ impl Finished {
         summary.extend(loads(spec, outcome));
         summary.extend(times(point, spec, outcome));
         summary.extend(packets(outcome));
-        summary.extend(queues(spec, outcome, !point.scenario.faults.is_empty())?);
+        summary.extend(queues(spec, outcome, point.scenario.fails_at_set_times())?);
         summary.extend(path_bound(spec, outcome)?);
         summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));

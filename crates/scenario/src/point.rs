@@ -56,6 +56,13 @@ impl Point {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
+    /// Whether it runs, and loses no packet to what fails in it.
+    pub fn loses_nothing(&self) -> Result<bool, Diagnostic> {
+        let spec = self.spec()?;
+        let told = weft_engine::check(&spec).and_then(|()| weft_engine::loses_nothing(&spec));
+        told.map_err(|refusal| self.explain(&refusal))
+    }
+
     /// The resolved scenario as the text of a file that gives this point again.
     pub fn resolved_yaml(&self) -> String {
         yaml::write(&self.resolved)
@@ -75,6 +82,9 @@ impl Point {
         let hints = hints::of(&spec, &implied);
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
+        let named = &spec.faults[..self.scenario.faults.len()];
+        let shares = self.scenario.fault_model.as_ref().map(|model| model.listed_shares(named, &spec)).transpose();
+        let shares = shares.map_err(|refusal| self.explain(&refusal))?.unwrap_or_default();
         Ok(json!({
             "hash": self.hash,
             "terminals": spec.graph.terminals(),
@@ -99,6 +109,7 @@ impl Point {
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
+            "fault_shares": shares,
             "hints": hints,
         }))
     }

@@ -78,10 +78,12 @@ pub(crate) fn told(Refusal { path, what, help }: Refusal) -> Warning {
 /// Random faults of which none falls into the run. Another seed helps only where some are expected.
 fn no_random_fault(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let Some(random) = scenario.fault_model.as_ref().and_then(|model| model.random.as_ref()) else { return Ok(None) };
-    if spec.faults.len() > scenario.faults.len() {
+    let clock = Clock { cycle_fs: spec.cycle_fs };
+    let named = &spec.faults[..scenario.faults.len()];
+    let of_shares = scenario.fault_model.as_ref().map(|model| model.draw_shares(named, spec, &clock)).transpose()?;
+    if spec.faults.len() > named.len() + of_shares.map_or(0, |faults| faults.len()) {
         return Ok(None);
     }
-    let clock = Clock { cycle_fs: spec.cycle_fs };
     let end = long(events::window_end(spec), spec);
     let (parts, expected) = random.expected(spec, &clock)?;
     let what = format!(

@@ -292,3 +292,72 @@ fn every_pair_keeps_a_way_for_ever() {
     let text = refused("{link: [1, 4], at: 10us, until: 30us}", "{link: [1, 2], at: 10us}");
     assert!(text.contains("no other router keeps links to both routers 1 and 2 for ever"), "{text}");
 }
+
+/// A tree of 4 pods: 16 links in each class, routers 0 to 7 below, 8 to 15 in the middle, 16 to 19 on top.
+fn shares(faults: &str) -> Result<(Vec<Fault>, serde_json::Value), String> {
+    let text = format!(
+        "topology: {{fat_tree: {{k: 4}}}}\nrouting: {{up_down: {{ascent: adaptive}}}}\n\
+         traffic: {{pattern: uniform, load: 0.1}}\n{faults}\n"
+    );
+    let points = expand("faults.yaml", &text, &[]).map_err(|error| error.text)?;
+    let listed = points[0].imply().map_err(|error| error.text)?["fault_shares"].clone();
+    Ok((points[0].scenario.spec().expect("good").faults, listed))
+}
+
+#[test]
+fn a_share_of_the_links_fails_the_same_for_one_seed() {
+    let of = |share: &str, seed: u64| {
+        let (faults, listed) =
+            shares(&format!("fault_model: {{links: {{share: {share}, class: level2, seed: {seed}}}}}")).expect("good");
+        let ends: Vec<Vec<u32>> = faults.iter().map(|fault| fault.what.routers()).collect();
+        assert!(faults.iter().all(|fault| matches!(fault.what, Part::LinkOfClass(_, 2)) && fault.at == 1));
+        // `weft check` lists them
+        let names: Vec<String> = ends.iter().map(|ends| format!("{}-{}", ends[0], ends[1])).collect();
+        assert_eq!((&listed[0]["failing"], &listed[0]["candidates"]), (&names.into(), &16.into()));
+        ends
+    };
+    // 25 % of 16 links are 4, 19 % are 3.04
+    let four = of("25%", 7);
+    assert_eq!((four.len(), of("19%", 7).len()), (4, 3));
+    assert_eq!(four, of("25%", 7));
+    assert_ne!(four, of("25%", 8));
+    assert!(of("19%", 7).iter().all(|link| four.contains(link)), "a larger share fails what a smaller one does");
+    assert!(four.iter().all(|ends| (8..16).contains(&ends[0]) && (16..20).contains(&ends[1])), "{four:?}");
+    // without a seed of its own it is that of the scenario
+    let (own, _) = shares("seed: 7\nfault_model: {links: {share: 25%, class: level2}}").expect("good");
+    assert_eq!(own.iter().map(|fault| fault.what.routers()).collect::<Vec<_>>(), four);
+}
+
+#[test]
+fn named_faults_and_failed_routers_are_not_drawn_again() {
+    let (faults, listed) = shares(
+        "fault_model: {routers: {share: 10%}, links: {share: 100%, class: level1}}\n\
+         faults: [{link: [0, 8], at: 0cycles}]",
+    )
+    .expect("good");
+    // 10 % of the 18 routers that the named link does not touch are 1.8
+    assert_eq!((&listed[0]["of"], &listed[0]["candidates"]), (&"routers".into(), &18.into()));
+    let failed: Vec<u32> = listed[0]["failing"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|name| name.as_str().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(failed.len(), 2);
+    let links: Vec<&Fault> = faults.iter().filter(|fault| matches!(fault.what, Part::LinkOfClass(..))).collect();
+    assert!(links.iter().all(|link| !link.what.routers().iter().any(|router| failed.contains(router))));
+    assert!(links.iter().all(|link| link.what.routers() != [0, 8]));
+}
+
+#[test]
+fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
+    let refused = |faults: &str| shares(&format!("fault_model: {{links: {{{faults}}}}}")).expect_err("bad");
+    let none = refused("share: 1%, class: level2");
+    assert!(none.contains("1% of 16 is 0.16: none fails") && none.contains("write 3.13% or more"), "{none}");
+    assert_eq!(shares("fault_model: {links: {share: 3.13%, class: level2}}").expect("the remedy").0.len(), 1);
+    assert!(refused("share: 0%").contains("write more than 0%, and 100% at most"));
+    assert!(refused("share: 0.01").contains("is a bare number and a share needs a unit"));
+    assert!(refused("share: 50%, class: level3").contains("level1, level2"));
+    let routers = shares("fault_model: {routers: {share: 50%, class: level1}}").expect_err("bad");
+    assert!(routers.contains("a router fails with all of its links"), "{routers}");
+}

@@ -362,3 +362,44 @@ fn no_choice_mixes_words_and_models() {
     }
     check(&schema());
 }
+
+#[test]
+fn a_link_speed_sets_what_is_left_out_of_cycle_and_flit() {
+    let of = |sets: &[(&str, &str)]| {
+        let resolved = point(SMALL, sets).resolved;
+        (resolved["cycle"].as_str().unwrap().to_owned(), resolved["flit"].as_str().unwrap().to_owned())
+    };
+    let speed = ("link_speed", "400Gb/s");
+    // 400 bits in a nanosecond; 512 bits in 512 / 400 ns; 800 bits in 2 ns
+    assert_eq!(of(&[speed]), ("1ns".into(), "400b".into()));
+    assert_eq!(of(&[speed, ("flit", "64B")]), ("1.28ns".into(), "512b".into()));
+    assert_eq!(of(&[speed, ("cycle", "2ns")]), ("2ns".into(), "800b".into()));
+    assert_eq!(of(&[speed, ("cycle", "2ns"), ("flit", "800b")]), ("2ns".into(), "800b".into()));
+    // the resolved scenario holds all three, and is the same point
+    let resolved = point(SMALL, &[speed, ("flit", "64B")]);
+    assert_eq!(point(&resolved.resolved_yaml(), &[]).hash, resolved.hash);
+    let swept: Vec<_> = points(SMALL, &[("sweep.link_speed", "[100Gb/s, 800Gb/s]")]);
+    let flits: Vec<_> = swept.iter().map(|point| point.resolved["flit"].as_str().unwrap()).collect();
+    assert_eq!(flits, ["100b", "800b"]);
+}
+
+#[test]
+fn a_link_speed_that_does_not_fit_is_refused_with_a_remedy_that_works() {
+    let refused = |sets: &[(&str, &str)]| {
+        let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+        expand("test.yaml", SMALL, &sets).unwrap_err().text
+    };
+    let both = refused(&[("link_speed", "400Gb/s"), ("cycle", "1ns"), ("flit", "64B")]);
+    assert!(both.contains("a link that carries a flit of 512b in a cycle of 1ns is not one of 400Gb/s"), "{both}");
+    // 0.1 bit in a nanosecond; a second has 10^15 fs, so 10^8 b/s carry 1 bit in 10^7 fs
+    let slow = refused(&[("link_speed", "100Mb/s")]);
+    assert!(slow.contains("100Mb/s carries 0.1 bits in a cycle of 1ns") && slow.contains("a multiple of 1b"), "{slow}");
+    assert_eq!(point(SMALL, &[("link_speed", "100Mb/s"), ("flit", "1b")]).resolved["cycle"], "10ns");
+    // 3 * 10^9 b/s: 3 bits take 10^6 fs, other numbers of bits no whole number
+    let odd = refused(&[("link_speed", "3Gb/s"), ("flit", "64b")]);
+    assert!(odd.contains("write a `flit` of a multiple of 3b"), "{odd}");
+    assert_eq!(point(SMALL, &[("link_speed", "3Gb/s"), ("flit", "66b")]).resolved["cycle"], "22ns");
+    assert!(refused(&[("link_speed", "1flit/cycle")]).contains("write bits per second, such as 400Gb/s"));
+    assert!(refused(&[("link_speed", "0b/s")]).contains("link_speed"));
+    assert!(refused(&[("link_speed", "400")]).contains("bare number"));
+}

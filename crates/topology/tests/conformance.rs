@@ -83,7 +83,7 @@ fn slim_fly(q: u32, terminals_per_router: u32) -> TopologyConfig {
 }
 
 fn fat_tree(k: u32) -> TopologyConfig {
-    TopologyConfig::FatTree(FatTree { k, trunk_width: SINGLE })
+    TopologyConfig::FatTree(FatTree::of_pods(k, SINGLE))
 }
 
 /// Distance-independent counts: routers, terminals, ports of the largest router, links of each class.
@@ -531,19 +531,18 @@ fn check_tree(graph: &Graph, levels: &Levels, tree: &Tree) {
     let top = levels.count - 1;
     let leaves = levels.size(0);
     assert!(levels.of_router.is_sorted());
-    assert_eq!((graph.terminals(), graph.terminals_per_router()), (leaves * tree.radix, Some(tree.radix)));
+    assert_eq!((tree.down.len() as u32, tree.up.len() as u32), (levels.count, top));
+    assert!(graph.terminals() <= leaves * tree.down[0]);
     let digits = |router: u32| tree.digits[router as usize];
     for router in 0..graph.routers() {
         let level = levels.of_router[router as usize];
-        let down = if level == top { tree.top } else { tree.radix };
-        let up = if level == top { 0 } else { tree.radix };
+        let down = tree.down[level as usize];
+        let up = tree.up.get(level as usize).copied().unwrap_or(0);
         assert_eq!(graph.ports(router).len() as u32, down + up);
         assert!(digits(router)[top as usize..].iter().all(|&digit| digit == 0));
         // Symmetry is checked above, so that the ports down follow from those up.
         for u in 0..up {
-            let Peer::Router { router: parent, port } = peer(graph, router, tree.radix + u) else {
-                panic!("no parent")
-            };
+            let Peer::Router { router: parent, port } = peer(graph, router, down + u) else { panic!("no parent") };
             let mut expected = digits(router);
             expected[level as usize] = u as u8;
             assert_eq!((levels.of_router[parent as usize], digits(parent)), (level + 1, expected));

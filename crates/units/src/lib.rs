@@ -12,6 +12,7 @@ mod link_classes;
 mod quantity;
 mod registry;
 mod remark;
+mod share;
 mod words;
 
 pub use bandwidth::Bandwidth;
@@ -21,6 +22,7 @@ pub use length::light_time;
 pub use link_classes::LinkClasses;
 pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};
 pub use remark::Remark;
+pub use share::Share;
 
 /// The greatest common divisor; of 0 and a number it is that number.
 pub fn gcd(a: u128, b: u128) -> u128 {

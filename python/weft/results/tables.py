@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import batch_table, notes, of_jobs, si_units, soundness
+from weft.results import batch_table, notes, of_jobs, si_units, soundness, ways_around
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -122,7 +122,7 @@ def faults(results: ResultSet) -> list[str]:
     """Lines of a table with a row per point in which something fails; none if nothing does.
 
     Latencies and delivered shares before, during and after the faults, and the longest times to recover; below it why
-    a number is missing.
+    a number is missing, and which routing would lose no packet.
     """
     rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
     if not rows:
@@ -139,7 +139,7 @@ def faults(results: ResultSet) -> list[str]:
         "not dropped; recovery, return: longest time from a first failure, while it is broken, and from the last "
         f"repair, until packets are as before [cycles]{_meaning(signs)}"
     )
-    return [told, *columns(head, lines, left=len(varied)), *notes.faults(results)]
+    return [told, *columns(head, lines, left=len(varied)), *notes.faults(results), *ways_around.lines(results)]
 
 
 def _of_faults(summary: Mapping[str, Any], sign: str) -> list[str]:

@@ -52,17 +52,6 @@ pub fn is_above(at: u64, dest: u64) -> bool {
     ((at ^ dest) & DIGITS) >> (8 * (at >> LEVEL)) == 0
 }
 
-/// The digits of a position (or of any number), one per byte.
-pub fn digits(mut number: u32, k: u32) -> u64 {
-    let (mut packed, mut shift) = (0, 0);
-    while number > 0 {
-        packed |= u64::from(number % k) << shift;
-        number /= k;
-        shift += 8;
-    }
-    packed
-}
-
 /// The lines of a grid: routers that differ in one dimension at most.
 pub struct Lines<'a> {
     coords: &'a [u64],

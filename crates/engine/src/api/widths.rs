@@ -46,10 +46,10 @@ pub fn link_between(a: u64, b: u64) -> (usize, u64) {
     ((lower >> LEVEL) as usize, upper)
 }
 
-/// The view of a tree that has links up.
-pub fn tree_of(graph: &Graph) -> Option<(&Levels, &Tree)> {
+/// The levels of a tree of equal routers that have links up, and how many each has below the top.
+pub fn tree_of(graph: &Graph) -> Option<(&Levels, u32)> {
     let levels = graph.structure().levels.as_ref().filter(|levels| levels.count > 1)?;
-    levels.tree.as_ref().map(|tree| (levels, tree))
+    levels.tree.as_ref().and_then(Tree::radix).map(|radix| (levels, radix))
 }
 
 /// The packet has chosen link up `up` of a router of `level`. Its `target` keeps that in byte `level`, and its `phase` how

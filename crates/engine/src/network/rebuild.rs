@@ -87,6 +87,32 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
     Ok(())
 }
 
+/// Whether no packet is lost to what fails: the routing computes new paths after each fault, and in every state what is left of
+/// the network joins all routers with terminals. The spec can run.
+pub fn loses_nothing(spec: &Spec) -> Result<bool, Refusal> {
+    let routing = spec.routing.build(&spec.graph)?;
+    if pairs::repair(spec, &*routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
+        return Ok(false);
+    }
+    Ok(changes(spec).into_iter().all(|cycle| joins_terminals(&left(spec, cycle))))
+}
+
+/// Whether paths join all routers that have terminals.
+fn joins_terminals(graph: &Graph) -> bool {
+    let mut reached = vec![false; graph.routers() as usize];
+    let (first, _) = graph.terminal_at(0);
+    let mut ahead = vec![first];
+    reached[first as usize] = true;
+    while let Some(router) = ahead.pop() {
+        for far in graph.neighbours(router) {
+            if !std::mem::replace(&mut reached[far as usize], true) {
+                ahead.push(far);
+            }
+        }
+    }
+    (0..graph.terminals()).all(|terminal| reached[graph.terminal_at(terminal).0 as usize])
+}
+
 /// What is not proven: a remark on a run that can begin.
 pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
     if spec.faults.is_empty() {

@@ -89,18 +89,35 @@ pub struct Levels {
     pub tree: Option<Tree>,
 }
 
-/// Levels that make a fat tree of equal routers: `radix` links up from each router below the top, and as many down, but
-/// for `top` links down from each router of the top. The leaves are the first routers; each has `radix` terminals.
+/// Levels that make a fat tree whose routers of a level are equal: `down` links down and `up` links up from each of them.
+/// The leaves are the first routers; each has `down[0]` terminals at most.
 ///
-/// The ports of a router are its links down, then its links up. Port `radix` + u of a router of level l leads to the
+/// The ports of a router are its links down, then its links up. Port `down[l]` + u of a router of level l leads to the
 /// router of level l + 1 whose digit l is u and whose other digits are the same; there it arrives at the port that is
-/// digit l of the lower router. So a router of level l is above all leaves that share its digits from l on.
+/// digit l of the lower router. So a router of level l is above all leaves that share its digits from l on. The number
+/// of a leaf has its digits: digit l counts the links down of level l + 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    pub radix: u32,
-    pub top: u32,
+    /// Links down of a router, by level; of a leaf its ports for terminals.
+    pub down: Vec<u32>,
+    /// Links up of a router, by level, without the top.
+    pub up: Vec<u32>,
     /// The digits of each router, the lowest first; those from the number of levels - 1 on are 0.
     pub digits: Vec<[u8; 8]>,
+}
+
+impl Tree {
+    /// Links up of each router below the top, if each has as many links down.
+    pub fn radix(&self) -> Option<u32> {
+        let radix = self.down[0];
+        let below_top = &self.down[..self.up.len()];
+        self.up.iter().chain(below_top).all(|&links| links == radix).then_some(radix)
+    }
+
+    /// Links down of a router of the top.
+    pub fn top(&self) -> u32 {
+        self.down[self.up.len()]
+    }
 }
 
 impl Structure {
@@ -143,7 +160,9 @@ impl Structure {
             Self { crossed: Some(crossed), .. } => crossed.widths[0],
             Self { groups: Some(groups), .. } => groups.run().unwrap_or(1),
             Self { grid: Some(grid), .. } => grid.dimensions.first().map_or(1, |dimension| dimension.width),
-            Self { levels: Some(Levels { count, tree: Some(tree), .. }), .. } if *count > 1 => tree.radix,
+            Self { levels: Some(Levels { count, tree: Some(tree), of_router }), .. } if *count > 1 => {
+                tree.radix().filter(|radix| of_router.len().is_multiple_of(*radix as usize)).unwrap_or(1)
+            }
             _ => 1,
         }
     }

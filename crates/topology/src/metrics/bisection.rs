@@ -5,7 +5,7 @@
 //! and at random, and improves each by moving routers one at a time (C. M. Fiduccia, R. M. Mattheyses, "A Linear-Time
 //! Heuristic for Improving Network Partitions", DAC'82).
 
-use crate::{Graph, Grid, Line, Structure, Tree};
+use crate::{Graph, Grid, Line, Structure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -60,7 +60,7 @@ impl Graph {
         let Structure { grid, levels, .. } = self.structure();
         let known = grid.as_ref().and_then(|grid| self.cut_of_grid(grid)).or_else(|| {
             let tree = levels.as_ref()?.tree.as_ref()?;
-            Some((self.cut_of_tree(tree) * u64::from(self.only_trunk_width()?), TREE))
+            Some((self.cut_of_tree(tree.radix()?)? * u64::from(self.only_trunk_width()?), TREE))
         });
         match known {
             Some((links, method)) => Bisection { links, exact: true, method },
@@ -81,9 +81,11 @@ impl Graph {
 
     /// Any two halves can exchange one flow per terminal, each over links of its own, so no cut has fewer links. A cut
     /// along subtrees reaches this number.
-    fn cut_of_tree(&self, tree: &Tree) -> u64 {
-        let leaves = self.terminals() / tree.radix;
-        u64::from(tree.radix) * u64::from(leaves / 2)
+    ///
+    /// `radix`: links up of each router, and down. `None` if a leaf has a port without a terminal.
+    fn cut_of_tree(&self, radix: u32) -> Option<u64> {
+        let leaves = self.terminals() / self.terminals_per_router().filter(|each| *each == radix)?;
+        Some(u64::from(radix) * u64::from(leaves / 2))
     }
 
     /// Links that leave the first half of the routers in lexicographic order, the widest dimension fastest.

@@ -34,7 +34,11 @@ impl Graph {
                 (1..=3).rev().find(|&distance| pairs[distance] > 0).unwrap_or(0) as u32
             }
             // Two routers of one level whose digits all differ: up to the top and down to level 0, in either order.
-            Structure { levels: Some(Levels { count, tree: Some(_), .. }), .. } => 2 * (count - 1),
+            Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. }
+                if tree.down[1..].iter().all(|&n| n > 1) =>
+            {
+                2 * (count - 1)
+            }
             _ => self.distances().diameter(),
         }
     }
@@ -53,11 +57,13 @@ impl Graph {
                 let links: u64 = (1..=3).map(|distance| distance as u64 * pairs[distance]).sum();
                 links as f64 / pairs.iter().sum::<u64>() as f64
             }
-            Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. } if tree.top == tree.radix => {
-                self.tree_mean(tree.radix.into(), *count)
+            Structure { levels: Some(Levels { count, tree: Some(tree), .. }), .. }
+                if tree.radix() == Some(tree.top()) =>
+            {
+                self.tree_mean(tree.top().into(), *count)
             }
             Structure { levels: Some(Levels { count: 3, tree: Some(tree), .. }), .. } if is_of_pods(tree) => {
-                fat_tree_mean(tree.top.into())
+                fat_tree_mean(tree.top().into())
             }
             _ => self.distances().mean(),
         }
@@ -114,7 +120,7 @@ impl Graph {
         pairs
     }
 
-    pub(crate) fn neighbours(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn neighbours(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
         self.ports(router).iter().filter_map(|port| match port.peer {
             Peer::Router { router, .. } => Some(router),
             Peer::Unused | Peer::Terminal(_) => None,
@@ -151,7 +157,7 @@ fn are_within_three(groups: &Groups) -> bool {
 
 /// Whether a tree of three levels consists of pods, so that every top router has a link to each pod.
 fn is_of_pods(tree: &Tree) -> bool {
-    tree.top == 2 * tree.radix
+    tree.radix().is_some_and(|radix| tree.top() == 2 * radix)
 }
 
 /// Mean over ordered pairs of different routers of a fat tree of k pods: pairs of each kind of router by distance.

@@ -1,85 +1,314 @@
-//! Fat tree of pods: three levels of equal routers of k ports; pods of edge and aggregation routers under shared cores.
+//! Fat tree as it is bought: levels of equal routers, each level oversubscribed as wanted, for any number of terminals.
 //!
 //! # Source
-//! M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08.
+//! M. Al-Fares, A. Loukissas, A. Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM'08: three
+//! levels without oversubscription. The general form: S. Ohring, M. Ibel, S. K. Das, M. J. Kumar, "On
+//! Generalized Fat Trees", IPPS'95.
 //!
 //! # Parameters
-//! `k` \[ports\], `trunk_width` \[links, by link class\].
+//! `k` \[ports\]: the tree of pods of the paper, which is `radix: k` with three levels and no oversubscription. Or `radix`
+//! \[ports\], `levels`, `oversubscription` \[links down per link up, by level\], `terminals`.
+//! `trunk_width` \[links, by link class\], with `k` only.
 //!
 //! # Guarantees
-//! First the k * k/2 edge routers, pod by pod, then as many aggregation routers, then (k/2)^2 cores, index * k/2 + own:
-//! ports are those of [`Tree`]; the digits of a router are index and pod, those of a core index and own. Terminal
-//! id = edge router * k/2 + port. k pods of k/2 edge and k/2 aggregation routers, (k/2)^2 cores; k^3/4 terminals, all
-//! on edge routers; k^3/4 links in each class, "level1" (edge to aggregation) and "level2" (aggregation to core).
-//! Every core has one link to every pod. Edge routers are 2 links apart in a pod, over k/2 paths, else 4, over (k/2)^2.
+//! A router below the top has at least radix / (1 + oversubscription) links up, so that a level is oversubscribed by no
+//! more than wanted. Ports that the ratio leaves over are not used. Routers of the top have links down only.
+//! With `terminals` there are no more subtrees than these need. All subtrees have the same routers, and the terminals of
+//! two leaves differ by one at most. Where the routers of the top have ports to spare, there are fewer of them: each link to
+//! them is then a trunk, so that a level has as many links as before.
+//! Routers are numbered level by level, the leaves first; ports and digits are those of [`Tree`]. Terminals are numbered
+//! from leaf to leaf.
+//! With `k`: k pods of k/2 leaves and k/2 routers above them, (k/2)^2 tops, and k^3/4 terminals.
+//! There are k^3/4 links in each class, "level1" (to the leaves) and "level2" (to the top). Classes are named after the upper end.
 //!
 //! # Not modelled
-//! Tapered trees, other numbers of levels (see `k_ary_n_tree`), unequal pods.
+//! Subtrees of unequal numbers of routers; tops that are joined to some leaves by more links than to others.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring pod by pod, diameter and mean distance against search. The tests of
-//! this file: four pods as in the paper. `topology/tests/structure.rs`: bisection against all cuts. No rows of a peer.
+//! this file: four pods as in the paper, and the ports that an oversubscription leaves. `topology/tests/structure.rs`:
+//! bisection against all cuts. No rows of a peer.
 
 use super::TopologyModel;
 use crate::graph::check_size;
 use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree, TrunkWidth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use weft_units::Refusal;
 
-/// Fat tree of k pods of routers with k ports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Most levels: a routing packs the level and the digits into eight bytes.
+const MAX_LEVELS: u32 = 8;
+/// Levels of the tree of pods.
+const OF_PODS: u32 = 3;
+
+/// Fat tree of levels of equal routers: `k` for the tree of pods, or `radix` with levels, oversubscription, terminals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
     /// k: ports of every router without trunks, an even number from 2 to 128; the tree has k pods and k^3/4 terminals.
-    pub k: u32,
-    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<u32>,
+    /// In place of k: ports of every router, 2 to 128.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radix: Option<u32>,
+    /// Levels of routers, 2 to 8, with `radix`; default: 3. Two are leaves and spines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
+    /// Links down per link up of the routers of each level, the leaves first, with `radix`; 1 where the list ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oversubscription: Vec<f64>,
+    /// Terminals, with `radix`; default: as many as there are ports for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminals: Option<u32>,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class; with `k`.
     #[serde(default)]
     pub trunk_width: TrunkWidth,
 }
 
+/// Links down and up of a router of each level, and the width of the trunks to the top.
+#[derive(Debug, Clone, PartialEq)]
+struct Plan {
+    down: Vec<u32>,
+    up: Vec<u32>,
+    trunk: u32,
+    terminals: u32,
+}
+
 impl TopologyModel for FatTree {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
-        let k = self.k;
+        let plan = self.plan(path)?;
+        let levels = plan.down.len();
+        let sizes: Vec<u32> = (0..levels).map(|level| plan.size(level)).collect();
+        let mut builder = GraphBuilder::new("fat_tree", (1..levels).map(|level| format!("level{level}")));
+        for level in 0..levels {
+            for position in 0..sizes[level] {
+                builder.router(plan.ports(level, position));
+            }
+        }
+        builder.trunks(&self.trunks(&plan));
+        let digits = (0..levels).flat_map(|level| (0..sizes[level]).map(move |position| (level, position)));
+        let digits = digits.map(|(level, position)| plan.digits(level, position)).collect();
+        let tree = Some(Tree { down: plan.down.clone(), up: plan.up.clone(), digits });
+        builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&sizes) }), path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let bought = |radix, levels, oversubscription: &[f64], terminals| Self {
+            radix: Some(radix),
+            levels: Some(levels),
+            oversubscription: oversubscription.to_vec(),
+            terminals,
+            ..Self::default()
+        };
+        let pods = (1..=8).map(|half| Self::of_pods(2 * half, TrunkWidth::Same(1)));
+        let others = [
+            Self::of_pods(4, TrunkWidth::Same(2)),
+            bought(6, 2, &[2.0], None),
+            bought(8, 2, &[3.0], Some(22)),
+            bought(6, 3, &[2.0], Some(29)),
+            bought(4, 4, &[], Some(16)),
+        ];
+        pods.chain(others).collect()
+    }
+}
+
+impl FatTree {
+    /// The tree of k pods of the paper.
+    pub fn of_pods(k: u32, trunk_width: TrunkWidth) -> Self {
+        Self { k: Some(k), trunk_width, ..Self::default() }
+    }
+
+    fn plan(&self, path: &str) -> Result<Plan, Refusal> {
+        match (self.k, self.radix) {
+            (Some(k), None) => self.of_k(k, path),
+            (None, Some(radix)) => self.bought(radix, path),
+            (Some(_), Some(_)) => {
+                let what = "both `k` and `radix` say how many ports a router has";
+                Err(Refusal::new(path, what, "leave k out: radix: 16 alone is the tree of k: 16"))
+            }
+            (None, None) => {
+                let what = "nothing says how many ports a router has";
+                Err(Refusal::new(
+                    path,
+                    what,
+                    "write `k: 16`, or `radix: 64` with levels, oversubscription and terminals",
+                ))
+            }
+        }
+    }
+
+    /// The tree of k pods.
+    fn of_k(&self, k: u32, path: &str) -> Result<Plan, Refusal> {
+        let others = [
+            ("levels", self.levels.is_some()),
+            ("oversubscription", !self.oversubscription.is_empty()),
+            ("terminals", self.terminals.is_some()),
+        ];
+        if let Some((key, _)) = others.iter().find(|(_, is_there)| *is_there) {
+            let what = format!("`{key}` beside `k`, which is a tree of three levels without oversubscription");
+            return Err(Refusal::new(
+                format!("{path}.{key}"),
+                what,
+                format!("write `radix: {k}` in place of `k: {k}`"),
+            ));
+        }
         if k < 2 || k % 2 == 1 {
             let what = format!("{k} ports per router, half of them up and half down: not an even number, 2 or more");
             return Err(Refusal::new(format!("{path}.k"), what, format!("write {}", k.saturating_add(1).max(2))));
         }
         check_size(1, k.into(), &format!("{} links down + {} up", k / 2, k / 2), &format!("{path}.k"))?;
         let half = k / 2;
-        let (edges, cores) = (k * half, half * half);
-        let (aggregation, core) = (edges, 2 * edges);
-        let mut builder = GraphBuilder::new("fat_tree", ["level1", "level2"]);
-        for edge in 0..edges {
-            let (pod, own) = (edge / half, edge % half);
-            let down = (0..half).map(|t| Port { peer: Peer::Terminal(edge * half + t), class: 0 });
-            builder.router(down.chain((0..half).map(|a| link(aggregation + pod * half + a, own, 1))));
-        }
-        for router in 0..edges {
-            let (pod, own) = (router / half, router % half);
-            let down = (0..half).map(|e| link(pod * half + e, half + own, 1));
-            builder.router(down.chain((0..half).map(|u| link(core + own * half + u, pod, 2))));
-        }
-        for router in 0..cores {
-            let (index, u) = (router / half, router % half);
-            builder.router((0..k).map(|pod| link(aggregation + pod * half + index, half + u, 2)));
-        }
-        builder.trunks(&self.trunk_width);
-        let tree = Some(Tree { radix: half, top: k, digits: digits(half).collect() });
-        builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&[edges, edges, cores]) }), path)
+        let terminals = half * half * k;
+        Ok(Plan { down: vec![half, half, k], up: vec![half, half], trunk: 1, terminals })
     }
 
-    fn examples() -> Vec<Self> {
-        let new = |k, trunk_width| Self { k, trunk_width: TrunkWidth::Same(trunk_width) };
-        (1..=8).map(|half| new(2 * half, 1)).chain([new(4, 2)]).collect()
+    /// The smallest tree of routers with `radix` ports that holds the terminals.
+    fn bought(&self, radix: u32, path: &str) -> Result<Plan, Refusal> {
+        let levels = self.levels.unwrap_or(OF_PODS);
+        if !(2..=MAX_LEVELS).contains(&levels) {
+            let what = format!("{levels} levels, not 2 to {MAX_LEVELS}");
+            return Err(Refusal::new(format!("{path}.levels"), what, "write 2 for leaves and spines, or 3"));
+        }
+        if self.trunk_width != TrunkWidth::default() {
+            let what = "trunks would need more ports than `radix` says";
+            return Err(Refusal::new(
+                format!("{path}.trunk_width"),
+                what,
+                "leave it out, or write `k` in place of `radix`",
+            ));
+        }
+        if radix < 2 {
+            let what = format!("routers of {radix} ports, of which some lead down and some up");
+            return Err(Refusal::new(format!("{path}.radix"), what, "write the ports of a router, such as 64"));
+        }
+        check_size(1, radix.into(), "the radix", &format!("{path}.radix"))?;
+        let split = (0..levels as usize - 1).map(|level| self.split(level, radix, path));
+        let (mut down, mut up): (Vec<u32>, Vec<u32>) = split.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        if let Some(extra) = self.oversubscription.get(down.len()) {
+            let what = format!("{extra} for level {}, whose routers have no links up", down.len());
+            let at = format!("{path}.oversubscription.{}", down.len());
+            return Err(Refusal::new(at, what, format!("write {} numbers, or more levels", down.len())));
+        }
+        down.push(radix);
+        let most: u64 = down.iter().map(|&links| u64::from(links)).product();
+        let wanted = self.terminals.map_or(most, u64::from);
+        if wanted < 2 || wanted > most {
+            let ports = down.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
+            let what =
+                format!("{wanted} terminals: {levels} levels of routers with {radix} ports hold {ports} = {most}");
+            let help = format!("write 2 to {most}, another radix, or `levels: {}`", (levels + 1).min(MAX_LEVELS));
+            return Err(Refusal::new(format!("{path}.terminals"), what, help));
+        }
+        // from the top down: no more subtrees than the terminals need, all of one size
+        let mut rest = wanted;
+        for level in (1..levels as usize).rev() {
+            let below: u64 = down[..level].iter().map(|&links| u64::from(links)).product();
+            down[level] = rest.div_ceil(below) as u32;
+            rest = rest.div_ceil(u64::from(down[level]));
+        }
+        down[0] = rest as u32;
+        let last = levels as usize - 2;
+        let trunk =
+            (1..=up[last]).rev().find(|&n| up[last].is_multiple_of(n) && n * down[last + 1] <= radix).unwrap_or(1);
+        up[last] /= trunk;
+        let plan = Plan { down, up, trunk, terminals: u32::try_from(wanted).unwrap_or(u32::MAX) };
+        let routers: u64 = (0..levels as usize).map(|level| plan.count(level)).sum();
+        check_size(routers, radix.into(), "the radix", path)?;
+        Ok(plan)
+    }
+
+    /// Links down and up of a router of a level below the top.
+    fn split(&self, level: usize, radix: u32, path: &str) -> Result<(u32, u32), Refusal> {
+        let ratio = self.oversubscription.get(level).copied().unwrap_or(1.0);
+        let at = || format!("{path}.oversubscription.{level}");
+        if !(ratio.is_finite() && ratio > 0.0) {
+            let what = format!("{ratio} links down per link up");
+            return Err(Refusal::new(at(), what, "write 1 for none, 3 for three links down per link up"));
+        }
+        let up = (f64::from(radix) / (1.0 + ratio)).ceil() as u32;
+        let down = (f64::from(up) * ratio).floor().min(f64::from(radix - up.min(radix))) as u32;
+        if up == 0 || down == 0 {
+            let what = format!("{ratio} links down per link up leave {down} of {radix} ports down and {up} up");
+            return Err(Refusal::new(at(), what, format!("write 1 to {}", radix.saturating_sub(1).max(1))));
+        }
+        Ok((down, up))
+    }
+
+    /// The trunks of each class.
+    fn trunks(&self, plan: &Plan) -> TrunkWidth {
+        match plan.trunk {
+            1 => self.trunk_width.clone(),
+            width => TrunkWidth::ByClass(BTreeMap::from([(format!("level{}", plan.up.len()), width)])),
+        }
     }
 }
 
-/// The digits of each router: index and pod below the top; of a core the index of the routers under it, and its own.
-fn digits(half: u32) -> impl Iterator<Item = [u8; 8]> {
-    let two = |low: u32, high: u32| [low as u8, high as u8, 0, 0, 0, 0, 0, 0];
-    let in_pods = (0..2).flat_map(move |_| (0..2 * half * half).map(move |place| two(place % half, place / half)));
-    in_pods.chain((0..half * half).map(move |core| two(core / half, core % half)))
+impl Plan {
+    /// Routers of a level.
+    fn count(&self, level: usize) -> u64 {
+        let above = self.down[level + 1..].iter();
+        above.chain(&self.up[..level]).fold(1u64, |count, &links| count.saturating_mul(links.into()))
+    }
+
+    fn size(&self, level: usize) -> u32 {
+        self.count(level) as u32
+    }
+
+    /// The routers of the levels below a level.
+    fn first(&self, level: usize) -> u32 {
+        (0..level).map(|below| self.size(below)).sum()
+    }
+
+    /// The digits of the position of a router of a level, the one that counts least first, each with its base: those that
+    /// links up choose, the lowest last, and then those that links down choose.
+    fn places(&self, level: usize) -> impl DoubleEndedIterator<Item = (usize, u32)> {
+        let chosen_up = (0..level).rev().map(|place| (place, self.up[place]));
+        chosen_up.chain((level..self.up.len()).map(|place| (place, self.down[place + 1])))
+    }
+
+    fn digits(&self, level: usize, position: u32) -> [u8; 8] {
+        let (mut rest, mut digits) = (position, [0; 8]);
+        for (place, base) in self.places(level) {
+            (digits[place], rest) = ((rest % base) as u8, rest / base);
+        }
+        digits
+    }
+
+    /// The router of a level with these digits.
+    fn router(&self, level: usize, digits: [u8; 8]) -> u32 {
+        let position =
+            self.places(level).rev().fold(0, |position, (place, base)| position * base + u32::from(digits[place]));
+        self.first(level) + position
+    }
+
+    /// Links down, or terminals, then links up.
+    fn ports(&self, level: usize, position: u32) -> Vec<Port> {
+        let digits = self.digits(level, position);
+        let with = |place: usize, digit: u32| {
+            let mut other = digits;
+            other[place] = digit as u8;
+            other
+        };
+        let down = |port: u32| match level.checked_sub(1) {
+            None => self.terminal(position, port),
+            Some(below) => {
+                link(self.router(below, with(below, port)), self.down[below] + u32::from(digits[below]), level as u8)
+            }
+        };
+        let up = |port: u32| link(self.router(level + 1, with(level, port)), u32::from(digits[level]), level as u8 + 1);
+        let ups = self.up.get(level).copied().unwrap_or(0);
+        (0..self.down[level]).map(down).chain((0..ups).map(up)).collect()
+    }
+
+    /// Port `port` of a leaf: the leaves share the terminals evenly.
+    fn terminal(&self, leaf: u32, port: u32) -> Port {
+        let leaves = u64::from(self.size(0));
+        let first = |leaf: u32| (u64::from(self.terminals) * u64::from(leaf) / leaves) as u32;
+        let terminal = first(leaf) + port;
+        let peer = if terminal < first(leaf + 1) { Peer::Terminal(terminal) } else { Peer::Unused };
+        Port { peer, class: 0 }
+    }
 }
 
 fn link(router: u32, port: u32, class: u8) -> Port {
@@ -92,7 +321,7 @@ mod tests {
 
     #[test]
     fn four_pods_are_wired_as_in_the_paper() {
-        let graph = FatTree { k: 4, trunk_width: TrunkWidth::default() }.build("topology").unwrap();
+        let graph = FatTree::of_pods(4, TrunkWidth::default()).build("topology").unwrap();
         // 8 edge routers 0..8, 8 aggregation routers 8..16, 4 cores 16..20.
         let peers = |router| graph.ports(router).iter().map(|port| port.peer).collect::<Vec<_>>();
         let to = |router, port| Peer::Router { router, port };
@@ -104,11 +333,81 @@ mod tests {
 
     #[test]
     fn refuses_with_the_arithmetic() {
-        let refusal = |k| FatTree { k, trunk_width: TrunkWidth::default() }.build("topology").unwrap_err();
+        let refusal = |k| FatTree::of_pods(k, TrunkWidth::default()).build("topology").unwrap_err();
         assert_eq!((refusal(0).path, refusal(0).help), ("topology.k".into(), "write 2".into()));
         assert_eq!(refusal(5).help, "write 6");
         assert!(refusal(u32::MAX).what.contains("not an even number"));
         let wide = "65 links down + 65 up gives 130 ports per router; a router has at most 128";
         assert_eq!(refusal(130).what, wide);
+    }
+
+    fn bought(json: &str) -> Result<Graph, Refusal> {
+        serde_json::from_str::<FatTree>(json).unwrap().build("topology")
+    }
+
+    /// Routers of each level, terminals, links of each class.
+    fn counted(graph: &Graph) -> (Vec<u32>, u32, Vec<u32>) {
+        let levels = graph.structure().levels.as_ref().unwrap();
+        let sizes = (0..levels.count).map(|level| levels.size(level)).collect();
+        (sizes, graph.terminals(), graph.links_by_class().into_iter().skip(1).map(|(_, count)| count as u32).collect())
+    }
+
+    #[test]
+    fn a_radix_alone_is_the_tree_of_pods() {
+        let [pods, radix] = [r#"{"k": 6}"#, r#"{"radix": 6}"#].map(|json| bought(json).unwrap());
+        assert_eq!(counted(&pods), counted(&radix));
+        (0..pods.routers()).for_each(|router| assert_eq!(pods.ports(router), radix.ports(router)));
+    }
+
+    #[test]
+    fn leaves_and_spines_as_they_are_bought() {
+        // 64 ports, 3 to 1: 48 down, 16 up. 512 terminals take 11 leaves. 4 of 64 ports of a spine go to each leaf: 44 are
+        // used, so 16 links up are trunks of 4 to 4 spines.
+        let graph = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3], "terminals": 512}"#).unwrap();
+        assert_eq!(counted(&graph), (vec![11, 4], 512, vec![11 * 16]));
+        let of_leaf =
+            |leaf: u32| graph.ports(leaf).iter().filter(|port| matches!(port.peer, Peer::Terminal(_))).count();
+        // 512 = 11 * 46 + 6
+        let terminals: Vec<usize> = (0..11).map(of_leaf).collect();
+        assert_eq!((terminals.iter().sum::<usize>(), terminals.iter().filter(|each| **each == 47).count()), (512, 6));
+        assert!(terminals.iter().all(|each| [46, 47].contains(each)), "{terminals:?}");
+        // all 64 leaves: every port of a spine is used
+        let full = bought(r#"{"radix": 64, "levels": 2, "oversubscription": [3]}"#).unwrap();
+        assert_eq!(counted(&full), (vec![64, 16], 64 * 48, vec![64 * 16]));
+    }
+
+    #[test]
+    fn each_level_is_oversubscribed_by_no_more_than_wanted() {
+        // 2 to 1 of 64 ports: 64 / 3 = 21.3, so 22 up and 42 down, 1.91 to 1
+        let plan = |json: &str| serde_json::from_str::<FatTree>(json).unwrap().plan("topology").unwrap();
+        let tapered = plan(r#"{"radix": 64, "levels": 3, "oversubscription": [2, 1.5]}"#);
+        // 64 / 2.5 = 25.6, so 26 up, and 38 of the 39 links down that 1.5 allows have a port
+        assert_eq!((tapered.down, tapered.up), (vec![42, 38, 64], vec![22, 26]));
+        // 1,000 terminals of 16 ports: 2 pods hold 8 * 8 * 2 = 128 terminals, so 16 pods of 63 hold 1,000: 8 leaves each
+        let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
+        assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
+    }
+
+    #[test]
+    fn refuses_what_can_not_be_bought() {
+        let refusal = |json: &str| bought(json).unwrap_err();
+        let many = refusal(r#"{"radix": 8, "levels": 2, "terminals": 33}"#);
+        assert_eq!(
+            (many.path.as_str(), many.what.as_str()),
+            ("topology.terminals", "33 terminals: 2 levels of routers with 8 ports hold 4 x 8 = 32")
+        );
+        assert!(bought(r#"{"radix": 8, "levels": 3, "terminals": 33}"#).is_ok(), "the remedy of one more level");
+        assert_eq!(refusal(r#"{"k": 8, "terminals": 9}"#).help, "write `radix: 8` in place of `k: 8`");
+        assert!(bought(r#"{"radix": 8, "terminals": 9}"#).is_ok());
+        assert_eq!(refusal(r#"{"radix": 8, "oversubscription": [0]}"#).path, "topology.oversubscription.0");
+        assert_eq!(
+            refusal(r#"{"radix": 8, "levels": 2, "oversubscription": [1, 2]}"#).path,
+            "topology.oversubscription.1"
+        );
+        assert_eq!(refusal(r#"{}"#).path, "topology");
+        assert_eq!(refusal(r#"{"k": 8, "radix": 8}"#).path, "topology");
+        assert_eq!(refusal(r#"{"radix": 8, "trunk_width": 2}"#).path, "topology.trunk_width");
+        assert_eq!(refusal(r#"{"radix": 8, "levels": 1}"#).path, "topology.levels");
+        assert_eq!(refusal(r#"{"radix": 1}"#).path, "topology.radix");
     }
 }

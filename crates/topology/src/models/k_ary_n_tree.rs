@@ -16,7 +16,7 @@
 //! ancestor.
 //!
 //! # Not modelled
-//! Tapered trees, folded Clos networks with other radices per level, the unused upper half of top routers.
+//! Tapered trees and other radices per level (see `fat_tree`), the unused upper half of top routers.
 //!
 //! # Validation
 //! `topology/tests/conformance.rs`: counts, wiring level by level, diameter and mean distance against search, the
@@ -59,7 +59,7 @@ impl TopologyModel for KAryNTree {
         }
         let digits = (0..n * width).map(|router| digits(router % width, k)).collect();
         builder.trunks(&self.trunk_width);
-        let tree = Some(Tree { radix: k, top: k, digits });
+        let tree = Some(Tree { down: vec![k; n as usize], up: vec![k; n as usize - 1], digits });
         builder.build(Structure::of_levels(Levels { tree, ..Levels::in_rows(&vec![width; n as usize]) }), path)
     }
 

@@ -150,14 +150,14 @@ impl ElasticTree {
 
     /// The widths in cycle 0, and which levels may have another.
     fn first_widths(&self, site: &Site) -> Option<(Widths, Vec<bool>)> {
-        let (levels, tree) = tree_of(site.graph)?;
+        let (levels, radix) = tree_of(site.graph)?;
         let mut managed = vec![false; levels.count as usize - 1];
         for channel in site.channels() {
             let ends = [channel.from, channel.to.0].map(|router| levels.of_router[router as usize]);
             managed[ends[0].min(ends[1]) as usize] |= site.managed[usize::from(channel.class)];
         }
         let least = |level: usize| managed[level] && self.initial == Initial::SpanningTree;
-        let all = Widths::equal(managed.len(), tree.radix);
+        let all = Widths::equal(managed.len(), radix);
         let first = (0..managed.len()).filter(|&level| least(level)).fold(all, |widths, level| widths.with(level, 1));
         Some((first, managed))
     }
@@ -189,7 +189,7 @@ impl PolicyModel for ElasticTree {
         self.check_thresholds()?;
         let [epoch, wake] = self.cycles(site.cycle_fs)?;
         let coords = coordinates::in_tree(site.graph).expect("a tree");
-        let radix = tree_of(site.graph).expect("a tree").1.radix;
+        let radix = tree_of(site.graph).expect("a tree").1;
         Ok(Arc::new(Runtime { epoch, low: self.low, high: self.high, wake, radix, managed, first, coords }))
     }
 

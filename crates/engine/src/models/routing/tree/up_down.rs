@@ -7,14 +7,15 @@
 //! # Parameters
 //! ascent, how the link up is chosen. `random`: all are drawn when the packet is made (BookSim draws one at each hop,
 //! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
-//! `d_mod_k_high_first`: highest digit first. `adaptive`: at the head of the VC, the link with the least congestion, from
+//! `d_mod_k_high_first`: highest digit first. On a tree whose levels differ, digit s is that of the place of the terminal,
+//! modulo the links up. `adaptive`: at the head of the VC, the link with the least congestion, from
 //! a random one on. sensor: what is read as congestion (`adaptive` only).
 //! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
 //! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number. Where links
 //! have failed under such a policy, it chooses among those from which whole links lead to the destination.
 //! # Guarantees
 //! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
-//! destination terminal (`d_mod_k` both). One VC class: a packet that went down never goes up again, so every dependency
+//! destination terminal (`d_mod_k` both). On a tree whose levels differ they are the product of the links up. One VC class: a packet that went down never goes up again, so every dependency
 //! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
 //! acyclic.
 //!
@@ -24,7 +25,7 @@
 //! avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the policy has heard of
 //! the fault, and loses only packets that were past their choice, or for which no path is on.
 //! # Not modelled
-//! Tapered trees; links up that are chosen again while the packet waits; widths of a level that differ from router to router.
+//! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -32,7 +33,7 @@
 //! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
 //! `tests/data/golden/booksim.csv` (`random`).
 
-use crate::api::coordinates::{self, DIGITS, LEVEL, digits, is_above};
+use crate::api::coordinates::{self, DIGITS, LEVEL, is_above};
 use crate::api::links_up::{LinksUp, numbers_of};
 use crate::api::widths::{Widths, note_choice};
 use crate::models::routing::{
@@ -83,12 +84,11 @@ pub struct Runtime {
     at_head: bool,
     /// What the policy says of links up, if it switches them.
     told: Option<Told>,
-    /// Links up of a router, and down of a router below the top.
-    k: u32,
     /// Levels.
     n: u32,
-    /// Links down of a router of the top.
-    top: u32,
+    /// Links down of a router of each level, and links up.
+    down: [u32; 8],
+    up: [u32; 8],
     coords: Vec<u64>,
 }
 
@@ -116,7 +116,7 @@ impl Told {
 
 impl RoutingModel for UpDown {
     type Routing = Runtime;
-    const ROUTES: &'static str = "fat trees of equal routers";
+    const ROUTES: &'static str = "fat trees whose routers of a level are equal";
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Widths, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
@@ -124,10 +124,10 @@ impl RoutingModel for UpDown {
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
-        let (k, n, top) = links_of(graph).expect("a graph that fits");
+        let (n, down, up) = links_of(graph).expect("a graph that fits");
         let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
         let at_head = self.ascent == Ascent::Adaptive;
-        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, told: None, k, n, top, coords })
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, told: None, n, down, up, coords })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -153,10 +153,17 @@ impl RoutingModel for UpDown {
     }
 }
 
-/// Links up of a router, levels, and links down of a router of the top level, if the graph is a tree.
-fn links_of(graph: &Graph) -> Option<(u32, u32, u32)> {
+/// Levels, links down of a router of each level, and links up, if the graph is a tree.
+fn links_of(graph: &Graph) -> Option<(u32, [u32; 8], [u32; 8])> {
     let levels = graph.structure().levels.as_ref()?;
-    levels.tree.as_ref().map(|tree| (tree.radix, levels.count, tree.top))
+    let by_level = |links: &[u32]| std::array::from_fn(|level| links.get(level).copied().unwrap_or(0));
+    levels.tree.as_ref().map(|tree| (levels.count, by_level(&tree.down), by_level(&tree.up)))
+}
+
+/// The digits of a number, one per byte, each counted by an entry of `bases`, the lowest first.
+fn digits(number: u32, bases: &[u32]) -> u64 {
+    let mut rest = number;
+    (0..).zip(bases).map(|(i, base)| (u64::from(rest % base) << (8 * i), rest /= base).0).sum()
 }
 
 fn digit(packed: u64, i: u32) -> u8 {
@@ -173,10 +180,10 @@ fn meeting_level(a: u64, b: u64) -> u32 {
 }
 
 impl Runtime {
-    /// The hop over link up `up`.
+    /// The hop over link up `up` of a router at `at`.
     #[inline(always)]
-    fn up(&self, up: u32) -> Hop {
-        Hop { port: (self.k + up) as u8, class: 0 }
+    fn up(&self, at: u64, up: u32) -> Hop {
+        Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u8, class: 0 }
     }
 
     /// Whether the packet has still to choose a link up at this router.
@@ -188,7 +195,7 @@ impl Runtime {
     /// routers of the level.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
-        self.told.as_ref().map_or(self.k, |told| Widths(told.widths.load(Relaxed)).of(level as usize))
+        self.told.as_ref().map_or(self.up[level as usize], |told| Widths(told.widths.load(Relaxed)).of(level as usize))
     }
 
     /// As `at_head`, where some links have failed: by the same rule among those links up that lead on.
@@ -199,7 +206,7 @@ impl Runtime {
         let first = self.link((at >> LEVEL) as u32, width, packet, seed);
         let turned = (first..first + width).map(|i| links[(i % width) as usize]);
         match self.ascent {
-            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(up), 1, 0)).expect("a link up"),
+            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(at, up), 1, 0)).expect("a link up"),
             Ascent::Random | Ascent::DModK | Ascent::DModKHighFirst => links[first as usize],
         }
     }
@@ -243,32 +250,35 @@ impl Runtime {
     /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
     /// leaves over all ancestors would be k^(3n-3) packets; these are (n-1) k^(n+1) in a k-ary n-tree.
     ///
-    /// A turn at router R is from a link up to a link up, from up to down, or from down to down. For each router A above
-    /// the leaves with C children, each child c, and each step s of 0..C, one packet goes from below grandchild j = s mod k
-    /// of c over A to below grandchild j of c' = c + max(s, 1) mod C, which is never c. Every pair of different children
-    /// of A is there, so is every turn up-down at A. As C >= k, j runs over all grandchildren for each c and for each
-    /// c': so there is every turn from j up at c to A, and from A down at c' to j.
+    /// A turn at router R is from a link up to a link up, from up to down, or from down to down. Router A above the leaves
+    /// has C children, and each of these G. For each child c, and each step s from 0 to the greater of C - 1 and G, one
+    /// packet goes from below grandchild j = s mod G of c over A to below grandchild j of c' = c + 1 + s mod (C - 1),
+    /// modulo C, which is never c. Every pair of different children of A is there, and so is every turn up-down at A. For
+    /// each c, and for each c', j runs over all grandchildren: so there is every turn from j up at c to A, and from A down
+    /// at c' to j. Over a router with one child no packet turns round.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
             let level = (at >> LEVEL) as u32;
-            let children = if level == self.n - 1 { self.top } else { self.k };
+            let children = self.down[level as usize];
+            let below_child = if level > 1 { self.down[level as usize - 1] } else { 1 };
+            let steps = if children > 1 { below_child.max(children - 1) } else { 0 };
             let below = move |c: u32, j: u32| {
                 let leaf = with_digit((at & DIGITS) >> (8 * level) << (8 * level), level - 1, c);
                 if level > 1 { with_digit(leaf, level - 2, j) } else { leaf }
             };
-            (0..children * children).map(move |choice| {
-                let (c, step) = (choice / children, choice % children);
-                let dest = below((c + step.max(1)) % children, step % self.k);
-                let from = self.leaf(below(c, step % self.k));
+            (0..children * steps).map(move |choice| {
+                let (c, step) = (choice / steps, choice % steps);
+                let dest = below((c + 1 + step % (children - 1)) % children, step % below_child);
+                let from = self.leaf(below(c, step % below_child));
                 (from, Packet { dest, target: at & DIGITS, ..Packet::default() })
             })
         })
     }
 
-    /// The number of a leaf: its digits, base k, are those of its position.
+    /// The number of a leaf: its digits, each counted in the links down of the level above, are those of its position.
     fn leaf(&self, coords: u64) -> u32 {
-        (0..self.n - 1).rev().fold(0, |number, i| number * self.k + u32::from(digit(coords, i)))
+        (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
     }
 }
 
@@ -294,7 +304,7 @@ impl Routing for Runtime {
             return; // each router chooses
         }
         let stages = 0..self.n - 1;
-        packet.target = stages.map(|i| u64::from(self.link(i, self.k, packet, seed)) << (8 * i)).sum();
+        packet.target = stages.map(|i| u64::from(self.link(i, self.up[i as usize], packet, seed)) << (8 * i)).sum();
     }
 
     #[inline(always)]
@@ -305,7 +315,7 @@ impl Routing for Runtime {
                 if self.at_head {
                     return None;
                 }
-                self.k as u8 + digit(packet.target, level)
+                self.down[level as usize] as u8 + digit(packet.target, level)
             }
             None => packet.dst_port,
             Some(below) => digit(packet.dest, below),
@@ -321,15 +331,15 @@ impl Routing for Runtime {
         if width == 0 {
             let up = self.among_whole(at, here, packet, seed);
             self.keep(packet, level, up);
-            return self.up(up);
+            return self.up(at, up);
         }
         let mut up = self.link(level, width, packet, seed);
         if self.ascent == Ascent::Adaptive {
-            let cost = |&u: &u32| weigh(here, at, self.up(u), 1, 0);
+            let cost = |&u: &u32| weigh(here, at, self.up(at, u), 1, 0);
             up = (up..up + width).map(|u| u % width).min_by_key(cost).unwrap_or(up);
         }
         self.keep(packet, level, up);
-        self.up(up)
+        self.up(at, up)
     }
 
     /// Every link up that the ascent may choose.
@@ -346,7 +356,7 @@ impl Routing for Runtime {
             }
         }
         let choice = |up: u32| {
-            let (hop, mut after) = (self.up(up), *packet);
+            let (hop, mut after) = (self.up(at, up), *packet);
             self.keep(&mut after, level, up);
             let compared = self.ascent == Ascent::Adaptive;
             Step { hop, after, cost: compared.then_some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
@@ -364,15 +374,15 @@ impl Routing for Runtime {
 
     /// One packet per nearest common ancestor that it may draw.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
-        let k = self.k;
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
         self.inject(&mut fixed, 0);
         if !drawn {
             return Outcomes::only(fixed);
         }
-        let ancestors = k.pow(meeting_level(at, packet.dest));
-        Outcomes::new(ancestors as usize, move |a| Packet { target: digits(a as u32, k), ..packet })
+        let up = &self.up[..meeting_level(at, packet.dest) as usize];
+        let ancestors = up.iter().product::<u32>();
+        Outcomes::new(ancestors as usize, move |a| Packet { target: digits(a as u32, up), ..packet })
     }
 
     fn rule_without_queues(&self) -> &'static str {
@@ -396,7 +406,8 @@ impl Routing for Runtime {
     }
 
     fn assume_all_links(&mut self) -> bool {
-        self.hear(&Published::Number(Widths::equal(self.n as usize - 1, self.k).0));
+        let all = (0..self.n as usize - 1).fold(Widths(0), |widths, level| widths.with(level, self.up[level]));
+        self.hear(&Published::Number(all.0));
         self.told.is_some()
     }
 }
@@ -408,7 +419,7 @@ mod tests {
     use crate::network::spec::Execution;
     use crate::{Spec, imply};
     use std::collections::BTreeSet;
-    use weft_topology::{Peer, TopologyConfig, TrunkWidth};
+    use weft_topology::{Peer, TopologyConfig, TopologyModel, TrunkWidth};
     use weft_topology::{fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
 
     fn spec(k: u32, n: u32) -> Spec {
@@ -439,8 +450,15 @@ mod tests {
         }
         for k in [2, 4, 6, 8] {
             check_turns(
-                &TopologyConfig::FatTree(FatTree { k, trunk_width: TrunkWidth::default() }).build("topology").unwrap(),
+                &TopologyConfig::FatTree(FatTree::of_pods(k, TrunkWidth::default())).build("topology").unwrap(),
             );
+        }
+    }
+
+    #[test]
+    fn a_few_packets_take_every_turn_of_trees_as_they_are_bought() {
+        for example in FatTree::examples() {
+            check_turns(&TopologyConfig::FatTree(example).build("topology").unwrap().without_trunks());
         }
     }
 
@@ -523,7 +541,10 @@ mod tests {
         let graph = hyperx.build("topology").unwrap();
         let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
         assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
-        assert_eq!(refusal.what, "up_down routes fat trees of equal routers, but the topology is hyperx");
+        assert_eq!(
+            refusal.what,
+            "up_down routes fat trees whose routers of a level are equal, but the topology is hyperx"
+        );
         let mut spec = spec(4, 3);
         for refused in [r#"{"tornado": {}}"#, r#"{"neighbor": {}}"#, r#"{"group_shift": {"shift": 1}}"#] {
             assert!(pattern(&mut spec, refused).is_err(), "{refused}");

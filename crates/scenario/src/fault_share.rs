@@ -1,0 +1,155 @@
+//! A share of the links, or of the routers, that fails: which ones is drawn once, from a seed of its own.
+
+use crate::assemble::Clock;
+use crate::diagnostic::suggestion;
+use crate::fault_model::{FaultModel, Parts, is_named};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use weft_engine::Spec;
+use weft_engine::spec::{Fault, Part};
+use weft_traffic::{below, stream};
+use weft_units::{Refusal, Share, Time};
+
+/// A share of the links or routers that fails. The same seed draws the same ones; a larger share fails these, and more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultShare {
+    /// Share of them [percent]; the nearest whole number of links or routers fails.
+    pub share: Share,
+    /// Only links of this class; default: links between routers of every class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Seed of the draw; default: that of the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// When they fail [time]; default: they are broken from the start.
+    #[serde(default = "from_the_start")]
+    pub at: Time,
+    /// When they work again [time]; never if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// What a share draws.
+struct Drawn {
+    failing: Vec<Part>,
+    candidates: usize,
+}
+
+/// Purpose of the random stream.
+const DRAW: u64 = 0x7368_6172;
+
+fn from_the_start() -> Time {
+    Time::Cycles(0)
+}
+
+impl FaultModel {
+    /// The shares that fail, each with its key: routers first, since links go down with them.
+    fn shares(&self) -> impl Iterator<Item = (Parts, &'static str, &FaultShare)> {
+        let routers = self.routers.iter().map(|share| (Parts::Routers, "routers", share));
+        routers.chain(self.links.iter().map(|share| (Parts::Links, "links", share)))
+    }
+
+    /// Whether a share of the links or routers fails.
+    pub(crate) fn has_shares(&self) -> bool {
+        self.shares().next().is_some()
+    }
+
+    /// The faults of the shares; `named`: those that `faults` names, which fail only as it is written there.
+    pub(crate) fn draw_shares(&self, named: &[Fault], spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
+        let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
+            let cycles = |time: Time, name: &str| clock.cycles(time, &format!("fault_model.{key}.{name}"));
+            let until = share.until.map(|until| cycles(until, "until")).transpose()?;
+            // cycle 1 is the first in which a link can carry anything
+            let at = cycles(share.at, "at")?.max(1);
+            Ok(drawn.failing.into_iter().map(move |what| Fault { what, at, until }))
+        });
+        Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())
+    }
+
+    /// For each share the parts that fail, by name, of how many: `weft check` lists them.
+    pub(crate) fn listed_shares(&self, named: &[Fault], spec: &Spec) -> Result<Vec<Value>, Refusal> {
+        let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
+            let names = |part: &Part| match part.routers()[..] {
+                [a, b] => spec.graph.link_name(a, b),
+                _ => part.routers().iter().map(|&router| spec.graph.router_name(router)).collect(),
+            };
+            json!({
+                "of": key,
+                "class": share.class,
+                "share": share.share.to_string(),
+                "candidates": drawn.candidates,
+                "failing": drawn.failing.iter().map(names).collect::<Vec<_>>(),
+            })
+        });
+        Ok(drawn.collect())
+    }
+
+    fn drawn(&self, named: &[Fault], spec: &Spec) -> Result<Vec<(&'static str, &FaultShare, Drawn)>, Refusal> {
+        let mut known = named.to_vec();
+        let mut all = Vec::new();
+        for (of, key, share) in self.shares() {
+            let drawn = share.draw(of, &known, spec, &format!("fault_model.{key}"))?;
+            known.extend(drawn.failing.iter().map(|&what| Fault { what, at: 1, until: None }));
+            all.push((key, share, drawn));
+        }
+        Ok(all)
+    }
+}
+
+impl FaultShare {
+    fn draw(&self, of: Parts, known: &[Fault], spec: &Spec, path: &str) -> Result<Drawn, Refusal> {
+        if !self.share.is_part() {
+            let what = format!("{} of them can't fail", self.share);
+            return Err(Refusal::new(format!("{path}.share"), what, "write more than 0%, and 100% at most"));
+        }
+        let mut parts = self.candidates(of, spec, path)?;
+        parts.retain(|&part| !is_named(known, part));
+        let candidates = parts.len();
+        let count = self.share.of(candidates).round() as usize;
+        if count == 0 {
+            let what = format!("{} of {candidates} is {:.2}: none fails", self.share, self.share.of(candidates));
+            let help = format!("write {} or more", Share::of_one(candidates));
+            return Err(Refusal::new(format!("{path}.share"), what, help));
+        }
+        let mut random = stream(self.seed.unwrap_or(spec.seed), 0, DRAW);
+        for place in 0..count {
+            let other = place + below(&mut random, (candidates - place) as u32) as usize;
+            parts.swap(place, other);
+        }
+        parts.truncate(count);
+        parts.sort_unstable_by_key(|part| part.routers());
+        Ok(Drawn { failing: parts, candidates })
+    }
+
+    /// All that may fail, each once; parallel links are one.
+    fn candidates(&self, of: Parts, spec: &Spec, path: &str) -> Result<Vec<Part>, Refusal> {
+        let class = self.class.as_ref().map(|name| {
+            let classes = spec.graph.class_names();
+            let found = classes.iter().position(|class| class == name && class != "terminal");
+            found.map(|class| class as u8).ok_or_else(|| {
+                let what = format!("the topology has no links of class `{name}` between routers");
+                let valid: Vec<&str> = classes.iter().skip(1).map(String::as_str).collect();
+                Refusal::new(format!("{path}.class"), what, suggestion(name, "its classes", &valid))
+            })
+        });
+        match (of, class.transpose()?) {
+            (Parts::Routers, None) => Ok((0..spec.graph.routers()).map(Part::Router).collect()),
+            (Parts::Routers, Some(_)) => {
+                let what = "a router fails with all of its links, whatever their class";
+                Err(Refusal::new(format!("{path}.class"), what, "leave class out, or write it in `fault_model.links`"))
+            }
+            (Parts::Links, class) => {
+                let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.class == class));
+                let mut ends: Vec<[u32; 2]> = links.map(|link| link.ends.map(|(router, _)| router)).collect();
+                ends.sort_unstable();
+                ends.dedup();
+                Ok(ends
+                    .into_iter()
+                    .map(|ends| class.map_or(Part::Link(ends), |c| Part::LinkOfClass(ends, c)))
+                    .collect())
+            }
+        }
+    }
+}
