@@ -1,8 +1,7 @@
-"""`weft cite`: Weft, and the papers behind the models of a scenario. Run as a program it writes `sources.json`."""
+"""`weft cite`: Weft, and the papers behind the models of a scenario."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import pytest
 
 ROOT = Path(__file__).parent.parent
-FILE = ROOT / "python" / "weft" / "cite" / "sources.json"
 
 SCENARIO = """\
 topology: {fat_tree: {k: 4}}
@@ -43,7 +41,7 @@ def in_headers() -> dict[str, dict[str, str]]:
 
 
 def test_the_kept_sources_are_those_of_the_headers() -> None:
-    assert bibliography.sources() == in_headers(), "run: python tests/test_cite.py"
+    assert bibliography.sources() == in_headers()
 
 
 def test_every_title_of_a_source_is_an_entry() -> None:
@@ -87,7 +85,3 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     # the commit is in the record of each run, apart from the results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
     assert _engine.COMMIT in told
-
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(in_headers(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

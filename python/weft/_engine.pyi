@@ -10,6 +10,7 @@ __all__ = [
     "CONTROL_PACKETS",
     "ENDINGS",
     "LINK_STATES",
+    "MODEL_SOURCES",
     "RECORDS",
     "RESULT_MODEL_VERSION",
     "STALL_CAUSES",
@@ -33,6 +34,8 @@ __all__ = [
 RESULT_MODEL_VERSION: Final[int]
 # The commit that Weft was built from, with "-changed" behind it where its sources differ from it; empty where unknown.
 COMMIT: Final[str]
+# The source of each model, by family and name, as JSON.
+MODEL_SOURCES: Final[str]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
 ALL_ON_POLICIES: Final[tuple[str, ...]]

@@ -112,6 +112,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
     // empty where Weft was not built in a checkout with git
     module.add("COMMIT", env!("WEFT_COMMIT"))?;
+    // what the headers of models say of their sources, by family and name, as JSON
+    module.add("MODEL_SOURCES", include_str!(concat!(env!("OUT_DIR"), "/sources.json")))?;
     words::add(module)?;
     module.add_class::<control::Control>()?;
     module.add_class::<design::Design>()?;

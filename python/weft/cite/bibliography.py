@@ -1,4 +1,4 @@
-"""BibTeX entries made of the `Source` of model headers, which `sources.json` holds; a test compares them.
+"""BibTeX entries made of the `Source` of model headers, which the engine holds as `MODEL_SOURCES`.
 
 A source names papers as ``Authors, "Title", Venue Year``. Each such paper is an entry of its own. A source without a
 title between quotes is the note of an entry for the model.
@@ -10,8 +10,9 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from weft import _engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +57,7 @@ class Entry:
 @cache
 def sources() -> dict[str, dict[str, str]]:
     """The `Source` of each model, by family and name."""
-    text = files("weft.cite").joinpath("sources.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = json.loads(text)
+    found: dict[str, dict[str, str]] = json.loads(_engine.MODEL_SOURCES)
     return found
 
 
@@ -82,7 +82,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
     """
     found: dict[str, Entry] = {}
     for family, name in used:
-        source = sources().get(family, {}).get(name, "")
+        source = sources()[family][name]
         model = f"{family.rpartition('.')[2]} {name}"
         for entry in _papers(source) or [_note(family, name, source)]:
             known = found.get(entry.key, entry)
