@@ -16,7 +16,7 @@ const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 
 /// Writes the cycle, the flit or both into the tree of a scenario that names a speed.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
-    let Some(Ok(Bandwidth::BitsPerSecond(speed))) = read(tree, PATH) else { return Ok(()) };
+    let Some(Ok(Bandwidth::BitsPerSecond(speed @ 1..))) = read(tree, PATH) else { return Ok(()) };
     let (cycle, flit) = (read::<Time>(tree, "cycle"), read::<Bits>(tree, "flit"));
     let made = match (cycle, flit) {
         (None, Some(Ok(flit))) => cycle_of(speed, flit).map(|cycle| vec![("cycle", cycle.to_string())]),
@@ -88,12 +88,12 @@ impl Scenario {
     /// Refuses a speed at which a link carries another number of bits in a cycle than a flit has.
     pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
         let Some(speed) = self.link_speed else { return Ok(()) };
-        let Bandwidth::BitsPerSecond(bits) = speed else {
-            let what = format!("{speed} says nothing of the length of a cycle");
+        let Bandwidth::BitsPerSecond(bits @ 1..) = speed else {
+            let what = format!("from {speed} no length of a cycle follows");
             return Err(Refusal::new(PATH, what, "write bits per second, such as 400Gb/s"));
         };
         let carried = bits.checked_mul(cycle_fs);
-        if bits > 0 && carried == Some(u128::from(self.flit.0) * FEMTOSECONDS_PER_SECOND) {
+        if carried == Some(u128::from(self.flit.0) * FEMTOSECONDS_PER_SECOND) {
             return Ok(());
         }
         let what =
