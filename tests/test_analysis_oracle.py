@@ -215,7 +215,7 @@ def test_scenarios_of_the_oracle() -> None:
     assert written["zip"]["power.policy"] == policies
     assert written["topology"] == answers[0].point.resolved["topology"]
     single = static.scenario(static.answers(weft.load(BUTTERFLY, set={"routing": "ugal_p"}).points[:1]))
-    assert single["routing"] == {"pal": {"threshold": "2flits", "sensor": "used_credits"}}
+    assert single["routing"] == {"pal": {"threshold": "2flits", "sensor": "history_window"}}
     assert "zip" not in single
     assert single["power"]["policy"] == policies[0]
 

@@ -182,11 +182,11 @@ const fn routing(name: &'static str, config: &'static str, booksim: &'static str
 }
 
 const fn pal(name: &'static str, policy: &'static str) -> Routing {
-    Routing { name, config: r#"{"pal": {}}"#, policy, booksim: None }
+    Routing { name, config: r#"{"pal": {"sensor": "used_credits"}}"#, policy, booksim: None }
 }
 
 const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
-const UGAL_P: Routing = routing("ugal_p", r#"{"ugal_p": {}}"#, "ugal");
+const UGAL_P: Routing = routing("ugal_p", r#"{"ugal_p": {"sensor": "used_credits"}}"#, "ugal");
 const PAL: Routing = pal("pal", ALWAYS_ON);
 /// All links on and counted, none ever switched.
 const TCEP_ALL_ON: Routing = pal("tcep_all_on", r#"{"tcep": {"initial": "all_on", "deactivate": false}}"#);
@@ -202,12 +202,16 @@ const FLEX_MINIMAL: Routing =
     Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, booksim: None };
 const FLEX_UGAL: Routing = Routing {
     name: "ugal",
-    config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}}}"#,
+    config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits"}}"#,
     policy: ALWAYS_ON,
     booksim: None,
 };
-const FLEX_LBR: Routing =
-    Routing { name: "lbr", config: r#"{"lbr": {"minimal": {"flex_minimal": {}}}}"#, policy: ALWAYS_ON, booksim: None };
+const FLEX_LBR: Routing = Routing {
+    name: "lbr",
+    config: r#"{"lbr": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits", "prefer_min_on_tie": false}}"#,
+    policy: ALWAYS_ON,
+    booksim: None,
+};
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {

@@ -174,7 +174,7 @@ fn what_routers_post_too_late_finds_no_detours() {
     let pattern = serde_json::from_str(ADVERSE).expect("a pattern");
     let accepted = |delay: u32| {
         let posted = format!(r#"{{"posted": {{"every": "10cycles", "delay": "{delay}cycles"}}}}"#);
-        let routing = format!(r#"{{"dragonfly_ugal": {{"queues": {posted}}}}}"#);
+        let routing = format!(r#"{{"dragonfly_ugal": {{"queues": {posted}, "sensor": "used_credits"}}}}"#);
         at(&mut ample(spec(DRAGONFLY, &routing), &pattern), 4.5 / 8.0).0
     };
     // minimal paths of a group share one link: 1 flit per cycle of 8 terminals

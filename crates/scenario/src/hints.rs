@@ -30,10 +30,39 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     if let Some(slow) = slowest.filter(|_| implied.reads_queues) {
         hints.extend(between.filter_map(|class| blind(spec, implied, (class, slow), round_trips[slow])));
     }
+    hints.extend(slowest.and_then(|slow| phantom(spec, implied, slow, round_trips[slow])));
     hints.extend(long_warmup(spec));
     hints.extend(shared_vcs(spec, implied));
     hints.extend(implied.hints.iter().cloned().map(told));
     hints
+}
+
+/// A routing that takes flits and credits under way for a queue, on links where their number exceeds its threshold.
+fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
+    let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
+    let of_job = |job: &weft_engine::spec::Job| {
+        job.phases.first().map_or(0.0, |phase| phase.load.iter().copied().fold(0.0, f64::max))
+    };
+    let load = spec.traffic.jobs.iter().map(of_job).fold(0.0, f64::max);
+    let carried = (load / bound).min(1.0) * spec.links[class].rate.per_cycle();
+    let under_way = carried * round_trip as f64;
+    (under_way > f64::from(threshold)).then(|| {
+        let (routing, name) = (spec.routing.name(), &spec.graph.class_names()[class]);
+        let what = format!(
+            "{routing} reads all used credits as a queue. At load {load} [flits/terminal/cycle] the fullest link carries {carried:.2} flits per cycle. In the \
+             round trip of a credit on `{name}` links, {round_trip} cycles, {under_way:.2} flits and credits are then under way, \
+             more than the threshold of {threshold} flits: packets leave minimal paths on which nothing waits"
+        );
+        let numbers = [
+            ("load_flits_per_cycle", load),
+            ("carried_flits_per_cycle", carried),
+            ("round_trip_cycles", round_trip as f64),
+            ("under_way_flits", under_way),
+            ("threshold_flits", f64::from(threshold)),
+        ];
+        let help = "write `sensor: history_window`, which leaves out the flits of the last round trip, unless the sensor is what you study";
+        Warning::coded("credits_under_way", format!("routing.{routing}.sensor"), numbers, what, help)
+    })
 }
 
 /// A warm-up that may last this many times as long as the window is a matter of patience.

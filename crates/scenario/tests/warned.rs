@@ -290,11 +290,14 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
         let shape = format!("routers_per_group: {}, terminals_per_router: {h}, global_links_per_router: {h}", 2 * h);
         let dragonfly = format!("{{dragonfly: {{{shape}}}}}");
         // a VC for each class, with room for 32 flits
-        let network = [("topology", &*dragonfly), ("routing", "dragonfly_pb"), ("links.global.vcs", "2")];
+        let routing = ("routing", "{dragonfly_pb: {sensor: class_credits}}");
+        let network = [("topology", &*dragonfly), routing, ("links.global.vcs", "2")];
         let implied = point(&[&network, sets].concat()).imply().unwrap_or_else(|error| panic!("{error}"));
         let hints = implied["hints"].as_array().expect("a list").clone();
         let text = |hint: &serde_json::Value, key: &str| hint[key].as_str().expect("a text").to_owned();
-        hints.iter().map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()
+        // that such a sensor counts credits under way is another hint
+        let hints = hints.iter().filter(|hint| hint["code"] != "credits_under_way");
+        hints.map(|hint| (text(hint, "path"), text(hint, "what") + "; " + &text(hint, "help"))).collect()
     };
     let (coefficient, margin) = ("routing.dragonfly_pb.coefficient", "routing.dragonfly_pb.margin");
     // 2 global links: q > 2 x (q + 0) / 2 + 5 is never true, however much fits into the buffer
@@ -304,6 +307,9 @@ fn a_saturation_bit_that_no_queue_sets_is_a_hint_of_check_whose_remedy_ends_it()
         two[0].1.contains("a full queue of 32 flits beside empty ones is not above 2 x 32 / 2 + 5 = 37"),
         "{two:?}"
     );
+    // `history_window` reads all VCs, of which there are 2
+    let window = hints(2, &[("routing.dragonfly_pb.sensor", "history_window")]);
+    assert!(window[0].1.contains("a full queue of 64 flits beside empty ones"), "{window:?}");
     // 0.75 x 2 x (1 - 5/32) = 1.26
     assert!(two[0].1.contains("write `coefficient: 1.26` or less"), "{two:?}");
     for value in ["1.26", "1.25", "0"] {

@@ -29,6 +29,8 @@ _PARTS = ("before", "during", "after")
 def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES) -> str:
     """Latency, accepted load and energy of a sweep: a line per load, the series side by side; completion of batches.
 
+    Beside them the share of packets on minimal routes, if some took detours, and of those delivered, if some were lost.
+
     Parameters
     ----------
     results : ResultSet
@@ -43,10 +45,13 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     stall = _meaning(["stall"]) if results.stalls else ""
     shown_panels = panels(results)
     curves = [curve for panel in shown_panels for curve in panel.curves]
-    quantities = [*si_units.beside(_SHOWN, units), *([q.DELIVERED] if _any(curves, "dropping") else [])]
-    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in _SHOWN)
-    if q.DELIVERED in quantities:
-        shown += f", {q.DELIVERED.short} share"
+    more = [
+        *([q.MINIMAL] if any(map(_has_detours, curves)) else []),
+        *([q.DELIVERED] if _any(curves, "dropping") else []),
+    ]
+    quantities = [*si_units.beside(_SHOWN, units), *more]
+    told = (*_SHOWN, *more)
+    shown = ", ".join(f"{each.short} [{each.unit}]" if each.unit else f"{each.short} share" for each in told)
     if units == si_units.SI:
         si_units.check(results.summaries)
         shown = ". ".join(filter(None, [si_units.told(results.summaries), shown]))
@@ -224,6 +229,12 @@ def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity
     lines = columns([quantity.short for quantity in quantities], rows, left=0)
     width = max(map(len, [curve.label, *lines]))
     return [curve.label.ljust(width), *(line.ljust(width) for line in lines)]
+
+
+def _has_detours(curve: Curve) -> bool:
+    """Whether the share of packets on minimal routes is below 1.00 at some load."""
+    shares = curve.frame[q.MINIMAL.column].drop_nulls()
+    return shares.len() > 0 and bool((shares.round(q.MINIMAL.digits) < 1).any())
 
 
 def _any(curves: Iterable[Curve], column: str) -> bool:

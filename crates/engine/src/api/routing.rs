@@ -312,6 +312,12 @@ pub trait Routing: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The bias toward the minimal path \[flits\] of a routing that reads all used credits as a queue. Flits and credits under
+    /// way count in them, and the routing leaves minimal paths for them.
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        None
+    }
+
     /// The intermediate to which a packet on a detour goes first.
     fn intermediate(&self, _packet: &Packet) -> Option<u64> {
         None

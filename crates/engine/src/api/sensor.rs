@@ -5,15 +5,14 @@ use crate::base::wheel::Wheel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Congestion of an output port in flits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Congestion of an output port in flits. Each routing names its own default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
     /// Flits that have crossed the switch and wait for the link.
     OutputQueue,
     /// Credits in use, summed over the VCs: flits in the buffer at the far end and on the link, and credits on their
     /// way back. On long links it sees congestion where there is none ("phantom congestion").
-    #[default]
     UsedCredits,
     /// Credits in use minus the flits that the link has taken during the last credit round trip (history window; Won et
     /// al., HPCA 2015). What remains waits for the link, or has been waiting at its far end for longer than that.

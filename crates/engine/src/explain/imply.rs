@@ -58,6 +58,8 @@ pub struct Implied {
     pub vcs_of_class: Vec<u8>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
+    /// The bias toward the minimal path [flits], if the routing takes flits and credits under way for a queue.
+    pub bias_of_used_credits: Option<i32>,
     /// What the routing tells of its parameters.
     pub hints: Vec<Refusal>,
 }
@@ -95,6 +97,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
+    implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
@@ -231,6 +234,7 @@ impl<'a> Walker<'a> {
             vc_classes,
             vcs_of_class: Vec::new(),
             reads_queues: reads_queues(self.net),
+            bias_of_used_credits: None,
             hints: Vec::new(),
         };
         if self.peak == 0.0 {

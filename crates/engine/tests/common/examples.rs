@@ -4,9 +4,9 @@
 pub const DOR: &str = r#"{"dimension_order": {}}"#;
 pub const MINIMAL: &str = r#"{"minimal": {}}"#;
 pub const VALIANT: &str = r#"{"valiant": {}}"#;
-pub const UGAL: &str = r#"{"ugal": {}}"#;
-pub const UGAL_P: &str = r#"{"ugal_p": {}}"#;
-pub const PAL: &str = r#"{"pal": {}}"#;
+pub const UGAL: &str = r#"{"ugal": {"sensor": "used_credits"}}"#;
+pub const UGAL_P: &str = r#"{"ugal_p": {"sensor": "used_credits"}}"#;
+pub const PAL: &str = r#"{"pal": {"sensor": "used_credits"}}"#;
 pub const PAL_HISTORY: &str = r#"{"pal": {"sensor": "history_window"}}"#;
 pub const ENTRY: &str = r#"{"dimension_order": {"dateline": "entry"}}"#;
 pub const NO_DATELINE: &str = r#"{"dimension_order": {"dateline": "none"}}"#;
@@ -15,17 +15,17 @@ pub const UGAL_P_HISTORY: &str = r#"{"ugal_p": {"sensor": "history_window"}}"#;
 pub const DF_MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
 pub const DF_VALIANT: &str = r#"{"dragonfly_valiant": {}}"#;
 pub const DF_VALIANT_ROUTER: &str = r#"{"dragonfly_valiant": {"intermediate": "router"}}"#;
-pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {}}"#;
-pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}}}"#;
-pub const DF_UGAL_G_ROUTER: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}, "intermediate": "router"}}"#;
+pub const DF_UGAL: &str = r#"{"dragonfly_ugal": {"sensor": "used_credits"}}"#;
+pub const DF_UGAL_G: &str = r#"{"dragonfly_ugal": {"queues": {"global": {}}, "sensor": "used_credits"}}"#;
+pub const DF_UGAL_G_ROUTER: &str =
+    r#"{"dragonfly_ugal": {"queues": {"global": {}}, "intermediate": "router", "sensor": "used_credits"}}"#;
 /// UGAL-G, but what other routers say is 10 to 19 cycles old.
-pub const DF_UGAL_POSTED: &str =
-    r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}}"#;
+pub const DF_UGAL_POSTED: &str = r#"{"dragonfly_ugal": {"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}, "sensor": "used_credits"}}"#;
 pub const UP_DOWN: &str = r#"{"up_down": {}}"#;
 pub const D_MOD_K: &str = r#"{"up_down": {"ascent": "d_mod_k"}}"#;
 pub const D_MOD_K_HIGH: &str = r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#;
 pub const UP_DOWN_ADAPTIVE: &str = r#"{"up_down": {"ascent": "adaptive"}}"#;
-pub const DAL: &str = r#"{"dal": {}}"#;
+pub const DAL: &str = r#"{"dal": {"sensor": "used_credits"}}"#;
 pub const SHORTEST: &str = r#"{"shortest_path": {}}"#;
 pub const SHORTEST_FIRST: &str = r#"{"shortest_path": {"choice": "first"}}"#;
 pub const ECMP: &str = r#"{"ecmp": {}}"#;

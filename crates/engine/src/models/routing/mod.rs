@@ -98,11 +98,6 @@ impl RoutingConfig {
     }
 }
 
-/// Bias of the adaptive routings toward the minimal path [flits]: that of BookSim2's flattened butterfly.
-fn default_threshold() -> Flits {
-    Flits(2)
-}
-
 /// Highest bias, so that congestion times hops plus bias fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 

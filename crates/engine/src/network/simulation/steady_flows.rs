@@ -32,7 +32,7 @@ fn steady_flows_are_skipped_on_any_network_and_change_nothing() {
         (TORUS, r#"{"minimal_adaptive": {}}"#),
         (HYPERX, r#"{"dimension_order": {}}"#),
         (HYPERX, r#"{"valiant": {}}"#),
-        (HYPERX, r#"{"ugal": {}}"#),
+        (HYPERX, r#"{"ugal": {"sensor": "used_credits"}}"#),
         (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
         (TREE, r#"{"up_down": {}}"#),
         (TORUS, r#"{"ecmp": {}}"#),

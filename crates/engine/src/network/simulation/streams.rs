@@ -181,7 +181,7 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
     };
     let order = r#"{"dimension_order": {}}"#;
     off(HYPERX, order, LONG_PACKET - 1, &|_| ());
-    off(HYPERX, r#"{"lbr": {}}"#, 40, &|_| ());
+    off(HYPERX, r#"{"lbr": {"sensor": "used_credits"}}"#, 40, &|_| ());
     off(HYPERX, r#"{"ugal": {}}"#, 40, &|_| ());
     off(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 40, &|_| ());
     off(HYPERX, order, 40, &|spec| {

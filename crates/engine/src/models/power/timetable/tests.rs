@@ -9,7 +9,7 @@ use weft_units::Refusal;
 /// 4 columns x 3 rows of 2 terminals; a cycle is 1 ns.
 fn network(timetable: Value, load: f64) -> Spec {
     let topology = json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}});
-    let routing = serde_json::from_value(json!({"ugal_p": {}})).unwrap();
+    let routing = serde_json::from_value(json!({"ugal_p": {"sensor": "used_credits"}})).unwrap();
     let mut spec = Spec::new(&serde_json::from_value(topology).unwrap(), routing).unwrap();
     spec.policy = serde_json::from_value(json!({"timetable": timetable})).unwrap();
     spec.set_load(load);

@@ -73,10 +73,10 @@ pub struct Lbr {
     #[serde(default = "one_cycle")]
     pub delay: Time,
     /// Take the minimal path where all queues are equal.
-    #[serde(default)]
+    #[serde(default = "yes")]
     pub prefer_min_on_tie: bool,
     /// What is read as the queue of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
     /// Which paths a packet chooses among.
     #[serde(default)]
@@ -103,6 +103,16 @@ impl Default for Candidates {
     fn default() -> Self {
         Self::PerSnapshot {}
     }
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+/// In an idle network all queues are equal: packets that then took detours would only pay for them.
+fn yes() -> bool {
+    true
 }
 
 fn three() -> u32 {
@@ -319,6 +329,10 @@ impl Routing for Runtime {
             }
             Paths::Fixed(_) | Paths::Drawn(_) => 1.0,
         }
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(0)
     }
 
     fn proof(&self) -> Proof<'_> {

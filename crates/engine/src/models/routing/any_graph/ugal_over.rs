@@ -41,11 +41,21 @@ pub struct UgalOver {
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
+}
+
+/// Ours: two more flits on the minimal path are no reason to leave it.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 #[derive(Debug, Clone)]
@@ -181,6 +191,10 @@ impl Routing for Runtime {
 
     fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if Self::asks(at, packet) { self.minimal_ways(at, packet, seed) } else { self.steps(at, packet, seed) }
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -6,8 +6,8 @@
 //! the two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
 //! # Parameters
 //! intermediate, as Valiant; threshold T [flits]; sensor: what q is. The second decision compares a global link with local
-//! ones: where it is longer, take `history_window`, since `used_credits` counts what is on its way over the link, and packets
-//! are diverted even at low load.
+//! ones. Where global links are longer, `used_credits` counts flits on their way over them as a queue. Packets are then diverted
+//! even at low load, so the default is `history_window`.
 //! # Guarantees
 //! At most two local hops before the first global one (three with `router`, to an intermediate in the source group); a
 //! packet that is diverted stays so. Classes rise along the path in the order above (l1 is the hop of a packet that is
@@ -41,11 +41,21 @@ pub struct DragonflyPar {
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
+}
+
+/// Ours: two more flits on the minimal path are no reason to leave it.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 #[derive(Debug, Clone)]
@@ -156,6 +166,10 @@ impl Routing for Runtime {
         self.valiant.minimal_way(packet, |packet| self.go(at, packet, seed), cost).into_iter().collect()
     }
 
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
     fn proof(&self) -> Proof<'_> {
         Proof::rises()
     }
@@ -192,6 +206,7 @@ mod tests {
     use weft_topology::{Peer, TopologyConfig};
 
     const PAR: &str = r#"{"dragonfly_par": {}}"#;
+    const PAR_BY_CREDITS: &str = r#"{"dragonfly_par": {"sensor": "used_credits"}}"#;
     /// a = 4, p = 2, h = 2: 9 groups, one link between two of them; and 4 groups with two links.
     const NETWORKS: [&str; 2] = [
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
@@ -232,7 +247,7 @@ mod tests {
     /// The ladders of all paths from the routers of group 0, with every link between groups that a packet may draw.
     fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
-        let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::default() };
+        let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };
         let routing = par.build(&graph).unwrap();
         let mut seen = BTreeSet::new();
         for seq in routing.draws().outcomes(Packet::default(), 0) {
@@ -298,11 +313,11 @@ mod tests {
     #[test]
     fn at_low_load_it_is_minimal() {
         // flits on their way over a link are no congestion here
-        assert!(minimal(r#"{"dragonfly_par": {"sensor": "history_window"}}"#, 0.1) > 0.999);
+        assert!(minimal(PAR, 0.1) > 0.999);
         // With used credits a packet of 3 hops (9 of 16 to the 64 of 71 in other groups) is diverted by one flit in the 22
         // cycles of the credit round trip, 3 > 2. A local link carries what 2 terminals send to 18 of 71, and what comes
         // over 2 global links from 16 to 2 of 71: 0.96 flits per load and cycle. 1 - exp(-22 * 0.0096) = 19 % of these
         // 51 %; and at the gateway 2 flits for 2 hops on a global link, 64 / 71 flits per load: 1.7 % of these.
-        assert!(minimal(PAR, 0.01) > 1.0 - 0.51 * (0.19 + 0.017));
+        assert!(minimal(PAR_BY_CREDITS, 0.01) > 1.0 - 0.51 * (0.19 + 0.017));
     }
 }

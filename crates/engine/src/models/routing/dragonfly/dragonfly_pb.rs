@@ -6,11 +6,12 @@
 //! rules and defaults as the simulator FOGSim of the University of Cantabria has them: a global link is saturated if q >
 //! coefficient * (mean q of the global links of its router) + margin; minimal if it is not and q_min H_min <= q_nm H_nm + T.
 //! # Parameters
-//! `intermediate`, as Valiant; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit; `every`, `delay` \[time\]: how
-//! often routers post their bits, and when the group knows of them.
+//! `intermediate`, as Valiant; `sensor`: the meaning of q; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit.
+//! `every`, `delay` \[time\]: how often routers post their bits, and when the group knows of them.
 //! # Guarantees
 //! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
-//! `other_group_for_all` only. q counts the credits in use on the VCs of the class that the packet would take.
+//! `other_group_for_all` only. With `class_credits` q counts the credits in use on the VCs of the class that the packet would take.
+//! FOGSim's PB is that with T = 0. On long links it leaves idle minimal paths, so the defaults are `history_window` and 2 flits.
 //! # Not modelled
 //! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
 //! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue is above.
@@ -24,7 +25,7 @@ use super::dragonfly_valiant;
 use crate::api::board::Posts;
 use crate::models::routing::on_dragonfly::{group, in_groups, index};
 use crate::models::routing::{
-    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, threshold,
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
 };
 use crate::state::{DETOUR, Packet};
 use schemars::JsonSchema;
@@ -39,11 +40,14 @@ pub struct DragonflyPb {
     /// Where the first phase of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
+    /// What is read as the congestion of an output.
+    #[serde(default)]
+    pub sensor: PbSensor,
     /// Bias toward the minimal path, where the bit is not set.
-    #[serde(default = "none")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// The bit of a global link is set if its queue is longer than this times the mean of its router, plus the margin.
-    #[serde(default = "two")]
+    #[serde(default = "twice")]
     pub coefficient: f64,
     /// See `coefficient`.
     #[serde(default = "five")]
@@ -56,11 +60,24 @@ pub struct DragonflyPb {
     pub delay: Time,
 }
 
-fn none() -> Flits {
-    Flits(0)
+/// How PB measures the congestion of an output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PbSensor {
+    /// Credits in use on the VCs of the class that the packet would take, as FOGSim's PB has it. Flits and credits under way
+    /// count as a queue.
+    ClassCredits,
+    /// Credits in use on all VCs minus the flits that the link has taken during the last credit round trip.
+    #[default]
+    HistoryWindow,
 }
 
-fn two() -> f64 {
+/// FOGSim has none; this is that of `dragonfly_ugal`.
+fn two() -> Flits {
+    Flits(2)
+}
+
+fn twice() -> f64 {
     2.0
 }
 
@@ -107,7 +124,7 @@ impl RoutingModel for DragonflyPb {
         vec![
             Example::of("{}").bound_with_detours_to_the_next_group(),
             Example::of(r#"{"intermediate": "router", "coefficient": 1.25, "margin": "2flits", "delay": "3cycles"}"#),
-            Example::of(r#"{"intermediate": "other_group_for_all", "coefficient": 1.25}"#),
+            Example::of(r#"{"intermediate": "other_group_for_all", "coefficient": 1.25, "sensor": "class_credits"}"#),
         ]
     }
 }
@@ -131,10 +148,19 @@ impl Runtime {
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
     }
 
+    /// The congestion of the output that `hop` takes.
+    #[inline(always)]
+    fn queue<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> i32 {
+        match self.config.sensor {
+            PbSensor::ClassCredits => here.used(hop) as i32,
+            PbSensor::HistoryWindow => here.read(hop.port),
+        }
+    }
+
     /// A bit for each global link of this router, the first one lowest.
     fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
         let (first, count) = self.global;
-        let queue = |port: u8| f64::from(here.used(Hop { port, class: 0 }));
+        let queue = |port: u8| f64::from(self.queue(here, Hop { port, class: 0 }));
         let mean = (first..first + count).map(queue).sum::<f64>() / f64::from(count);
         let limit = self.config.coefficient * mean + f64::from(self.config.margin.0);
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
@@ -187,7 +213,17 @@ impl Runtime {
 impl Routing for Runtime {
     fn needs(&self) -> Needs {
         let posts = Posts { key: "", numbers: 1, every: self.config.every, delay: self.config.delay };
-        Needs { classes: self.valiant.classes(), decides: Decides::AtHead, posts: Some(posts), ..Needs::default() }
+        let sensor = match self.config.sensor {
+            PbSensor::ClassCredits => None,
+            PbSensor::HistoryWindow => Some(Sensor::HistoryWindow),
+        };
+        Needs {
+            classes: self.valiant.classes(),
+            decides: Decides::AtHead,
+            sensor,
+            posts: Some(posts),
+            ..Needs::default()
+        }
     }
 
     fn coordinates(&self, graph: &Graph) -> Vec<u64> {
@@ -209,7 +245,7 @@ impl Routing for Runtime {
         let is_saturated = self.is_saturated(at, here, packet, seed);
         let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
             let cost = self.cost(at, hop, packet, mid, seed);
-            let value = here.weigh(hop, cost, here.used(hop) as i32);
+            let value = here.weigh(hop, cost, self.queue(here, hop));
             if is_saturated && mid.is_some() { i32::MIN } else { value }
         };
         self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
@@ -236,6 +272,10 @@ impl Routing for Runtime {
         self.valiant.minimal_way(packet, |packet| self.valiant.next(at, packet, seed), cost).into_iter().collect()
     }
 
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.config.sensor == PbSensor::ClassCredits).then_some(self.threshold)
+    }
+
     fn proof(&self) -> Proof<'_> {
         self.valiant.proof()
     }
@@ -254,7 +294,12 @@ impl Routing for Runtime {
     }
 
     fn hints(&self, room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
-        self.never_set(room(self.valiant.groups.global_class(), 0)).into_iter().collect()
+        let global = self.valiant.groups.global_class();
+        let classes = match self.config.sensor {
+            PbSensor::ClassCredits => 1,
+            PbSensor::HistoryWindow => self.valiant.classes()[global],
+        };
+        self.never_set((0..classes).map(|class| room(global, class)).sum()).into_iter().collect()
     }
 
     fn draws_between(&self, from: u64, to: u64) -> bool {

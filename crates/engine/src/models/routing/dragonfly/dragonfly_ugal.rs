@@ -42,14 +42,24 @@ pub struct DragonflyUgal {
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
     /// Whose congestion is read.
     #[serde(default)]
     pub queues: Queues,
+}
+
+/// Ours. BookSim2 has 30, since it counts the credits under way on its links as a queue.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 /// Whose congestion is read.
@@ -231,6 +241,10 @@ impl Routing for Runtime {
         }
         let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
         self.valiant.minimal_way(packet, |packet| self.valiant.next(at, packet, seed), cost).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -35,11 +35,21 @@ use weft_units::{Flits, Refusal};
 #[serde(deny_unknown_fields)]
 pub struct Dal {
     /// Bias toward minimal hops.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
+}
+
+/// Ours: two more flits on the minimal path are no reason to leave it.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 /// In a packet, `dim` is the set of dimensions in which it has taken a detour, and `lane` the number of its hops.
@@ -147,6 +157,10 @@ impl Routing for Runtime {
             others.map(move |c| choice(self.grid.port_to(at, d, c), hops + 1, self.threshold, 1 << d))
         });
         minimal.chain(detours).collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -42,11 +42,21 @@ use weft_units::{Flits, Refusal};
 #[serde(deny_unknown_fields)]
 pub struct Pal {
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
+}
+
+/// That of `ugal_p`, so that both take the same paths while all links are on. TCEP prints none.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 #[derive(Debug, Clone)]
@@ -81,7 +91,7 @@ impl RoutingModel for Pal {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "history_window"}"#)]
+        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "used_credits"}"#)]
     }
 }
 
@@ -247,6 +257,10 @@ impl Routing for Runtime {
         let others = others.filter(|&c| is_on(leg.own, c) && is_on(c, leg.to));
         let detours = others.map(|c| option(self.over(leg, c), 2, self.threshold, DETOUR));
         is_on(leg.own, leg.to).then_some(direct).into_iter().chain(detours).collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -32,14 +32,24 @@ use weft_units::{Flits, Refusal};
 #[serde(deny_unknown_fields)]
 pub struct Ugal {
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
     /// Where the intermediate router is drawn from.
     #[serde(default)]
     pub intermediate: Intermediate,
+}
+
+/// The bias of BookSim2's `ugal_flatfly`.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 /// Where the intermediate router is drawn from.
@@ -82,7 +92,7 @@ impl RoutingModel for Ugal {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}").bound_with_detours_around_one_neighbor(),
-            Example::of(r#"{"intermediate": "differing_dimensions", "sensor": "history_window"}"#),
+            Example::of(r#"{"intermediate": "differing_dimensions", "sensor": "used_credits"}"#),
         ]
     }
 }
@@ -182,6 +192,10 @@ impl Routing for Runtime {
             return Step::named(self, at, packet, seed);
         }
         self.minimal_way(at, packet, seed).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

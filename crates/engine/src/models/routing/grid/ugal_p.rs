@@ -31,11 +31,21 @@ use weft_units::{Flits, Refusal};
 #[serde(deny_unknown_fields)]
 pub struct UgalP {
     /// Bias toward the minimal path.
-    #[serde(default = "crate::models::routing::default_threshold")]
+    #[serde(default = "two")]
     pub threshold: Flits,
     /// What is read as the congestion of an output.
-    #[serde(default)]
+    #[serde(default = "window")]
     pub sensor: Sensor,
+}
+
+/// TCEP prints no bias; this is that of BookSim2's `ugal_flatfly`, whose network is the same.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
 }
 
 #[derive(Debug, Clone)]
@@ -61,7 +71,7 @@ impl RoutingModel for UgalP {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "history_window"}"#)]
+        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "used_credits"}"#)]
     }
 }
 
@@ -124,6 +134,10 @@ impl Routing for Runtime {
         let others = (0..self.grid.widths[d]).filter(|&c| c != own && c != to);
         let detours = others.map(|c| option(self.over(at, d, c), 2, self.threshold, DETOUR));
         std::iter::once(option(self.direct(at, d, packet), 1, 0, 0)).chain(detours).collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
     }
 
     fn proof(&self) -> Proof<'_> {

@@ -49,15 +49,26 @@ use weft_topology::Graph;
 use weft_units::Refusal;
 
 /// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only path down.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
     /// How the link up is chosen.
     #[serde(default)]
     pub ascent: Ascent,
     /// What is read as the congestion of an output (`adaptive`).
-    #[serde(default)]
+    #[serde(default = "credits")]
     pub sensor: Sensor,
+}
+
+/// All links up are minimal, so flits under way cause no detour. A count of them spreads packets over the links.
+fn credits() -> Sensor {
+    Sensor::UsedCredits
+}
+
+impl Default for UpDown {
+    fn default() -> Self {
+        Self { ascent: Ascent::default(), sensor: credits() }
+    }
 }
 
 /// How the link up is chosen.
