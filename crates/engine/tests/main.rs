@@ -10,6 +10,7 @@ mod choosing;
 mod common;
 mod conformance;
 mod conservation;
+mod deadlock_free;
 mod determinism;
 mod elastic_tree;
 mod escape_rings;

@@ -32,7 +32,7 @@ impl Scenario {
             return Err(Refusal::new("flit", "a flit of 0 bits carries nothing", "write its size, such as 48b"));
         }
         self.check_link_speed(clock.cycle_fs)?;
-        let graph = Arc::new(self.topology.build(&format!("topology.{}", self.topology.name()))?);
+        let mut graph = self.topology.build(&format!("topology.{}", self.topology.name()))?;
         let origins = self.resolve_links(&graph, &clock)?;
         self.resolve_managed(graph.class_names())?;
         self.power.resolve_catalogue(graph.radix())?;
@@ -41,6 +41,8 @@ impl Scenario {
         self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock, &origins));
         let links = links.collect::<Result<Vec<_>, _>>()?;
+        graph.set_latencies(links.iter().map(|link| link.latency));
+        let graph = Arc::new(graph);
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names(), &origins)?;

@@ -139,10 +139,11 @@ impl Spec {
     /// flits, routers with a delay of 1 cycle and speedup 2, uniform traffic of one-flit packets at load 0.1, links
     /// always on.
     pub fn new(topology: &TopologyConfig, routing: RoutingConfig) -> Result<Self, Refusal> {
-        let graph = topology.build("topology")?;
+        let mut graph = topology.build("topology")?;
         let link = LinkClass { latency: 10, credit_latency: 10, vcs: 6, buffer: 32, rate: Rate::ONE };
         let mut links = vec![link.clone(); graph.class_names().len()];
         links[0] = LinkClass { latency: 1, credit_latency: 1, ..link };
+        graph.set_latencies(links.iter().map(|link| link.latency));
         let pattern = Arc::new(PatternConfig::default().build(&population(&graph, SEED), "traffic.pattern")?);
         let terminals = (0..graph.terminals()).collect();
         Ok(Self {

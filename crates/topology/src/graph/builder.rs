@@ -116,6 +116,7 @@ impl GraphBuilder {
             widths_are_of_classes: matches!(self.widths, Widths::OfClasses(_)),
             class_names: self.class_names,
             facts: self.facts,
+            latencies: Vec::new(),
             sections: self.sections,
             remarks: self.remarks,
             router_ids: self.router_ids,

@@ -61,6 +61,7 @@ pub struct Graph {
     terminal_at: Vec<(u32, u16)>,
     class_names: Vec<String>,
     facts: Vec<Facts>,
+    latencies: Vec<u64>,
     sections: Vec<bool>,
     remarks: Vec<Remark>,
     router_ids: Option<names::Ids>,
@@ -108,6 +109,14 @@ impl Graph {
     /// Remarks on the file of the network.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
+    }
+    /// The latency of each link class \[cycles\], in the order of [`Graph::class_names`], once the scenario has set it; else empty.
+    pub fn latencies(&self) -> &[u64] {
+        &self.latencies
+    }
+    /// Sets the latency of each link class \[cycles\].
+    pub fn set_latencies(&mut self, latencies: impl IntoIterator<Item = u64>) {
+        self.latencies = latencies.into_iter().collect();
     }
     /// The name of the topology, as a scenario writes it.
     pub fn topology_name(&self) -> &'static str {

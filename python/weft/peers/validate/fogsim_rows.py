@@ -209,7 +209,10 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
         case "OFAR" | "OFAR-L" | "OFAR-E":
             return _ofar(params, all_vcs)
         case "PAR" if row["pattern"].startswith("LADV"):  # inside a group both go minimally
-            return {"dragonfly_par": {"intermediate": "other_group", "sensor": "used_credits"}}, {"local": 4, "global": 2}
+            return {"dragonfly_par": {"intermediate": "other_group", "sensor": "used_credits"}}, {
+                "local": 4,
+                "global": 2,
+            }
         case "PAR":
             raise NotExpressible(
                 "its PAR misroutes as OFAR does, where an output is taken, and has VCs in order; ours compares queues"

@@ -1,7 +1,7 @@
 //! The routings. Each is one file, in the folder of the networks that it routes, and one line here.
 //!
 //! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
-//! destination, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
+//! destination, [`weighted`] has shortest paths where links count differently, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
 //! minimal path at any router and escape into rings, [`two_legs`] joins two paths of
 //! any of them, [`bounds`] holds bounds that they give with examples.
 
@@ -37,6 +37,8 @@ weft_units::registry! {
     any_graph {
         "shortest_path" => shortest_path::ShortestPath,
         "ecmp" => ecmp::Ecmp,
+        "up_down_any" => up_down_any::UpDownAny,
+        "lash" => lash::Lash,
         "table" => table::Table,
         "valiant_over" => valiant_over::ValiantOver,
         "ugal_over" => ugal_over::UgalOver,
@@ -51,6 +53,7 @@ pub(crate) mod on_dragonfly;
 mod on_graph;
 pub(crate) mod on_grid;
 mod two_legs;
+mod weighted;
 
 pub(crate) use crate::api::agents::Published;
 pub(crate) use crate::api::examples::{Accepts, Example};

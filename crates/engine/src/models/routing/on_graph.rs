@@ -68,7 +68,13 @@ impl Wiring {
     /// The router behind a port; `None` for terminals and unused ports.
     #[inline(always)]
     pub fn peer(&self, router: u32, port: u8) -> Option<u32> {
-        self.peers[self.bases[router as usize] as usize + usize::from(port)]
+        self.peers[self.flat(router, port)]
+    }
+
+    /// The place of a port among those of all routers.
+    #[inline(always)]
+    pub fn flat(&self, router: u32, port: u8) -> usize {
+        self.bases[router as usize] as usize + usize::from(port)
     }
 
     /// Ports of a router that lead to other routers.

@@ -75,7 +75,7 @@ impl RoutingModel for Ecmp {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let distances = Distances::of(graph, "ecmp")?.with_first_ports(graph);
         let classes = match self.classes {
-            ClassRule::HopIndex => hop_classes(graph, &distances, "ecmp")?,
+            ClassRule::HopIndex => hop_classes(graph, distances.longest.into(), "ecmp")?,
             ClassRule::One => same_classes(graph, 1),
         };
         Ok(Runtime { classes, distances, rule: self.classes })

@@ -5,15 +5,17 @@
 //! by hop). CAMINOS "Shortest" with one VC step per hop.
 //! # Parameters
 //! choice among the next hops of shortest paths: `random`, drawn for each packet and hop; `first`, the lowest port.
+//! weight: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
 //! # Guarantees
 //! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
-//! terminals, at most 1 GiB, and eight more where these take 16 MiB at most.
+//! terminals, at most 1 GiB, and eight more where these take 16 MiB at most; four bytes with a weight. With a weight paths have
+//! the least sum, and may have more links than others.
 //! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
 //! at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
 //! there are classes.
 //! # Not modelled
-//! A choice by congestion; weights of links.
+//! A choice by congestion; a weight for a single link; delays of routers in a sum of latencies.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
@@ -21,7 +23,7 @@
 //! rings and butterflies are reached. No rows of a peer.
 
 use crate::api::coordinates;
-use crate::models::routing::on_graph::{self, Distances};
+use crate::models::routing::weighted::{Paths, Weight};
 use crate::models::routing::{
     AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
     draw, same_classes,
@@ -39,6 +41,9 @@ pub struct ShortestPath {
     /// Which of the next hops of shortest paths.
     #[serde(default)]
     pub choice: Among,
+    /// The length of a path.
+    #[serde(default)]
+    pub weight: Weight,
 }
 
 /// Which of several next hops.
@@ -55,14 +60,15 @@ pub enum Among {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    distances: Distances,
-    choice: Among,
+    paths: Paths,
+    config: ShortestPath,
 }
 
 /// A class for each hop of the longest path.
-pub(super) fn hop_classes(graph: &Graph, distances: &Distances, name: &str) -> Result<Classes, Refusal> {
-    let help = "take the routing made for this topology; on a tree, ecmp with classes: one; or a table with classes";
-    let classes = class_per_hop(distances.longest.into(), format!("routing.{name}"), help)?;
+pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
+    let help = "take the routing made for this topology, or one that needs few VC classes on any graph: lash (shortest paths in \
+                layers) or up_down_any (one class)";
+    let classes = class_per_hop(longest, format!("routing.{name}"), help)?;
     Ok(same_classes(graph, classes))
 }
 
@@ -76,18 +82,19 @@ impl RoutingModel for ShortestPath {
     }
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
-        on_graph::table_bytes_with_first_ports(graph)
+        self.weight.table_bytes(graph)
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
-        let distances = Distances::of(graph, "shortest_path")?.with_first_ports(graph);
-        Ok(Runtime { classes: hop_classes(graph, &distances, "shortest_path")?, distances, choice: self.choice })
+        let paths = Paths::of(graph, &self.weight, "shortest_path")?;
+        Ok(Runtime { classes: hop_classes(graph, paths.longest(), "shortest_path")?, paths, config: self.clone() })
     }
 
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}").bound_by_tornado_on_a_ring().bound_by_tornado_on_a_grid().bound_by_one_neighbor(),
             Example::of(r#"{"choice": "first"}"#).bound_by_tornado_on_a_ring(),
+            Example::of(r#"{"weight": {"latency": {}}}"#).bound_by_tornado_on_a_ring(),
         ]
     }
 }
@@ -108,11 +115,11 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += 1;
-        let number = |count| match self.choice {
+        let number = |count| match self.config.choice {
             Among::First => 0,
             Among::Random => below(draw(seed, packet, 0x3d + u64::from(class)), count),
         };
-        let port = self.distances.pick(at as u32, packet.dest as u32, number)?;
+        let port = self.paths.pick(at as u32, packet.dest as u32, number)?;
         Some(Hop { port, class })
     }
 
@@ -122,8 +129,8 @@ impl Routing for Runtime {
             return vec![Step::deliver(packet)];
         }
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
-        let most = if self.choice == Among::First { 1 } else { usize::MAX };
-        let ports = self.distances.ports(at as u32, packet.dest as u32).take(most);
+        let most = if self.config.choice == Among::First { 1 } else { usize::MAX };
+        let ports = self.paths.ports(at as u32, packet.dest as u32).into_iter().take(most);
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
     }
 
@@ -132,7 +139,7 @@ impl Routing for Runtime {
     }
 
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
-        Ok(Box::new(ShortestPath { choice: self.choice }.build(left)?))
+        Ok(Box::new(self.config.build(left)?))
     }
 
     fn forget_hop(&self, packet: &mut Packet) {
@@ -144,6 +151,6 @@ impl Routing for Runtime {
     }
 
     fn draws_hops(&self) -> bool {
-        self.choice == Among::Random
+        self.config.choice == Among::Random
     }
 }

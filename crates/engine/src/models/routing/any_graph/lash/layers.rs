@@ -1,0 +1,178 @@
+//! Layers of paths without a cycle. Each layer keeps its channels in an order in which every dependency leads onward. A dependency
+//! against the order moves the channels between its two ends (D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort
+//! algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics 11, 2006).
+
+use std::collections::BTreeSet;
+
+/// The channels that the paths of one layer depend on.
+#[derive(Debug)]
+struct Layer {
+    /// Place of each channel in the order.
+    order: Vec<u32>,
+    onward: Vec<Vec<u32>>,
+    back: Vec<Vec<u32>>,
+    paths: u64,
+}
+
+impl Layer {
+    fn new(channels: usize) -> Self {
+        Self {
+            order: (0..channels as u32).collect(),
+            onward: vec![Vec::new(); channels],
+            back: vec![Vec::new(); channels],
+            paths: 0,
+        }
+    }
+
+    /// Adds the dependencies of a path, unless they close a cycle; says whether it did.
+    fn add(&mut self, path: &[u32]) -> bool {
+        let mut added: Vec<(u32, u32)> = Vec::new();
+        for turn in path.windows(2) {
+            let (from, to) = (turn[0], turn[1]);
+            if self.onward[from as usize].contains(&to) {
+                continue;
+            }
+            if !self.reorder(from, to) {
+                for (from, to) in added.into_iter().rev() {
+                    self.onward[from as usize].pop();
+                    self.back[to as usize].pop();
+                }
+                return false;
+            }
+            self.onward[from as usize].push(to);
+            self.back[to as usize].push(from);
+            added.push((from, to));
+        }
+        self.paths += 1;
+        true
+    }
+
+    /// Makes `from` come before `to` in the order; `false` if a chain of dependencies leads from `to` to `from`.
+    fn reorder(&mut self, from: u32, to: u32) -> bool {
+        let (last, first) = (self.order[from as usize], self.order[to as usize]);
+        if last < first {
+            return true;
+        }
+        let after = reached(to, &self.onward, |channel| self.order[channel as usize] <= last);
+        if after.contains(&from) {
+            return false;
+        }
+        let before = reached(from, &self.back, |channel| self.order[channel as usize] >= first);
+        let in_order = |channels: BTreeSet<u32>| {
+            let mut sorted: Vec<u32> = channels.into_iter().collect();
+            sorted.sort_by_key(|&channel| self.order[channel as usize]);
+            sorted
+        };
+        let moved = [in_order(before), in_order(after)].concat();
+        let mut places: Vec<u32> = moved.iter().map(|&channel| self.order[channel as usize]).collect();
+        places.sort_unstable();
+        moved.iter().zip(places).for_each(|(&channel, place)| self.order[channel as usize] = place);
+        true
+    }
+}
+
+/// All channels that are reached from one over channels that `within` accepts.
+fn reached(from: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool) -> BTreeSet<u32> {
+    let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+    while let Some(channel) = open.pop() {
+        for &other in next[channel as usize].iter().filter(|&&other| within(other)) {
+            if seen.insert(other) {
+                open.push(other);
+            }
+        }
+    }
+    seen
+}
+
+/// All layers so far.
+#[derive(Debug)]
+pub struct Layers {
+    channels: usize,
+    layers: Vec<Layer>,
+}
+
+impl Layers {
+    pub fn new(channels: usize) -> Self {
+        Self { channels, layers: Vec::new() }
+    }
+
+    pub fn count(&self) -> u8 {
+        self.layers.len() as u8
+    }
+
+    /// Adds a path to the first layer in which it closes no cycle; `None` if that would be more than `most` layers.
+    pub fn first_fit(&mut self, path: &[u32], most: u8) -> Option<u8> {
+        if let Some(layer) = self.layers.iter_mut().position(|layer| layer.add(path)) {
+            return Some(layer as u8);
+        }
+        if self.count() == most {
+            return None;
+        }
+        let mut layer = Layer::new(self.channels);
+        // a path without a loop is no cycle by itself
+        layer.add(path).then(|| self.layers.push(layer))?;
+        Some(self.count() - 1)
+    }
+
+    /// Moves a path from `layer` to the one with the fewest paths, if that has fewer and the path closes no cycle there; returns
+    /// its layer. The dependencies in its old layer stay, as if it were there.
+    pub fn moved(&mut self, path: &[u32], layer: u8) -> u8 {
+        let fewest = (0..self.layers.len()).min_by_key(|&other| self.layers[other].paths);
+        let Some(other) = fewest.filter(|&other| self.layers[other].paths + 1 < self.layers[usize::from(layer)].paths)
+        else {
+            return layer;
+        };
+        if !self.layers[other].add(path) {
+            return layer;
+        }
+        self.layers[usize::from(layer)].paths -= 1;
+        other as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of four channels: three quarters of it fit into a layer, the fourth turn closes it.
+    #[test]
+    fn a_path_that_closes_a_cycle_goes_to_the_next_layer() {
+        let mut layers = Layers::new(4);
+        for path in [[0, 1], [1, 2], [2, 3]] {
+            assert_eq!(layers.first_fit(&path, 2), Some(0));
+        }
+        assert_eq!(layers.first_fit(&[3, 0], 1), None);
+        assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
+        // of a path that is refused nothing is left: 0 after 2 is fine in the second layer, which knows 3 before 0 only
+        assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
+        assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
+        assert_eq!(layers.moved(&[0, 1], 0), 1);
+    }
+
+    /// Dependencies against the first order, and each found cycle, compared with a search over all dependencies.
+    #[test]
+    fn a_layer_accepts_what_a_search_finds_acyclic() {
+        let channels = 12u32;
+        let mut state = 1u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % channels
+        };
+        let (mut layer, mut edges, mut refused) =
+            (Layer::new(channels as usize), vec![Vec::new(); channels as usize], 0);
+        for _ in 0..400 {
+            let (from, to) = (random(), random());
+            if from == to {
+                continue;
+            }
+            let closes = reached(to, &edges, |_| true).contains(&from);
+            assert_eq!(layer.add(&[from, to]), !closes, "{from} to {to}");
+            if closes {
+                refused += 1;
+            } else {
+                edges[from as usize].push(to);
+            }
+        }
+        assert!(refused > 50, "{refused} cycles");
+    }
+}

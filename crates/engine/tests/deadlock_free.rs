@@ -1,0 +1,134 @@
+//! Routings that are free of deadlock on any graph with few VC classes. On 200 random graphs the check of dependencies finds no
+//! cycle, in at most 8 classes.
+
+use weft_engine::routing::RoutingConfig;
+use weft_engine::{Spec, imply};
+use weft_topology::{TopologyConfig, graph_file::GraphFile};
+use weft_units::InputFile;
+
+/// Numbers that repeat.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(n)) as u32
+    }
+}
+
+/// A graph by its links, each written once.
+struct Links {
+    routers: u32,
+    links: Vec<(u32, u32)>,
+}
+
+impl Links {
+    /// Joins two routers, unless they are joined, or one.
+    fn join(&mut self, a: u32, b: u32) {
+        let link = (a.min(b), a.max(b));
+        if a != b && !self.links.contains(&link) {
+            self.links.push(link);
+        }
+    }
+
+    /// Each router joined to an earlier one that `choose` names.
+    fn tree(routers: u32, mut choose: impl FnMut(u32) -> u32) -> Self {
+        let mut tree = Self { routers, links: Vec::new() };
+        (1..routers).for_each(|router| tree.join(router, choose(router)));
+        tree
+    }
+
+    fn ring(routers: u32) -> Self {
+        let mut ring = Self::tree(routers, |router| router - 1);
+        ring.join(0, routers - 1);
+        ring
+    }
+
+    /// A terminal at every router but those that `bare` names, in the format of BookSim.
+    fn topology(&self, bare: impl Fn(u32) -> bool) -> TopologyConfig {
+        let mut lines: Vec<String> = (0..self.routers).map(|router| format!("router {router}")).collect();
+        let hosts = (0..self.routers).filter(|&router| !bare(router));
+        hosts.zip(0..).for_each(|(router, node)| lines[router as usize] += &format!(" node {node}"));
+        self.links.iter().for_each(|(a, b)| lines[*a as usize] += &format!(" router {b}"));
+        let file = InputFile::new("random.anynet", lines.join("\n").as_bytes());
+        TopologyConfig::GraphFile(GraphFile::of(file))
+    }
+}
+
+/// Ring, tree, star, wide-area network (a tree whose routers are joined to near ones, and a few shortcuts), random graph, torus
+/// with links that are missing, in turn.
+fn random_graph(number: u64) -> Links {
+    let mut random = Random(number);
+    let routers = 4 + random.below(29);
+    match number % 6 {
+        0 => Links::ring(routers),
+        1 => Links::tree(routers, |router| random.below(router)),
+        2 => Links::tree(routers, |_| 0),
+        3 => {
+            let mut wan = Links::tree(routers, |router| router - 1 - random.below(router.min(3)));
+            (0..routers / 3).for_each(|_| wan.join(random.below(routers), random.below(routers)));
+            wan
+        }
+        4 => {
+            let mut graph = Links::tree(routers, |router| random.below(router));
+            (0..2 * routers).for_each(|_| graph.join(random.below(routers), random.below(routers)));
+            graph
+        }
+        _ => {
+            // rows of 5: a comb keeps it in one piece, three quarters of the other links are there
+            let rows = routers.div_ceil(5);
+            let mut torus = Links::tree(5 * rows, |router| if router % 5 == 0 { router - 5 } else { router - 1 });
+            for (x, y) in (0..5).flat_map(|x| (0..rows).map(move |y| (x, y))) {
+                if random.below(4) > 0 {
+                    torus.join(5 * y + x, 5 * ((y + 1) % rows) + x);
+                }
+                torus.join(5 * y, 5 * y + 4);
+            }
+            torus
+        }
+    }
+}
+
+/// VC classes of the links between routers, as a check of the scenario counts them. Panics if the check refuses it.
+fn classes(topology: &TopologyConfig, routing: &str) -> u8 {
+    let routing: RoutingConfig = serde_json::from_str(routing).expect("a routing");
+    let mut spec = Spec::new(topology, routing).expect("a spec");
+    spec.links.iter_mut().for_each(|link| link.vcs = 8);
+    let implied = imply(&spec).unwrap_or_else(|refusal| panic!("{refusal}"));
+    implied.vc_classes[1]
+}
+
+#[test]
+fn two_hundred_random_graphs_have_no_cycle_in_eight_classes() {
+    let mut most = 0;
+    for number in 0..200 {
+        let graph = random_graph(number);
+        // every fifth graph has routers without terminals
+        let topology = graph.topology(|router| number % 5 == 0 && router % 3 == 1);
+        assert_eq!(classes(&topology, r#"{"up_down_any": {}}"#), 1, "graph {number}");
+        let layers = classes(&topology, r#"{"lash": {}}"#);
+        assert!(layers <= 8, "graph {number}: {layers} layers");
+        // on trees and stars all paths fit into one layer
+        assert!(number % 6 > 2 || number % 6 == 0 || layers == 1, "graph {number}: {layers} layers");
+        most = most.max(layers);
+    }
+    assert!(most > 1, "no graph has a cycle: the test tests nothing");
+}
+
+#[test]
+fn a_ring_of_forty_routers_needs_few_classes() {
+    let ring = Links::ring(40).topology(|_| false);
+    assert_eq!(classes(&ring, r#"{"up_down_any": {}}"#), 1);
+    // one layer can't hold all shortest paths of a ring, since they go all the way round in either direction
+    let layers = classes(&ring, r#"{"lash": {}}"#);
+    assert!((2..=3).contains(&layers), "{layers} layers");
+    // a class for each of 20 hops is more than a link can have
+    let shortest: RoutingConfig = serde_json::from_str(r#"{"shortest_path": {}}"#).expect("a routing");
+    let refusal = imply(&Spec::new(&ring, shortest).expect("a spec")).expect_err("20 classes");
+    assert!(refusal.what.contains("20 links need 20 VC classes"), "{refusal}");
+    assert!(["lash", "up_down_any"].iter().all(|name| refusal.help.contains(name)), "{refusal}");
+    let few: RoutingConfig = serde_json::from_str(r#"{"lash": {"layers": 1}}"#).expect("a routing");
+    let refusal = imply(&Spec::new(&ring, few).expect("a spec")).expect_err("one layer");
+    assert_eq!(refusal.path, "routing.lash.layers");
+    assert!(refusal.help.contains("up_down_any"), "{refusal}");
+}

@@ -1,0 +1,122 @@
+"""Routings of any graph: free of deadlock with few VCs however long the paths; paths weighted by latency or cost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import weft
+from weft.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RING = """\
+topology: {graph: {file: ring.json}}
+links: {default: {latency: 1cycle, vcs: 4, buffer: 8flits}}
+routing: lash
+traffic: {pattern: uniform, packet: 4flits, load: 0.02}
+measure: {warmup: 1000cycles, window: 20000cycles}
+"""
+# Routers 0 and 1 are joined by a link of 50 cycles, and over router 2 by two of 1 cycle.
+TRIANGLE = """\
+router 0 node 0 router 1 50 router 2 1
+router 1 node 1 router 2 1 router 0 50
+router 2 node 2 router 0 1 router 1 1
+"""
+WEIGHTED = """\
+topology: {graph: {file: weight.anynet}}
+links: {default: {latency: 1cycle, vcs: 4, buffer: 64flits}}
+routing: shortest_path
+traffic: {pattern: uniform, packet: 1flit, load: 0.05}
+measure: {warmup: 1000cycles, window: 4000cycles}
+"""
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """A ring of 40 routers."""
+    nodes = [{"id": router, "terminals": 1} for router in range(40)]
+    links = [{"source": router, "target": (router + 1) % 40} for router in range(40)]
+    graph = {"directed": False, "multigraph": False, "nodes": nodes, "links": links}
+    (tmp_path / "ring.json").write_text(json.dumps(graph))
+    (tmp_path / "ring.yaml").write_text(RING)
+    return tmp_path / "ring.yaml"
+
+
+@pytest.fixture
+def triangle(tmp_path: Path) -> Path:
+    """Three routers, of which two are far apart."""
+    (tmp_path / "weight.anynet").write_text(TRIANGLE)
+    (tmp_path / "weight.yaml").write_text(WEIGHTED)
+    return tmp_path / "weight.yaml"
+
+
+@pytest.mark.parametrize("routing", ["lash", "up_down_any"])
+def test_a_ring_of_forty_routers_runs_with_four_vcs(ring: Path, routing: str, tmp_path: Path) -> None:
+    experiment = weft.load(ring, set={"routing": routing})
+    (point,) = experiment.points
+    assert point.imply()["vc_classes"]["link"] <= 2
+    frame = experiment.run(tmp_path / "out").frame
+    assert frame["ending"].item() == "drained"
+    # over the 39 other routers of a ring: 2 x (1 + ... + 19) + 20 = 400 links on shortest paths
+    shortest = 400 / 39
+    hops = frame["hops_mean"].item()
+    assert hops == pytest.approx(shortest, rel=0.05) if routing == "lash" else hops > shortest
+
+
+def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(ring: Path) -> None:
+    with pytest.raises(ScenarioError, match="20 links need 20 VC classes") as refused:
+        weft.load(ring, set={"routing": "shortest_path"}).check()
+    assert "lash" in str(refused.value)
+    assert "up_down_any" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("routing", "cycles"),
+    [
+        # A packet takes a cycle on the link of its terminal, in each of two routers, on the link to the other terminal
+        # and to be delivered, and the link between the routers: 5 + 50 for 2 of 6 pairs, 5 + 1 for the others.
+        ("shortest_path", 5 + (2 * 50 + 4 * 1) / 6),
+        # Over router 2 it takes two links and one router more: 5 + 1 + 1 + 1.
+        ({"shortest_path": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
+        ({"shortest_path": {"weight": {"cost": {"latency50": 3, "latency1": 1}}}}, (2 * 8 + 4 * 6) / 6),
+        ({"lash": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
+        # One link of cost 1 is less than two.
+        ({"lash": {"weight": {"cost": {"latency50": 1, "latency1": 1}}}}, 5 + (2 * 50 + 4 * 1) / 6),
+    ],
+)
+def test_paths_go_by_links_latency_or_cost(triangle: Path, routing: Any, cycles: float) -> None:
+    implied = weft.load(triangle, set={"routing": routing}).points[0].imply()
+    assert implied["zero_load_latency_cycles"] == pytest.approx(cycles)
+
+
+def test_latencies_of_the_scenario_count_before_those_of_the_file(triangle: Path) -> None:
+    sets = {"routing": {"shortest_path": {"weight": "latency"}}, "links.latency50.latency": "1cycle"}
+    # all links are as long: the direct one is the shortest path
+    assert weft.load(triangle, set=sets).points[0].imply()["mean_hops"] == 1
+
+
+@pytest.mark.parametrize(
+    ("costs", "what", "help"),
+    [
+        ({"latency50": 3}, "links of class `latency1` have no cost", "cost: {latency1: 1, latency50: 1}"),
+        ({"latency50": 3, "latency1": 1, "wan": 2}, "no link of class `wan`", "latency1, latency50"),
+        ({"latency50": 0, "latency1": 1}, "a cost of 0 for links of class `latency50`", "write 1 to 65536"),
+    ],
+)
+def test_costs_that_leave_a_class_out_are_refused(triangle: Path, costs: dict[str, int], what: str, help: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        weft.load(triangle, set={"routing": {"shortest_path": {"weight": {"cost": costs}}}}).check()
+    assert what in str(refused.value)
+    assert help in str(refused.value)
+
+
+def test_the_remedy_of_too_few_layers_works(ring: Path) -> None:
+    with pytest.raises(ScenarioError, match="close cycles in 1 layers") as refused:
+        weft.load(ring, set={"routing": {"lash": {"layers": 1}}}).check()
+    assert "take up_down_any, which needs one VC" in str(refused.value)
+    weft.load(ring, set={"routing": "up_down_any", "links.default.vcs": 1}).check()
+    weft.load(ring, set={"routing": {"lash": {"layers": 2}}, "links.default.vcs": 2}).check()
