@@ -65,7 +65,7 @@ impl<'a> Sequences<'a> {
     }
 }
 
-/// Whether a lone worm of so many flits may wait for credits of some link. Links that are paced are left to [`cycles`].
+/// Whether a lone worm of `flits` flits may wait for credits of some link. Links that are paced are left to [`cycles`].
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     let starves = |link: &Link| {
         let round_trip = net.after_grant + 1 + link.latency + link.credit_latency;

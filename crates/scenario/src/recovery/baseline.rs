@@ -49,7 +49,7 @@ pub(super) struct Time {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub event: u64,
-    /// What lasts from then on: "while broken".
+    /// The state from then on, in words: "while broken".
     pub lasts: &'static str,
     /// The first cycle in which packets may take new paths.
     pub rebuilt: u64,
