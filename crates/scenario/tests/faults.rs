@@ -36,13 +36,13 @@ fn times_become_cycles() {
 
 #[test]
 fn default_times_that_are_no_whole_cycles_are_refused_only_where_something_fails() {
-    // flits of 32 bytes at 100 Gb/s: 1 us is 390.625 cycles
+    // flits of 32 bytes at 100 Gb/s: 10 us are 3906.25 cycles
     let fails = GOOD.replacen("cycle: 2ns", "cycle: 2.56ns", 1);
     let sound = &fails[..fails.find("faults:").expect("faults")];
     assert!(expand("faults.yaml", sound, &[]).is_ok());
     let faults = format!("{sound}faults: [{{router: 5, at: 500cycles}}]\n");
-    let refused = expand("faults.yaml", &faults, &[]).expect_err("1 us is no whole number of cycles").text;
-    assert!(refused.contains("fault_model.patience: 1us is 390.625 cycles of 2.56ns"), "{refused}");
+    let refused = expand("faults.yaml", &faults, &[]).expect_err("10 us are no whole number of cycles").text;
+    assert!(refused.contains("fault_model.rebuild_delay: 10us is 3906.25 cycles of 2.56ns"), "{refused}");
 }
 
 #[test]

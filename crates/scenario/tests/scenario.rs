@@ -138,6 +138,7 @@ fn recordings() -> Vec<(String, String)> {
 /// Another value for every key but recordings.
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("name", "another"),
+    ("link_speed", "400Gb/s"),
     ("cycle", "2ns"),
     ("flit", "16B"),
     ("topology", "{hyperx: {widths: [3, 3], terminals_per_router: 1}}"),
@@ -170,6 +171,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("traffic.workload", "{request_reply: {packet: 3flits}}"),
     ("traffic.reply", "{packet: 4flits}"),
     ("traffic.jobs", "[{name: a, terminals: {range: [0, 3]}}]"),
+    ("power.catalogue", "{speed: 400Gb/s, cables: dr, terminal_cables: dac}"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
     ("power.manages", "[dim0]"),
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
