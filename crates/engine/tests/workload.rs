@@ -7,7 +7,7 @@ use weft_engine::outcome::{Ending, JobOutcome, Measured};
 use weft_engine::power::LinkState;
 use weft_engine::spec::{Execution, Job, LoadPhase, Stop};
 use weft_engine::{Outcome, Progress, Spec};
-use weft_traffic::{Pattern, PatternConfig, Population};
+use weft_traffic::{Lengths, Pattern, PatternConfig, Population};
 
 fn uniform(ranks: u32) -> Arc<Pattern> {
     let config: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).expect("a pattern");
@@ -85,6 +85,56 @@ fn what_is_no_set_of_jobs_is_refused() {
     disordered.phases.push(LoadPhase { from: 0, ..disordered.phases[0].clone() });
     assert_eq!(refused(vec![disordered]), "traffic.jobs.0.phases.0.from");
     assert_eq!(refused(Vec::new()), "traffic.jobs");
+}
+
+/// Packets of 1 flit and of 5, half each: 3 flits on average.
+fn of_two_lengths(load: f64) -> Job {
+    Job { packets: Lengths::of(&[(1, 1.0), (5, 1.0)]), ..job("all", (0..24).collect(), load, 1) }
+}
+
+#[test]
+fn a_terminal_sends_packets_of_several_lengths_at_its_load() {
+    let mut spec = rows(vec![of_two_lengths(0.3)]);
+    phases(&mut spec, 500, 20_000);
+    let out = run(&spec);
+    assert_drained(&out);
+    let (flits, packets) = (out.sums.flits as f64, out.sums.packets as f64);
+    // N packets are binomial, 24 * 20,000 * 0.3 / 3; their flits scatter by 9 + 4 each
+    let expected = 24.0 * 20_000.0 * 0.1;
+    assert!((packets - expected).abs() < 5.0 * f64::sqrt(expected), "{packets} packets");
+    assert!((flits - 3.0 * expected).abs() < 5.0 * (13.0 * expected).sqrt(), "{flits} flits");
+    assert_eq!(out.offered_flits, out.sums.flits);
+}
+
+#[test]
+fn without_contention_packets_of_several_lengths_take_the_mean_of_their_latencies() {
+    let mut pair = of_two_lengths(0.003);
+    (pair.terminals, pair.phases) = (FAR.to_vec(), job("pair", FAR.to_vec(), 0.003, 1).phases);
+    let mut spec = rows(vec![pair]);
+    phases(&mut spec, 0, 400_000);
+    let out = run(&spec);
+    assert_drained(&out);
+    let zero_load = weft_engine::imply(&spec).expect("a network").zero_load_latency.expect("a load");
+    assert_eq!(zero_load, (t0(1) + t0(5)) as f64 / 2.0);
+    let (latency, count) = (out.sums.latency as f64, out.sums.packets as f64);
+    // latencies are t0(1) or t0(5): 2 cycles from their mean; a queue at load 0.003 adds less than 0.02 cycles
+    assert!((latency / count - zero_load).abs() < 5.0 * 2.0 / count.sqrt() + 0.02, "{}", latency / count);
+}
+
+#[test]
+fn the_lengths_of_a_terminal_depend_on_nothing_but_its_packets() {
+    // a batch: the same packets, whatever the load, the other terminals and the jobs are
+    let flits = |load: f64, terminals: std::ops::Range<u32>| {
+        let pattern = job("all", terminals.clone().collect(), load, 1);
+        let batch = terminals.map(|t| if t == 3 { 50 } else { 0 }).collect();
+        let mut spec = rows(vec![Job { packets: of_two_lengths(load).packets, batch: Some(batch), ..pattern }]);
+        phases(&mut spec, 0, 1_000_000);
+        spec.phases.stop = Stop::Complete;
+        run(&spec).sums.flits
+    };
+    let first = flits(0.2, 0..24);
+    assert!((50..=250).contains(&first));
+    assert_eq!([flits(0.7, 0..24), flits(0.2, 0..8)], [first; 2]);
 }
 
 // ---- phases and batches ---------------------------------------------------------------------------------------------
@@ -176,6 +226,25 @@ fn a_round_trip_without_contention_is_two_zero_load_latencies() {
     assert_eq!(exchange.round_trips.sums.latency, 8 * (request + reply));
     assert_eq!((out.offered_flits, out.accepted_flits, out.sums.flits), (8 * 8, 8 * 8, 8 * 8));
     assert_eq!(out.jobs[0].batch.map(|batch| batch.packets), Some(16));
+}
+
+#[test]
+fn a_reply_waits_for_its_turnaround_which_is_a_part_of_its_latency() {
+    let mut pair = job("pair", FAR.to_vec(), 0.003, 3);
+    pair.workload =
+        serde_json::from_str(r#"{"request_reply": {"packet": "5flits", "turnaround": "7cycles", "outstanding": 1}}"#)
+            .expect("a workload");
+    pair.batch = Some(vec![8, 0]);
+    let mut spec = rows(vec![pair]);
+    phases(&mut spec, 0, 100_000);
+    spec.phases.stop = Stop::Complete;
+    let out = run(&spec);
+    assert_drained(&out);
+    let exchange = Exchange::of(&out.jobs[0]);
+    assert_eq!((exchange.requests.sums.latency, exchange.replies.sums.latency), (8 * t0(3), 8 * (t0(5) + 7)));
+    assert_eq!(exchange.round_trips.sums.latency, 8 * (t0(3) + t0(5) + 7));
+    let zero_load = weft_engine::imply(&spec).expect("a network").zero_load_latency;
+    assert_eq!(zero_load, Some((t0(3) + t0(5) + 7) as f64 / 2.0));
 }
 
 #[test]
@@ -404,6 +473,8 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
         job("asking", (30..60).step_by(2).collect(), 0.2, 2),
         job("bursts", (31..60).step_by(2).collect(), 0.1, 1),
     ];
+    jobs.traffic.jobs[0].packets = Lengths::of(&[(8, 1.0), (1, 3.0)]);
+    jobs.traffic.jobs[1].packets = Lengths::of(&[(2, 1.0), (3, 1.0)]);
     jobs.traffic.jobs[1].workload = request_reply(5, Some(3));
     jobs.traffic.jobs[2].injection =
         serde_json::from_str(r#"{"on_off": {"mean_on": "50cycles"}}"#).expect("an injection process");

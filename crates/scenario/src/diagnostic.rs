@@ -119,15 +119,86 @@ fn on_characters(text: &str, range: &Range<usize>) -> Range<usize> {
     start..start + end.unwrap_or(0)
 }
 
-/// "nearest of `valid`" for a misspelt name, if one is near.
+/// Letters of the shortest name in which one may be missing, and in which one may be another.
+const SHORT: usize = 3;
+const LONG: usize = 4;
+/// Letters that two words share at their beginning, and letters that each has after them: terminal and terminated.
+const STEM: usize = 5;
+const ENDING: usize = 4;
+
+/// The name of `valid` that means the same as a misspelt one, if there is one: it differs by a slip, or by endings of its
+/// words. A name that is merely like it would change what the scenario says.
 pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let closeness = |candidate: &str| strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase());
-    let scored = valid.into_iter().map(|candidate| (closeness(candidate), candidate));
-    scored.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
+    let name = name.to_lowercase();
+    let same = |candidate: &&str| {
+        let candidate = candidate.to_lowercase();
+        is_slip(&name, &candidate) || is_same(&name, &candidate)
+    };
+    let mut alike: Vec<&str> = valid.into_iter().filter(same).collect();
+    alike.sort_by_key(|candidate| strsim::osa_distance(&name, &candidate.to_lowercase()));
+    alike.first().copied()
+}
+
+/// Whether two names have the same words, but for slips and endings, or differ in how the words are joined.
+fn is_same(name: &str, candidate: &str) -> bool {
+    let words = |text: &str| -> Vec<String> { text.split(['_', '-', '.', ' ']).map(str::to_owned).collect() };
+    let (words, others) = (words(name), words(candidate));
+    let alike = |(a, b): (&String, &String)| a == b || is_slip(a, b) || has_other_ending(a, b);
+    words.concat() == others.concat() || (words.len() == others.len() && words.iter().zip(&others).all(alike))
+}
+
+/// Whether one letter is missing, extra or wrong, or two neighbours are swapped. A digit is no slip.
+fn is_slip(word: &str, other: &str) -> bool {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (length, other_length) = (word.chars().count(), other.chars().count());
+    let swapped = strsim::levenshtein(word, other) == 2;
+    let least = if length == other_length && !swapped { LONG } else { SHORT };
+    strsim::osa_distance(word, other) == 1 && length.min(other_length) >= least && digits(word) == digits(other)
+}
+
+/// Whether two words differ in their endings alone, such as a plural.
+fn has_other_ending(word: &str, other: &str) -> bool {
+    let stem = word.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let endings = [word, other].map(|text| text.chars().skip(stem).collect::<String>());
+    let plural = stem > 1 && (endings == ["", "s"] || endings == ["s", ""]);
+    let letters = endings.iter().all(|ending| ending.len() <= ENDING && ending.chars().all(char::is_alphabetic));
+    plural || (stem >= STEM && letters)
 }
 
 /// The help line of an unknown name: the nearest, then all.
 pub(crate) fn suggestion(name: &str, what: &str, valid: &[&str]) -> String {
     let nearest = nearest(name, valid.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
     format!("{nearest}{what}: {}", if valid.is_empty() { "none".to_owned() } else { valid.join(", ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggestion_means_the_same() {
+        let near = |name: &str, valid: &str| nearest(name, [valid]).is_some();
+        for (name, valid) in [
+            ("treshold", "threshold"),
+            ("vc", "vcs"),
+            ("hyprex", "hyperx"),
+            ("terminls_per_router", "terminals_per_router"),
+            ("buffer-size", "buffer_size"),
+            ("lod", "load"),
+            ("dispersed", "dispersion"),
+        ] {
+            assert!(near(name, valid), "{name}");
+        }
+        for (name, valid) in [
+            ("flit_size", "buf_size"),
+            ("input_buffer", "output_buffer"),
+            ("dim0", "dim1"),
+            ("a", "b"),
+            ("pal", "par"),
+            ("latency", "load"),
+            ("credit_delay", "credit_latency"),
+        ] {
+            assert!(!near(name, valid), "{name}");
+        }
+    }
 }

@@ -140,7 +140,7 @@ fn batch(scenario: &Scenario, spec: &Spec, (j, job): (usize, &Job), frame: &Fram
         return None; // how fast it is sent depends on more than the load
     }
     let times = packets.iter().zip(&job.phases[0].load).filter(|(_, load)| **load > 0.0);
-    let longest = times.map(|(&n, load)| f64::from(n) * f64::from(job.packet_flits) / load).fold(0.0, f64::max);
+    let longest = times.map(|(&n, load)| f64::from(n) * job.packets.mean() / load).fold(0.0, f64::max);
     let sent = longest.ceil() as Cycles;
     let told = format!("{} sends its batch within about {}", named(scenario, spec, j), long(sent, spec));
     let path = place(scenario, j, "batch");

@@ -137,6 +137,11 @@ fn at_full_speed(scenario: &Scenario, spec: &Spec) -> bool {
     scenario.traffic.load.is_none() && spec.traffic.jobs.iter().all(full)
 }
 
+/// A number, without a point if it is whole.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
+}
+
 fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     object(json!({
         "hash": point.hash,
@@ -149,7 +154,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
         "prices_from": point.scenario.power.prices_from(),
         "links_stay_on": point.scenario.power.policy.stays_on(),
         "load": named_load(&point.scenario, spec).filter(|_| !at_full_speed(&point.scenario, spec)),
-        "packet_flits": point.scenario.traffic.packet.0,
+        "packet_flits": number(point.scenario.traffic.packet.mean()),
         "seed": point.scenario.seed,
         "weft_version": env!("CARGO_PKG_VERSION"),
         "result_model": RESULT_MODEL_VERSION,

@@ -3,6 +3,7 @@
 use crate::assemble::Clock;
 use crate::config::{FlowControl, Link, Scenario};
 use crate::diagnostic::suggestion;
+use crate::packet::PacketConfig;
 use crate::warnings::Warning;
 use std::collections::BTreeMap;
 use weft_engine::Spec;
@@ -193,9 +194,12 @@ impl Scenario {
         let most = Flits(spec.links.iter().zip(&least).map(fits).min().unwrap_or(0));
         let room = least.iter().copied().max().unwrap_or(packet);
         let why = if room > packet { " (the routing needs room for two packets)" } else { "" };
-        let shorter = match self.traffic.packet.0 == packet {
-            true => format!("`traffic.packet: {most}` or less"),
-            false => format!("packets and replies of {most} or less"),
+        let shorter = match &self.traffic.packet {
+            PacketConfig::One(one) if one.0 == packet => format!("`traffic.packet: {most}` or less"),
+            several @ PacketConfig::Several(_) if several.has(packet) => {
+                format!("sizes of {most} or less in `traffic.packet`")
+            }
+            PacketConfig::One(_) | PacketConfig::Several(_) => format!("packets and replies of {most} or less"),
         };
         let mut ways = vec![format!("`buffer: {room}flits` or more{why}")];
         ways.extend((most.0 > 0).then_some(shorter));

@@ -185,6 +185,9 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
         // `null` is how an optional section with keys that must be there is left out by `--set`; one that is merely empty
         // has forgotten them.
         View::Keys { required, .. } if !required.is_empty() && schema.is_optional() && node.is_null() => Ok(()),
+        View::Keys { .. } | View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => {
+            Ok(())
+        }
         View::Keys { keys, required } => {
             let names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
             for entry in entries(node, path, "its keys", &names)? {
@@ -205,7 +208,6 @@ pub(crate) fn check(node: &mut Node, key_span: &Span, schema: &Schema, path: &st
                 Err(Diagnostic::at(key_span, &join(path, name), &what, &help, &notes))
             })
         }
-        View::Map(_) if schema.is_map_or_value() && !matches!(node.kind, Kind::Mapping(_)) => Ok(()),
         View::Map(values) => {
             for entry in entries(node, path, "any", &[])? {
                 check(&mut entry.value, &entry.key_span, &values, &join(path, &entry.key))?;

@@ -187,7 +187,9 @@ pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
     spec.traffic.jobs.iter().try_fold(longest, |most, job| {
         let loads = job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|&load| load > 0.0);
         let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
-        let process = job.injection.build(least, job.packet_flits, spec.cycle_fs, "traffic.injection")?;
-        Ok((process.dispersion() * f64::from(job.packet_flits)).max(most))
+        let process = job.injection.build(least, job.packets.mean(), spec.cycle_fs, "traffic.injection")?;
+        let (mean, scatter) = (job.packets.mean(), job.packets.variance());
+        // flits of a random number of packets, whose lengths scatter, too: variance over mean
+        Ok((process.dispersion() * mean + scatter / mean).max(most))
     })
 }

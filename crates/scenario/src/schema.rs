@@ -99,9 +99,10 @@ impl Schema {
         choices.iter().find(is_meant).and_then(model).map(|(name, _)| name)
     }
 
-    /// Whether one value may stand for all keys of a map.
+    /// Whether a value may stand in place of a mapping, such as one number for all keys.
     pub fn is_map_or_value(&self) -> bool {
-        self.target()["type"].is_array()
+        let types = self.target()["type"].as_array();
+        types.is_some_and(|types| types.iter().any(|name| name != "object" && name != "null"))
     }
 
     /// What to write where a list of any length belongs, at this path; `None` if something else may stand there.

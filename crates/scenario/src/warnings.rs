@@ -289,7 +289,7 @@ fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
     let ends = job.phases.iter().skip(1).map(|phase| phase.from).chain([Cycles::MAX]);
     let of_phase = |(phase, until): (&LoadPhase, Cycles)| {
         let cycles = until.min(end).saturating_sub(phase.from.max(start));
-        cycles as f64 * phase.load.iter().sum::<f64>() / f64::from(job.packet_flits)
+        cycles as f64 * phase.load.iter().sum::<f64>() / job.packets.mean()
     };
     job.phases.iter().zip(ends).map(of_phase).sum()
 }

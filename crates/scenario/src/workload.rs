@@ -2,6 +2,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
+use crate::packet::PacketConfig;
 use crate::placement::{Placement, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,9 +28,9 @@ pub struct Traffic {
     /// Terminals with another load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<TerminalLoad>,
-    /// Packet length [flits], 1 to 65535. With `jobs`: the length in jobs that name none.
+    /// Packet length [flits], 1 to 65535, or several lengths by weight. With `jobs`: the length in jobs that name none.
     #[serde(default = "one_flit")]
-    pub packet: Flits,
+    pub packet: PacketConfig,
     /// When sources create packets. Default: bernoulli, in every cycle with the same probability.
     #[serde(default, skip_serializing_if = "is_default")]
     pub injection: InjectionConfig,
@@ -104,9 +105,9 @@ pub struct JobConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// Packet length [flits], 1 to 65535.
+    /// Packet length [flits], 1 to 65535, or several lengths by weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Flits>,
+    pub packet: Option<PacketConfig>,
     /// When sources create packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injection: Option<InjectionConfig>,
@@ -124,8 +125,8 @@ pub struct JobConfig {
     pub reply: Option<RequestReply>,
 }
 
-fn one_flit() -> Flits {
-    Flits(1)
+fn one_flit() -> PacketConfig {
+    PacketConfig::One(Flits(1))
 }
 
 fn is_default(injection: &InjectionConfig) -> bool {
@@ -142,7 +143,7 @@ struct Plan<'a> {
     population: Population,
     pattern: Option<(&'a PatternConfig, String)>,
     load: Option<(f64, String)>,
-    packet: Flits,
+    packet: (&'a PacketConfig, String),
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
@@ -210,6 +211,11 @@ impl Scenario {
             plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal))
         };
         spec.check(graph.terminals(), path).map_err(placed)?;
+        plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| {
+            let path = format!("{}.workload.{}", plan.path, job.workload.name());
+            job.workload.model().turnaround(clock.cycle_fs, &path).map_err(placed)?;
+            Ok(())
+        })?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| plan.check_injection(job, clock))?;
         Ok(spec)
     }
@@ -223,7 +229,7 @@ impl Scenario {
             population: spec::population(graph, self.seed),
             pattern: traffic.pattern.as_ref().map(|pattern| (pattern, "traffic.pattern".into())),
             load: traffic.load.map(|load| (load, "traffic.load".into())),
-            packet: traffic.packet,
+            packet: (&traffic.packet, "traffic.packet".into()),
             injection: (&traffic.injection, "traffic.injection".into()),
             phases: (&traffic.phases, "traffic.phases".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
@@ -246,6 +252,7 @@ impl Scenario {
         let pattern = job.pattern.as_ref().map(|own| (own, mine("pattern")));
         let load = job.load.map(|own| (own, mine("load")));
         let batch = job.batch.map(|own| (own, mine("batch")));
+        let packet = job.packet.as_ref().map(|own| (own, mine("packet")));
         let injection = job.injection.as_ref().map(|own| (own, mine("injection")));
         let phases = match job.phases.is_empty() {
             true => (&*traffic.phases, ours("phases")),
@@ -262,7 +269,7 @@ impl Scenario {
             terminals,
             pattern: pattern.or_else(|| traffic.pattern.as_ref().map(|p| (p, ours("pattern")))),
             load: load.or_else(|| traffic.load.map(|load| (load, ours("load")))),
-            packet: job.packet.unwrap_or(traffic.packet),
+            packet: packet.unwrap_or_else(|| (&traffic.packet, ours("packet"))),
             injection: injection.unwrap_or_else(|| (&traffic.injection, ours("injection"))),
             phases,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
@@ -345,7 +352,7 @@ impl Plan<'_> {
             terminals: self.terminals.clone(),
             batch: self.batch.as_ref().map(|(size, path)| self.batch_of(*size, path, &phases)).transpose()?,
             phases,
-            packet_flits: self.packet.0,
+            packets: self.packet.0.lengths(&self.packet.1)?,
             injection: self.injection.0.clone(),
             workload: self.workload.config(),
         })
@@ -359,7 +366,7 @@ impl Plan<'_> {
             job.phases.iter().flat_map(|phase| &phase.load).copied().filter(|l| *l > 0.0).collect();
         loads.sort_by(f64::total_cmp);
         loads.dedup();
-        loads.iter().try_for_each(|&load| injection.check(load, job.packet_flits, clock.cycle_fs, &path))
+        loads.iter().try_for_each(|&load| injection.check(load, job.packets.mean(), clock.cycle_fs, &path))
     }
 
     fn missing(&self, key: &str, example: &str) -> Refusal {

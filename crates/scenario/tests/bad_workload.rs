@@ -11,8 +11,30 @@ fn jobs_that_overlap() {
     14 |     - {name: b, terminals: {list: [9, 3]}}
        |                 ^^^^^^^^^
        |
-       = help: give every terminal to one job at most, once
+       = help: give every terminal to one job at most, once; one job sends packets of several lengths with `packet: {mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}`
     "#);
+}
+
+#[test]
+fn packets_of_several_lengths_are_refused_at_their_place() {
+    for (packet, place, words) in [
+        ("{mix: []}", "mix", "the list is empty"),
+        ("{mix: [{size: 0flits, weight: 1}]}", "mix.0.size", "a packet of 0flits; a packet has 1 to 65535"),
+        ("{mix: [{size: 1flit, weight: 1}, {size: 70000flits, weight: 1}]}", "mix.1.size", "a packet of 70000flits"),
+        ("{mix: [{size: 1flit, weight: 0}]}", "mix.0.weight", "a weight of 0"),
+        ("{mix: [{size: 1flit, weigth: 1}]}", "mix.0.weigth", "did you mean `weight`?"),
+        ("{mix: [{size: 1flit}]}", "mix.0.weight", "the key `weight` is missing"),
+        ("{mix: [{size: 40flits, weight: 1}]}", "", "sizes of 32flits or less in `traffic.packet`"),
+        ("[1flit]", "", "a number of flits such as 4flits, or {mix: [{size: 1flit, weight: 1}, ...]}"),
+        ("4", "", "4 is a bare number"),
+    ] {
+        let text = refused(&[], &[("traffic.packet", packet)]);
+        let path = if place.is_empty() { String::new() } else { format!("error: traffic.packet.{place}: ") };
+        assert!(text.contains(&path) && text.contains(words), "{packet}: {text}");
+    }
+    let shorter = "{mix: [{size: 32flits, weight: 1}, {size: 1flit, weight: 0.5}]}";
+    let sets = [("traffic.packet".to_owned(), shorter.to_owned())];
+    assert_eq!(weft_scenario::expand("good.yaml", GOOD, &sets).expect("good").len(), 1);
 }
 
 #[test]

@@ -10,12 +10,12 @@ use weft_units::Refusal;
 
 /// The configuration of an injection process; it knows the gaps between packets.
 pub trait InjectionModel {
-    /// The gaps at this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits`, in cycles of
+    /// The gaps at this `load` \[flits/cycle\], above 0 and at most 1, with packets of `packet_flits` on average, in cycles of
     /// `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the scenario).
-    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
+    fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Times, Refusal>;
 
     /// Refuses what `build` refuses, without the tables that it makes.
-    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+    fn check(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
         self.build(load, packet_flits, cycle_fs, path).map(|_| ())
     }
 
@@ -67,22 +67,22 @@ impl Default for InjectionConfig {
 
 impl InjectionConfig {
     /// The process of all sources of this `load` \[flits/cycle\], above 0 and at most 1, with packets of
-    /// `packet_flits`, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
+    /// `packet_flits` on average, in cycles of `cycle_fs` \[fs\]. Refuses at `path` (the dotted path of this process in the
     /// scenario).
-    pub fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
+    pub fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Process, Refusal> {
         in_range(load, packet_flits, path)?;
         Ok(Process { times: self.model().build(load, packet_flits, cycle_fs, path)? })
     }
 
     /// Refuses what `build` refuses; it makes no tables.
-    pub fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+    pub fn check(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
         in_range(load, packet_flits, path)?;
         self.model().check(load, packet_flits, cycle_fs, path)
     }
 }
 
-fn in_range(load: f64, packet_flits: u32, path: &str) -> Result<(), Refusal> {
-    if load > 0.0 && load <= 1.0 && packet_flits > 0 {
+fn in_range(load: f64, packet_flits: f64, path: &str) -> Result<(), Refusal> {
+    if load > 0.0 && load <= 1.0 && packet_flits >= 1.0 {
         return Ok(());
     }
     let what = format!("a load of {load} flits per cycle in packets of {packet_flits} flits");

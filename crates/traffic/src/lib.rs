@@ -4,12 +4,14 @@
 mod alias;
 mod gaps;
 pub mod injection;
+mod lengths;
 pub mod pattern;
 mod population;
 mod random;
 
 pub use gaps::GapTable;
 pub use injection::{InjectionConfig, Process};
+pub use lengths::Lengths;
 pub use pattern::{Pattern, PatternConfig};
 pub use population::Population;
 pub use random::{below, mix, stream};

@@ -14,7 +14,9 @@ fn on_off(mean_on: Time, peak: f64) -> InjectionConfig {
 }
 
 fn build(config: &InjectionConfig, load: f64, packet_flits: u32) -> Process {
-    config.build(load, packet_flits, CYCLE_FS, "traffic.injection").unwrap_or_else(|refusal| panic!("{refusal}"))
+    config
+        .build(load, f64::from(packet_flits), CYCLE_FS, "traffic.injection")
+        .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
 /// Process, load, flits of a packet, and for bursts their mean length in cycles and their load.
@@ -167,8 +169,11 @@ fn scenarios_write_processes_like_this() {
 
 #[test]
 fn refuses_what_has_no_such_average() {
-    let refused = |mean_on, peak, load, flits| {
-        on_off(mean_on, peak).build(load, flits, CYCLE_FS, "traffic.injection.on_off").unwrap_err().to_string()
+    let refused = |mean_on, peak, load, flits: u32| {
+        on_off(mean_on, peak)
+            .build(load, f64::from(flits), CYCLE_FS, "traffic.injection.on_off")
+            .unwrap_err()
+            .to_string()
     };
     let ten = Time::Cycles(10);
     insta::assert_snapshot!(refused(ten, 0.5, 0.6, 1), @"traffic.injection.on_off.peak: an average load of 0.6 flits per cycle, and bursts of 0.5 (write at least 0.6, or a lower load)");
@@ -186,7 +191,7 @@ fn what_a_refusal_suggests_is_taken() {
             let mut mean_on = 1;
             // once for the packet, once for the silence
             for _ in 0..2 {
-                let built = on_off(Time::Cycles(mean_on), peak).build(load, flits, CYCLE_FS, "p");
+                let built = on_off(Time::Cycles(mean_on), peak).build(load, f64::from(flits), CYCLE_FS, "p");
                 if let Err(refusal) = built {
                     let (_, after) = refusal.help.split_once("at least ").unwrap();
                     mean_on = after.split_once(" cycle").unwrap().0.parse().unwrap();

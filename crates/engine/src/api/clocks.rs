@@ -10,12 +10,14 @@ use crate::base::prefetch::prefetch;
 use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
-use weft_traffic::{Pattern, Process, stream};
+use weft_traffic::{Lengths, Pattern, Process, mix, stream};
 use weft_units::{Cycles, Refusal};
 
 /// Purposes of the random streams of a terminal: the gaps between its packets, and their destinations.
 const GAPS: u64 = 1;
 const TARGETS: u64 = 2;
+/// Purpose of the hashes that give the lengths of its packets.
+const LENGTHS: u64 = 3;
 
 /// What the terminals with the same load share in one phase.
 #[derive(Debug)]
@@ -23,7 +25,8 @@ struct Rate {
     /// `None`: silent in this phase.
     process: Option<Process>,
     pattern: Arc<Pattern>,
-    packet_flits: u16,
+    /// Length of a packet; `None` if each has one of its own.
+    packet_flits: Option<u16>,
     phase: u32,
     /// A creation before this cycle needs no further check (`settle`).
     plain_until: u64,
@@ -37,6 +40,8 @@ struct Rate {
 #[derive(Debug)]
 pub struct Clocks {
     rates: Vec<Rate>,
+    /// Lengths of packets.
+    lengths: Lengths,
     /// Rates by phase and rank.
     rate_of: Vec<Vec<u16>>,
     /// Start of each phase.
@@ -106,11 +111,11 @@ impl Clocks {
             loads.dedup();
             let first = rates.len();
             for &load in &loads {
-                let process = || site.injection.build(load, site.packet_flits, site.cycle_fs, &path);
+                let process = || site.injection.build(load, site.packets.mean(), site.cycle_fs, &path);
                 rates.push(Rate {
                     process: if load > 0.0 { Some(process()?) } else { None },
                     pattern: phase.pattern.clone(),
-                    packet_flits: site.packet_flits as u16,
+                    packet_flits: site.packets.only().map(|flits| flits as u16),
                     phase: p as u32,
                     plain_until: if watched { 0 } else { until },
                     until,
@@ -130,6 +135,7 @@ impl Clocks {
         let numbered = (0..).zip(site.terminals).all(|(rank, &terminal)| rank == terminal);
         Ok(Self {
             rates,
+            lengths: site.packets.clone(),
             rate_of,
             starts: site.phases.iter().map(|phase| phase.from).collect(),
             batch: site.batch.map(<[u32]>::to_vec),
@@ -182,17 +188,36 @@ impl Clocks {
         self.settle(clock, 0, first, false)
     }
 
-    /// The packet that is created next; `None` if the pattern sends nothing now.
-    pub fn packet(&self, clock: &mut Clock) -> Option<NewPacket> {
-        self.packet_at(self.rates.hot(usize::from(clock.rate)), clock).map(own)
+    /// The packet that is created next, in cycle `created`; `None` if the pattern sends nothing now.
+    pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
+        let packet = self.packet_at(self.rates.hot(usize::from(clock.rate)), clock);
+        packet.map(|packet| own(packet, created))
     }
 
     #[inline(always)]
     fn packet_at(&self, rate: &Rate, clock: &mut Clock) -> Option<(u32, u16)> {
         let rank = rate.pattern.destination(clock.rank, &mut clock.targets)?;
         let to = if self.terminals.is_empty() { rank } else { *self.terminals.hot(rank as usize) };
+        let flits = self.length(rate, clock);
         clock.made = clock.made.wrapping_add(1);
-        Some((to, rate.packet_flits))
+        Some((to, flits))
+    }
+
+    /// Length [flits] of the packet that the clock creates next.
+    #[inline(always)]
+    fn length(&self, rate: &Rate, clock: &Clock) -> u16 {
+        match rate.packet_flits {
+            Some(flits) => flits,
+            None => self.drawn_length(clock),
+        }
+    }
+
+    /// A hash of the packet's address (seed, terminal, its number there): the clock remembers nothing for it.
+    #[inline(never)]
+    fn drawn_length(&self, clock: &Clock) -> u16 {
+        let terminal = self.terminals.get(clock.rank as usize).copied().unwrap_or(clock.rank);
+        let address = mix(self.seed, terminal.into(), LENGTHS);
+        self.lengths.of_hash(mix(address, clock.made.into(), LENGTHS)) as u16
     }
 
     /// The creation after the one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
@@ -245,7 +270,7 @@ impl Clocks {
         while next < until {
             backlog.packets += 1;
             if (window.0..window.1).contains(&next) {
-                let flits = u64::from(self.rates[usize::from(clock.rate)].packet_flits);
+                let flits = self.length(&self.rates[usize::from(clock.rate)], &clock).into();
                 backlog.in_window += Amount { packets: 1, flits };
             }
             clock.made = clock.made.wrapping_add(1);
@@ -286,8 +311,8 @@ impl ClockSources {
 }
 
 /// A packet that a clock creates, not caused by a delivery.
-fn own((to, flits): (u32, u16)) -> NewPacket {
-    NewPacket { to, flits, tag: 0, counts: Counts::IfCreatedInWindow }
+fn own((to, flits): (u32, u16), created: u64) -> NewPacket {
+    NewPacket { to, flits, created, tag: 0, counts: Counts::IfCreatedInWindow }
 }
 
 impl Sources for ClockSources {
@@ -297,7 +322,8 @@ impl Sources for ClockSources {
 
     #[inline(always)]
     fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
-        self.create(source, due).map(own)
+        let created = *due;
+        self.create(source, due).map(|packet| own(packet, created))
     }
 
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog {

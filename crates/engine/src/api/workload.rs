@@ -11,7 +11,7 @@ use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;
 use std::sync::Arc;
-use weft_traffic::{InjectionConfig, Pattern};
+use weft_traffic::{InjectionConfig, Lengths, Pattern};
 use weft_units::{Cycles, Refusal};
 
 /// The largest packet [flits]: lengths and credits are 16-bit numbers.
@@ -43,8 +43,8 @@ pub struct JobSite<'a> {
     /// The terminal of each rank.
     pub terminals: &'a [u32],
     pub phases: &'a [LoadPhase],
-    /// Packet length [flits].
-    pub packet_flits: u32,
+    /// Lengths of packets [flits].
+    pub packets: &'a Lengths,
     pub injection: &'a InjectionConfig,
     /// Packets that each rank sends before it stops.
     pub batch: Option<&'a [u32]>,
@@ -101,14 +101,16 @@ pub enum Counts {
     AsItsCause { measured: bool },
 }
 
-/// A packet that a source gives to the network interface. It was created when the source was due: at the latest now, and
-/// earlier if the packets before it took long to leave.
+/// A packet that a source gives to the network interface.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPacket {
     /// Its destination, a terminal.
     pub to: u32,
     /// Length [flits].
     pub flits: u16,
+    /// The cycle in which it was created: at the latest now, and earlier if it had to wait, or if the packets before it
+    /// took long to leave.
+    pub created: u64,
     /// For the workload itself: `Packet::tag`.
     pub tag: u32,
     pub counts: Counts,
@@ -146,6 +148,12 @@ pub trait WorkloadModel {
     /// Flits of the packet with which the destination of each packet answers its source; `None`: it does not.
     fn reply_flits(&self) -> Option<u32> {
         None
+    }
+
+    /// Cycles from the delivery of a packet to when its reply may be sent, a part of the latency of the reply. Refuses a
+    /// time that is no whole number of cycles of `cycle_fs`, at `path`, the dotted path of this workload.
+    fn turnaround(&self, _cycle_fs: u128, _path: &str) -> Result<Cycles, Refusal> {
+        Ok(0)
     }
 
     /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
@@ -252,8 +260,8 @@ impl JobSources {
     }
 }
 
-/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle in
-/// which its next packet is created, from which on it is to be asked for that packet, or [`NOT_DUE`]. It is kept by the
+/// The terminals of a job that are in one block, as the network interface asks them. `due` of a source is the cycle from
+/// which on it is to be asked for its next packet, or [`NOT_DUE`]. It is kept by the
 /// network interface; the source changes it whenever it is called.
 pub trait Sources: Kept + Debug + Send + Sync {
     /// The first cycle in which `source` is due.

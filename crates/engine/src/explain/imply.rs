@@ -257,7 +257,7 @@ impl<'a> Walker<'a> {
     /// Mean packet latency without contention over paths with these means [cycles].
     fn latency(&self, means: Means) -> f64 {
         let fixed = 2 * self.spec.links[0].latency + self.spec.router.ejection_delay - 1;
-        means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64
+        means.wire + (means.hops + 1.0) * self.spec.router.delay as f64 + fixed as f64 + turnaround(self.spec)
     }
 
     /// Flits of a packet.
@@ -362,7 +362,8 @@ impl<'a> Walker<'a> {
         for (source, j, load) in self.sources(from) {
             let (job, rate) = (&spec.traffic.jobs[j], load / self.peak);
             let reply = job.workload.model().reply_flits();
-            let (length, back) = (self.length(job.packet_flits), reply.map(|flits| self.length(flits)));
+            let back = reply.map(|flits| self.length(flits));
+            let lengths: Vec<_> = job.packets.flit_shares().map(|(flits, part)| (self.length(flits), part)).collect();
             let targets = job.phases[0].pattern.distribution(net.ranks[source as usize]);
             self.steps += targets.len() as u64 / 8;
             for (rank, share) in targets {
@@ -370,7 +371,9 @@ impl<'a> Walker<'a> {
                 let target = job.terminals[rank as usize];
                 let replied = self.exchange(j, (source, rank), rate * share);
                 if net.needs.sees_terminals {
-                    flows.push(Flow { from, packet: self.packet(source, target), length, rate: rate * share });
+                    let packet = self.packet(source, target);
+                    let flow = |&(length, part): &(u16, f64)| Flow { from, packet, length, rate: rate * share * part };
+                    flows.extend(lengths.iter().map(flow));
                     flows.extend(back.map(|length| Flow {
                         from: router,
                         packet: self.packet(target, source),
@@ -378,7 +381,9 @@ impl<'a> Walker<'a> {
                         rate: replied,
                     }));
                 } else {
-                    between[2 * usize::from(length)][router as usize] += rate * share;
+                    for &(length, part) in &lengths {
+                        between[2 * usize::from(length)][router as usize] += rate * share * part;
+                    }
                     if let Some(length) = back {
                         between[2 * usize::from(length) + 1][router as usize] += replied;
                     }
@@ -406,7 +411,7 @@ impl<'a> Walker<'a> {
             }
             return 0.0;
         };
-        let replied = rate * f64::from(reply) / f64::from(job.packet_flits);
+        let replied = rate * f64::from(reply) / job.packets.mean();
         self.load[self.receivers[j][self.net.ranks[source as usize] as usize].1] += replied;
         self.add_injected(source, rate);
         self.add_injected(job.terminals[rank as usize], replied);
@@ -527,9 +532,24 @@ fn has_replies(spec: &Spec) -> bool {
     spec.traffic.jobs.iter().any(|job| job.workload.model().reply_flits().is_some())
 }
 
+/// Mean cycles that packets wait before they may leave, replies among them, in the first phases: only replies do.
+fn turnaround(spec: &Spec) -> f64 {
+    let (mut cycles, mut all) = (0.0, 0.0);
+    for job in &spec.traffic.jobs {
+        let (model, packets) = (job.workload.model(), job.phases[0].load.iter().sum::<f64>() / job.packets.mean());
+        all += packets;
+        if model.reply_flits().is_some() {
+            cycles += packets * model.turnaround(spec.cycle_fs, "traffic").unwrap_or(0) as f64;
+            all += packets;
+        }
+    }
+    cycles / all
+}
+
 /// Lengths of the packets and replies of these jobs [flits], each once.
 fn lengths(jobs: &[Job]) -> Vec<u32> {
-    let of_job = |job: &Job| std::iter::once(job.packet_flits).chain(job.workload.model().reply_flits());
+    let own = |job: &Job| job.packets.shares().iter().map(|&(flits, _)| flits).collect::<Vec<_>>();
+    let of_job = |job: &Job| own(job).into_iter().chain(job.workload.model().reply_flits());
     let mut lengths: Vec<u32> = jobs.iter().flat_map(of_job).collect();
     lengths.sort_unstable();
     lengths.dedup();

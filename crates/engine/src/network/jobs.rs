@@ -8,7 +8,7 @@ use crate::models::workload::WorkloadConfig;
 use crate::pipeline::net::NetJob;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use weft_traffic::{InjectionConfig, Pattern};
+use weft_traffic::{InjectionConfig, Lengths, Pattern};
 use weft_units::Refusal;
 
 /// Most jobs of a run: each job has statistics of its own in every block.
@@ -28,8 +28,8 @@ pub struct Job {
     pub terminals: Vec<u32>,
     /// In the order of their starts; the first one starts at cycle 0.
     pub phases: Vec<LoadPhase>,
-    /// Packet length [flits], 1 to 65,535.
-    pub packet_flits: u32,
+    /// Lengths of packets [flits], 1 to 65,535.
+    pub packets: Lengths,
     /// When sources create packets.
     pub injection: InjectionConfig,
     /// Packets that each rank sends before it stops; `None` if ranks never stop.
@@ -39,13 +39,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job with one phase.
+    /// A job with one phase, and packets of one length [flits].
     pub fn steady(name: &str, terminals: Vec<u32>, pattern: Arc<Pattern>, load: f64, packet_flits: u32) -> Self {
         let load = vec![load; terminals.len()];
         let phases = vec![LoadPhase { from: 0, pattern, load }];
         let injection = InjectionConfig::default();
-        let workload = WorkloadConfig::default();
-        Self { name: name.to_owned(), terminals, phases, packet_flits, injection, batch: None, workload }
+        let (packets, workload) = (Lengths::one(packet_flits), WorkloadConfig::default());
+        Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload }
     }
 
     /// Whether `rank` has a load above 0 in some phase.
@@ -63,7 +63,11 @@ impl TrafficSpec {
 
     /// The packet lengths that occur [flits].
     pub fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
-        self.jobs.iter().flat_map(|job| job.workload.model().lengths(job.packet_flits))
+        let of_job = |job: &Job| {
+            let model = job.workload.model();
+            job.packets.shares().iter().flat_map(|&(own, _)| model.lengths(own)).collect::<Vec<_>>()
+        };
+        self.jobs.iter().flat_map(of_job)
     }
 
     /// The longest packet [flits].
@@ -71,10 +75,10 @@ impl TrafficSpec {
         self.lengths().max().unwrap_or(1)
     }
 
-    /// Packet length of a terminal [flits]; for one in no job, that of the first job.
+    /// Packet length of a terminal [flits], the longest if there are several; for one in no job, that of the first job.
     pub fn packet_of(&self, terminal: u32) -> u32 {
         let job = self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first());
-        job.map_or(1, |job| job.packet_flits)
+        job.map_or(1, |job| job.packets.longest())
     }
 
     /// Offered load of a terminal when the run starts [flits/cycle].
@@ -116,12 +120,18 @@ fn no_terminal(path: &str, job: &str, terminal: u32, terminals: u32) -> Refusal 
 }
 
 fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
-    let what = if first == second {
-        format!("job `{second}` has terminal {terminal} twice")
+    let once = "give every terminal to one job at most, once";
+    let (what, help) = if first == second {
+        (format!("job `{second}` has terminal {terminal} twice"), once.to_owned())
     } else {
-        format!("terminal {terminal} is in job `{first}` and in job `{second}`")
+        let what = format!("terminal {terminal} is in job `{first}` and in job `{second}`");
+        let help = format!(
+            "{once}; one job sends packets of several lengths with \
+             `packet: {{mix: [{{size: 1flit, weight: 3}}, {{size: 9flits, weight: 1}}]}}`"
+        );
+        (what, help)
     };
-    Refusal::new(format!("{path}.terminals"), what, "give every terminal to one job at most, once")
+    Refusal::new(format!("{path}.terminals"), what, help)
 }
 
 impl Job {
@@ -131,7 +141,7 @@ impl Job {
             let what = format!("job `{}` has no terminals", self.name);
             return Err(site.refusal("terminals", what, "give it one terminal or more"));
         }
-        site.check_length("packet", self.packet_flits)?;
+        self.packets.shares().iter().try_for_each(|&(flits, _)| site.check_length("packet", flits))?;
         self.workload.model().check(&site)
     }
 
@@ -142,7 +152,7 @@ impl Job {
             job: &self.name,
             terminals: &self.terminals,
             phases: &self.phases,
-            packet_flits: self.packet_flits,
+            packets: &self.packets,
             injection: &self.injection,
             batch: self.batch.as_deref(),
             cycle_fs,

@@ -15,7 +15,7 @@ pub use crate::state::rate::Rate;
 use std::sync::Arc;
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
-use weft_traffic::{PatternConfig, Population};
+use weft_traffic::{Lengths, PatternConfig, Population};
 use weft_units::{Cycles, Refusal};
 
 /// The router. Latency without contention: hops_routers * delay + sum of link latencies + ejection_delay + (flits - 1).
@@ -189,7 +189,7 @@ impl Spec {
 
     /// Sets the length of the packets that terminals send of their own [flits].
     pub fn set_packet(&mut self, flits: u32) {
-        self.traffic.jobs.iter_mut().for_each(|job| job.packet_flits = flits);
+        self.traffic.jobs.iter_mut().for_each(|job| job.packets = Lengths::one(flits));
     }
 
     /// Sets the traffic pattern of a job that has all terminals. Its random choices come from the seed of the spec.

@@ -271,12 +271,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
         let terminal = self.terminals.hot_mut(t);
         let sources = self.sources.hot_mut(usize::from(terminal.job)).all_mut();
-        let created = terminal.due;
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
             self.sleep(net, t, self.now + 1);
             return false;
         };
-        let NewPacket { to, flits, tag, counts } = new;
+        let NewPacket { to, flits, created, tag, counts } = new;
         let (own, measured, seq) = match counts {
             Counts::IfCreatedInWindow => {
                 let number = terminal.made;

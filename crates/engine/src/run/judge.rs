@@ -78,9 +78,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let of_job = jobs.filter_map(|(job, net)| {
             let dispersion = net.workload.dispersion(start)?;
             let flits = loads(job, start).iter().sum::<f64>() * cycles as f64;
-            let packets = flits / f64::from(job.packet_flits);
-            let one = net.workload.in_all(Amount { packets: 1, flits: job.packet_flits.into() }).flits as f64;
-            let variance = one * one * packets * dispersion.max(1.0);
+            let packets = flits / job.packets.mean();
+            let in_all = |&(flits, share): &(u32, f64)| {
+                net.workload.in_all(Amount { packets: 1, flits: flits.into() }).flits as f64 * share
+            };
+            let one: f64 = job.packets.shares().iter().map(in_all).sum();
+            // a sum of as many lengths as there are packets: both scatter
+            let variance = one * one * packets * dispersion.max(1.0) + packets * job.packets.variance();
             Some(Expected { flits: packets * one, variance, bursts: dispersion > 1.0 })
         });
         of_job.reduce(|a, b| Expected {

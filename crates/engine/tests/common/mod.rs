@@ -17,7 +17,7 @@ use weft_engine::{
 };
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, mix, stream};
-use weft_units::{Flits, Refusal};
+use weft_units::{Flits, Refusal, Time};
 
 /// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
 /// as many. Every round asserts the same, however many there are.
@@ -83,7 +83,7 @@ pub fn manage_what_can_be(spec: &mut Spec) -> bool {
 
 /// Replies of so many flits, and so many requests of a terminal without a reply.
 pub fn request_reply(flits: u32, outstanding: Option<u32>) -> WorkloadConfig {
-    WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), outstanding })
+    WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), turnaround: Time::Cycles(0), outstanding })
 }
 
 pub fn allocator(spec: &mut Spec, json: &str) {

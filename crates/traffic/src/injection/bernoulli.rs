@@ -30,12 +30,12 @@ use weft_units::Refusal;
 pub struct Bernoulli {}
 
 impl InjectionModel for Bernoulli {
-    fn build(&self, load: f64, packet_flits: u32, _: u128, _: &str) -> Result<Times, Refusal> {
+    fn build(&self, load: f64, packet_flits: f64, _: u128, _: &str) -> Result<Times, Refusal> {
         // the smallest loads round to 0
-        Ok(Times::Independent(GapTable::new((load / f64::from(packet_flits)).max(f64::MIN_POSITIVE))))
+        Ok(Times::Independent(GapTable::new((load / packet_flits).max(f64::MIN_POSITIVE))))
     }
 
-    fn check(&self, _: f64, _: u32, _: u128, _: &str) -> Result<(), Refusal> {
+    fn check(&self, _: f64, _: f64, _: u128, _: &str) -> Result<(), Refusal> {
         Ok(())
     }
 

@@ -51,7 +51,7 @@ fn full() -> f64 {
 
 impl OnOff {
     /// Mean lengths of a burst and of a silence [cycles]; refused if there are none that give the load.
-    fn lengths(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
+    fn lengths(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(f64, f64), Refusal> {
         let Self { mean_on, peak } = *self;
         if !(peak > 0.0 && peak <= 1.0) {
             let what = format!("a peak load of {peak} flits per cycle");
@@ -63,7 +63,7 @@ impl OnOff {
         }
         let mean_on = mean_on.duration(cycle_fs, &format!("{path}.mean_on"))?;
         let on = mean_on.cycles as f64;
-        let flits = f64::from(packet_flits);
+        let flits = packet_flits;
         // It also bounds the draws of a packet: most bursts have one.
         if on * peak < flits * ROUNDED {
             let what =
@@ -86,10 +86,10 @@ impl OnOff {
 }
 
 impl InjectionModel for OnOff {
-    fn build(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
+    fn build(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<Times, Refusal> {
         let (on, off) = self.lengths(load, packet_flits, cycle_fs, path)?;
         let peak = self.peak;
-        let per_cycle = peak / f64::from(packet_flits);
+        let per_cycle = peak / packet_flits;
         let packets = GapTable::new(per_cycle);
         if load == peak {
             return Ok(Times::Independent(packets));
@@ -100,7 +100,7 @@ impl InjectionModel for OnOff {
         Ok(Times::Remembered(Arc::new(Bursts { is_on, packets, on: lengths(on), off: lengths(off), dispersion })))
     }
 
-    fn check(&self, load: f64, packet_flits: u32, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
+    fn check(&self, load: f64, packet_flits: f64, cycle_fs: u128, path: &str) -> Result<(), Refusal> {
         self.lengths(load, packet_flits, cycle_fs, path).map(|_| ())
     }
 

@@ -11,9 +11,10 @@ from weft.peers.booksim.config import read
 from weft.peers.booksim.document import document
 from weft.peers.booksim.draft import Draft
 from weft.peers.booksim.measure import measure
+from weft.peers.booksim.packets import SIZES, packet_flits, reply_flits
 from weft.peers.booksim.router import buffers, router
 from weft.peers.booksim.topology import links, network
-from weft.peers.booksim.traffic import SIZES, packet_flits, reply_flits, traffic
+from weft.peers.booksim.traffic import traffic
 from weft.results import unfinished
 from weft.scenario.scenario import Scenario
 from weft.text import shell
@@ -123,15 +124,15 @@ def convert(words: Sequence[str], name: str) -> Imported:
     draft = Draft(read(words), name)
     _devices(draft)
     classes = _classes(draft)
-    flits = packet_flits(draft, classes)
+    sizes = packet_flits(draft, classes)
     built = network(draft)
-    lengths = {flits, reply_flits(draft, classes) or flits}
+    lengths = {*sizes, reply_flits(draft, classes) or max(sizes)}
     buffer, flow_control = buffers(draft, lengths)
     asked = links(draft, built, buffer)
     model = router(draft, max(lengths)) | flow_control | asked
     draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
     measure(draft)
-    traffic(draft, built, flits, classes)
+    traffic(draft, built, sizes, classes)
     draft.finish()
     return _checked(draft, words)
 
@@ -178,7 +179,9 @@ def _classes(draft: Draft) -> int:
         draft.refuse(
             "classes", what, f"import one class at a time: classes = 1; and its values of {', '.join(differing)}"
         )
-    draft.approximate("classes", "one stream of packets with a mix of patterns: latencies are those of all classes")
+    draft.approximate(
+        "classes", "one stream of packets with a mix of patterns: latencies are those of all classes", "classes"
+    )
     return classes
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import PeerError
-from weft.peers.booksim import forks
+from weft.peers.booksim import bands, forks
 from weft.peers.booksim.config import where
 from weft.peers.booksim.keys import IDLE
 
@@ -85,9 +85,10 @@ class Draft:
         """Write a value, with the keys that it comes from."""
         self.parts.append(Part(tuple(path.split(".")), value, keys, why))
 
-    def approximate(self, key: str, text: str) -> None:
-        """Note that a key has a somewhat different effect here."""
-        self.notes.append(Note("approximated", self.config.shown(key), text))
+    def approximate(self, key: str, text: str, band: str = "") -> None:
+        """Note that a key has a somewhat different effect here; `band` names the measurement of how much it matters."""
+        told = f"{text}; {bands.told(band)}" if band in bands.BANDS else text
+        self.notes.append(Note("approximated", self.config.shown(key), told))
 
     def idle(self, key: str, text: str) -> None:
         """Note that a key has no effect here."""

@@ -62,7 +62,10 @@ _DRAGONFLY_UGAL = Routing(
     differs="it keeps one VC up to the intermediate router, which can deadlock; here the VC class rises with the hops",
 )
 _FLATFLY_UGAL = {"ugal": {"threshold": "2flits", "sensor": "used_credits", "intermediate": "differing_dimensions"}}
-_ADAPTIVE = "it chooses one hop ahead and requests all VCs at once; here a head requests the best link in each step"
+_ADAPTIVE = (
+    "it requests all VCs at once, and its islip allocator ignores their priorities, so that heads fall onto the escape "
+    "VC, which they do not leave; here a head requests the best link in each step, and the escape VC last"
+)
 
 ROUTINGS = {
     ("fly", "dest_tag"): Routing({"dimension_order": {}}),

@@ -40,15 +40,17 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
     found = models.router(delay, turn, steps, _credits(draft, packet, turn), _allocator(draft))
     for key, consequence in _OFF.items():
         if config.whole(key) > 0:
-            draft.approximate(key, consequence)
+            draft.approximate(key, consequence, key)
     if config.whole("noq") > 0:
         draft.refuse("noq", "VCs are not divided by the next output", "write noq = 0;")
     if config.real("internal_speedup") > 1 and config.whole("output_buffer_size") != -1:
-        draft.approximate("output_buffer_size", "the queue behind the switch has no end: saturation comes later")
+        draft.approximate(
+            "output_buffer_size", "the queue behind the switch has no end: saturation comes later", "output_buffer_size"
+        )
     _hold(draft, packet)
     if packet > 1 and 1 < config.real("internal_speedup") < _SAME:
         text = "packets of several flits take some percent longer under load; no effect on a lone packet"
-        draft.approximate("internal_speedup", text)
+        draft.approximate("internal_speedup", text, "internal_speedup of packets")
     if config.whole("speculative") > 0:
         found["vc_realloc"] = 0
     return found | _priority(draft)
@@ -73,7 +75,7 @@ def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, 
         return {"buffer": amount(packet, "flit")}, {"flow_control": "virtual_cut_through"}
     why = f"{packet} flits do not fit into {size}" if packet > size else "packets have several lengths"
     text = f"a VC is free for the next packet when a tail has left, since {why}; with few VCs, saturation comes later"
-    draft.approximate("wait_for_tail_credit", text)
+    draft.approximate("wait_for_tail_credit", text, "wait_for_tail_credit")
     return {"buffer": amount(size, "flit")}, {}
 
 
@@ -90,7 +92,7 @@ def _ports(draft: Draft) -> int:
     for key, speedup in speedups.items():
         if speedup > 1:
             text = f"inputs and outputs of the switch take {speedup} steps in a cycle: saturation comes later"
-            draft.approximate(key, text)
+            draft.approximate(key, text, key)
     return max(speedups.values())
 
 
@@ -119,7 +121,7 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
     if config.whole("speculative") > 0:
         stages = [routing, max(vcs, switch), crossing]
         text = "a head takes a VC and crosses the switch in one step; requests that fail cost others nothing"
-        draft.approximate("speculative", text)
+        draft.approximate("speculative", text, "speculative")
     delays = head_delays(stages, speedup)
     if len(delays) > 1:
         draft.refuse(
@@ -128,7 +130,9 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
             f"write internal_speedup = {float(round(speedup))};",
         )
     if speedup != int(speedup):
-        draft.approximate("internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet")
+        draft.approximate(
+            "internal_speedup", f"{round(speedup)} steps in every cycle; no effect on a lone packet", "internal_speedup"
+        )
     return max(delays), _turn(draft, routing, speedup), round(speedup)
 
 
@@ -142,10 +146,10 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
     turn = routing if speedup < 2 else routing - 1
     if routing > 1:
         text = "BookSim2's routers route heads in batches, for which later heads wait: its latencies are higher"
-        draft.approximate("routing_delay", f"{text} under load")
+        draft.approximate("routing_delay", f"{text} under load", "routing_delay of 2")
     elif speedup > 1:
         text = f"behind another packet in its VC a head waits {turn} cycles for its route, in BookSim2 an internal step"
-        draft.approximate("routing_delay", f"{text}: latencies differ where VCs are few")
+        draft.approximate("routing_delay", f"{text}: latencies differ where VCs are few", "routing_delay at speedup")
     return turn
 
 
@@ -160,7 +164,9 @@ def _credits(draft: Draft, packet: int, turn: int) -> int:
         return delay
     sooner = min(turn, 1 + delay)
     text = f"flits behind a head are as late as it; to make up for it, credits return {amount(sooner, 'cycle')} earlier"
-    draft.approximate("routing_delay", f"{text}: latencies differ where buffers are much shorter than packets")
+    draft.approximate(
+        "routing_delay", f"{text}: latencies differ where buffers are much shorter than packets", "credits"
+    )
     return delay - sooner
 
 
@@ -180,9 +186,9 @@ def _allocator(draft: Draft) -> dict[str, Any]:
         found = models.allocator(config.text("sw_allocator"))
     except NotExpressible:
         found = models.allocator(names["sw_allocator"] if names["sw_allocator"] in models.ALLOCATORS else "islip")
-        draft.approximate("sw_allocator", f"{next(iter(found))} with round-robin arbiters: {same}")
+        draft.approximate("sw_allocator", f"{next(iter(found))} with round-robin arbiters: {same}", "sw_allocator")
     if config.text("vc_allocator") != "islip":
-        draft.approximate("vc_allocator", f"VCs are allocated by one iteration of islip: {same}")
+        draft.approximate("vc_allocator", f"VCs are allocated by one iteration of islip: {same}", "vc_allocator")
     return found
 
 
@@ -197,7 +203,9 @@ def _priority(draft: Draft) -> dict[str, Any]:
         return {"priority": "round_robin"}
     if draft.config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
-    draft.approximate("priority", "VCs are taken with the switch, not a step before it: short packets saturate later")
+    draft.approximate(
+        "priority", "VCs are taken with the switch, not a step before it: short packets saturate later", name
+    )
     return {"priority": _PRIORITIES[name], "vc_realloc": 0}
 
 
@@ -207,4 +215,4 @@ def _hold(draft: Draft, packet: int) -> None:
             draft.idle("hold_switch_for_packet", "packets have one flit, after which the switch is free in any case")
         else:
             text = "flits of packets may alternate on a link; no effect on a lone packet"
-            draft.approximate("hold_switch_for_packet", text)
+            draft.approximate("hold_switch_for_packet", text, "hold_switch_for_packet")

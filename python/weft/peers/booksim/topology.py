@@ -110,13 +110,13 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
         entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
     if routing.differs:
-        draft.approximate("routing_function", routing.differs)
+        draft.approximate("routing_function", routing.differs, f"{function} on {topology}")
     if vcs % routing.parts:
         text = (
             f"they do not divide into {routing.parts} equal parts: in BookSim2 classes of packets share what is left "
             "over, here every VC has one class; saturation comes earlier"
         )
-        draft.approximate("num_vcs", text)
+        draft.approximate("num_vcs", text, "num_vcs")
     if not found.topology.get("graph") or (topology, function) not in models.TABLED:
         draft.put("routing", routing.model, "routing_function")
     return dict(routing.router)

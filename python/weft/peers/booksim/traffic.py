@@ -6,7 +6,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from weft.peers.booksim import patterns
-from weft.peers.booksim.grammar import call, leading_float, leading_int, tokenize
+from weft.peers.booksim.grammar import call, leading_float
+from weft.peers.booksim.packets import SIZES, Lengths, answered, mean, packet, reply_flits
 from weft.peers.expressible import amount
 
 if TYPE_CHECKING:
@@ -14,56 +15,26 @@ if TYPE_CHECKING:
     from weft.peers.booksim.topology import Network
 
 _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
-SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
-def packet_flits(draft: Draft, classes: int) -> int:
-    """Flits of a packet; of a request, if requests are answered."""
-    config = draft.config
-    if _answered(draft, classes):
-        reads, writes = (config.wholes(f"{kind}_request_size", classes)[0] for kind in ("read", "write"))
-        if reads != writes and _mixed(draft, classes):
-            what = f"requests to read and to write have {reads} and {writes} flits, here all have one length"
-            draft.refuse("read_request_size", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
-        return _length(draft, "read_request_size", writes if config.reals("write_fraction", classes)[0] > 0 else reads)
-    listed = [tokenize(one) for one in tokenize(config.text("packet_size"))]
-    if not listed:
-        return _length(draft, "packet_size", config.whole("packet_size"))
-    if not all(listed):
-        config.fail("packet_size", "the list is empty", "write packet_size = 1;")
-    used = {one for place in range(classes) for one in listed[min(place, len(listed) - 1)]}
-    if len(used) > 1:
-        draft.refuse("packet_size", "here all packets of a terminal have one length", "write one number")
-    return _length(draft, "packet_size", min(map(leading_int, used)))
-
-
-def reply_flits(draft: Draft, classes: int) -> int:
-    """Flits of a reply; 0 if nothing is answered."""
-    config = draft.config
-    if not _answered(draft, classes):
-        return 0
-    reads, writes = (config.wholes(f"{kind}_reply_size", classes)[0] for kind in ("read", "write"))
-    if reads != writes and _mixed(draft, classes):
-        what = f"replies to reads and writes have {reads} and {writes} flits, here all have one length"
-        draft.refuse("read_reply_size", what, "write equal sizes, or write_fraction = 0.0; or 1.0;")
-    return _length(draft, "read_reply_size", writes if config.reals("write_fraction", classes)[0] > 0 else reads)
-
-
-def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
+def traffic(draft: Draft, network: Network, lengths: Lengths, classes: int) -> None:
     """Add patterns, load and packets to the draft."""
+    flits = mean(lengths)
     config = draft.config
     batch = config.text("sim_type") == "batch"
     loads = [1.0] if batch else _loads(draft, flits, classes)
     _patterns(draft, network, loads, classes)
-    sizes = ("read_request_size", "write_request_size") if _answered(draft, classes) else ("packet_size",)
-    draft.put("traffic.packet", amount(flits, "flit"), *sizes)
+    sizes = ["read_request_size", "write_request_size"] if answered(draft, classes) else ["packet_size"]
+    if len(lengths) > 1:
+        sizes.append("write_fraction" if answered(draft, classes) else "packet_size_rate")
+    draft.put("traffic.packet", packet(lengths), *sizes)
     if batch:
         _batch(draft, classes)
     else:
         load = sum(loads)
         if load <= 0:
             config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
-        why = [f"times {flits} flits"] if flits > 1 and not config.whole("injection_rate_uses_flits") else []
+        why = [f"times {flits:g} flits"] if flits > 1 and not config.whole("injection_rate_uses_flits") else []
         why += [f"the sum of {classes} classes"] if classes > 1 else []
         draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why="; ".join(why))
         if load > 1:
@@ -73,23 +44,17 @@ def traffic(draft: Draft, network: Network, flits: int, classes: int) -> None:
             draft.approximate("injection_rate", text)
         if "injection_process" not in config.of_device:
             _injection(draft, load, flits, classes)
-    if _answered(draft, classes):
+    if answered(draft, classes):
         _replies(draft, classes, batch)
 
 
-def _length(draft: Draft, key: str, flits: int) -> int:
-    if flits < 1:
-        draft.config.fail(key, "a packet has 1 flit or more", f"write {key} = 1; or more")
-    return flits
-
-
-def _loads(draft: Draft, flits: int, classes: int) -> list[float]:
+def _loads(draft: Draft, flits: float, classes: int) -> list[float]:
     """Flits per terminal and cycle of each class."""
     config = draft.config
     rates = config.reals("injection_rate", classes)
     if config.whole("injection_rate_uses_flits"):
         whole = flits
-        if _answered(draft, classes):
+        if answered(draft, classes):
             whole = sum(config.wholes(key, classes)[0] for key in SIZES) // 2
         rates = [rate / max(whole, 1) for rate in rates]
     if any(not 0 <= rate <= 1 for rate in rates):
@@ -112,7 +77,7 @@ def _patterns(draft: Draft, network: Network, loads: list[float], classes: int) 
     draft.put("traffic.pattern", {"mix": parts}, "traffic", "injection_rate", "classes")
 
 
-def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
+def _injection(draft: Draft, load: float, flits: float, classes: int) -> None:
     config = draft.config
     processes = [call(text) for text in config.texts("injection_process", classes)]
     if any(name not in ("bernoulli", "on_off") for name, _ in processes):
@@ -138,7 +103,9 @@ def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
         what = f"bursts of {r1:g} packets/cycle that end with probability {beta:g} do not make {rate:g} packets/cycle"
         config.fail("injection_process", what, "write a lower injection_rate, or alpha and beta from 0 to 1")
     if r1 * flits > 1:
-        what = f"packets of {flits} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
+        what = (
+            f"packets of {flits:g} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
+        )
         draft.refuse("injection_process", what, "write a lower rate, longer bursts or shorter packets")
         return
     length = max(round(1 / beta), 1)
@@ -156,7 +123,7 @@ def _injection(draft: Draft, load: float, flits: int, classes: int) -> None:
 
 def _batch(draft: Draft, classes: int) -> None:
     config = draft.config
-    if _answered(draft, classes):
+    if answered(draft, classes):
         draft.refuse("use_read_write", "BookSim2 counts replies as packets of a batch", "write use_read_write = 0;")
     if config.whole("max_outstanding_requests") > 0:
         what = "only requests that are answered can be limited"
@@ -164,17 +131,11 @@ def _batch(draft: Draft, classes: int) -> None:
     draft.put("traffic.batch", {"per_terminal": config.at_least("batch_size", 1)}, "batch_size")
 
 
-def _answered(draft: Draft, classes: int) -> bool:
-    return bool(draft.config.wholes("use_read_write", classes)[0])
-
-
-def _mixed(draft: Draft, classes: int) -> bool:
-    return 0 < draft.config.reals("write_fraction", classes)[0] < 1
-
-
 def _replies(draft: Draft, classes: int, batch: bool) -> None:
-    reply = {"packet": amount(reply_flits(draft, classes), "flit")}
-    draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size")
+    # a reply joins the queue of its terminal when the request has come, and leaves in the next cycle at the earliest
+    reply = {"packet": amount(reply_flits(draft, classes), "flit"), "turnaround": "1cycle"}
+    why = "BookSim2 sends a reply a cycle after its request has come, and counts the cycle"
+    draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size", why=why)
     if not batch:
         _vc_ranges(draft)
 
@@ -193,4 +154,4 @@ def _vc_ranges(draft: Draft) -> None:
         divided += [f"{kind}_begin_vc"] if (begin, end) != (0, vcs - 1) else []
     if divided:
         text = "requests and replies share all VCs: saturation differs, the zero-load latency does not"
-        draft.approximate(divided[0], text)
+        draft.approximate(divided[0], text, "use_read_write")

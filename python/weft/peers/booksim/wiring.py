@@ -36,13 +36,14 @@ class Wiring:
         self.links[min(a, b), max(a, b)] = latency
 
     def graph(self) -> str:
-        """The network as BookSim2's own anynet text."""
+        """The network as BookSim2's own anynet text, where a latency holds for one direction."""
         homes = defaultdict(list)
         for terminal, router in enumerate(self.terminals):
             homes[router].append(terminal)
         joined = defaultdict(list)
         for (a, b), latency in sorted(self.links.items()):
             joined[a].append(f" router {b} {latency}")
+            joined[b].append(f" router {a} {latency}")
         return "".join(
             f"router {router}{''.join(f' node {terminal}' for terminal in homes[router])}{''.join(joined[router])}\n"
             for router in range(self.routers)

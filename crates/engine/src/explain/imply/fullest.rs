@@ -38,9 +38,9 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
 
 /// Whether a job offers its load all the time, at random.
 fn is_steady(spec: &Spec, net: &Net, j: usize, job: &Job) -> bool {
-    let one = Amount { packets: 1, flits: job.packet_flits.into() };
+    let one = Amount { packets: 1, flits: job.packets.longest().into() };
     // a packet of one flit in every cycle is no random load: its queue does not grow at the capacity
-    let is_random = job.packet_flits > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
+    let is_random = job.packets.longest() > 1 || job.phases[0].load.iter().all(|&load| load < 1.0);
     let answers = net.jobs[j].workload.in_all(one) != one;
     let follows = spec.traffic.jobs[j].workload.model().follows_network();
     job.batch.is_none() && job.phases.len() == 1 && is_random && !answers && !follows

@@ -223,8 +223,13 @@ impl Walker<'_> {
                 true => self.packet(from, to),
                 false => between_routers(net.coords[router as usize]),
             };
-            let length = self.length(job.packet_flits);
-            flows.push(Flow { from, packet: packet(source, target, router), length, rate });
+            let packet_there = packet(source, target, router);
+            flows.extend(job.packets.flit_shares().map(|(flits, part)| Flow {
+                from,
+                packet: packet_there,
+                length: self.length(flits),
+                rate: rate * part,
+            }));
             flows.extend(job.workload.model().reply_flits().map(|flits| Flow {
                 from: router,
                 packet: packet(target, source, from),

@@ -4,14 +4,15 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! closed-loop measurement; a limit on outstanding requests as the registers of a processor that hold its misses.
 //! # Parameters
-//! packet: length of a reply \[flits\]. outstanding: most requests of a terminal that have no reply yet \[count\].
+//! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\].
+//! outstanding: most requests of a terminal that have no reply yet \[count\].
 //! # Guarantees
-//! Every request has one reply. It is created when the tail of the request is delivered, and replies leave a terminal
-//! in the order of their creation, before its requests. A terminal never has more requests without a reply than
+//! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of its
+//! latency. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
 //! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
 //! # Not modelled
-//! Time to serve a request; a bound on the replies that wait at a terminal; requests that more than one terminal
+//! Times to serve a request that differ; a bound on the replies that wait at a terminal; requests that more than one terminal
 //! answers.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
@@ -26,7 +27,7 @@ use crate::state::{MEASURED, NONE, Packet, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::{Cycles, Flits, Refusal};
+use weft_units::{Cycles, Flits, Refusal, Time};
 
 /// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
 const REQUEST: u32 = 0;
@@ -38,6 +39,9 @@ pub struct RequestReply {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
+    /// Time from the delivery of a request to when its reply may be sent, a part of the latency of the reply [time].
+    #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
+    pub turnaround: Time,
     /// Most requests of a terminal that have no reply yet; with so many it waits before it creates the next. Default:
     /// no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,14 @@ pub struct RequestReply {
 
 fn one_flit() -> Flits {
     Flits(1)
+}
+
+fn at_once() -> Time {
+    Time::Cycles(0)
+}
+
+fn is_at_once(turnaround: &Time) -> bool {
+    *turnaround == at_once()
 }
 
 impl WorkloadModel for RequestReply {
@@ -71,6 +83,10 @@ impl WorkloadModel for RequestReply {
         Some(self.packet.0)
     }
 
+    fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        self.turnaround.cycles(cycle_fs, &format!("{path}.turnaround"))
+    }
+
     fn check(&self, site: &JobSite) -> Result<(), Refusal> {
         site.check_length("workload.request_reply.packet", self.packet.0)?;
         if self.outstanding == Some(0) {
@@ -82,11 +98,17 @@ impl WorkloadModel for RequestReply {
 
     fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
         let clocks = Arc::new(Clocks::new(site, self.outstanding.is_some())?);
-        Ok(Arc::new(Runtime { clocks, reply_flits: self.packet.0 as u16, limit: self.outstanding }))
+        let path = format!("{}.workload.request_reply.turnaround", site.path);
+        let turnaround = self.turnaround.cycles(site.cycle_fs, &path)?;
+        Ok(Arc::new(Runtime { clocks, reply_flits: self.packet.0 as u16, turnaround, limit: self.outstanding }))
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self { packet: Flits(3), outstanding: Some(2) }, Self { packet: one_flit(), outstanding: None }]
+        vec![
+            Self { packet: Flits(3), turnaround: at_once(), outstanding: Some(2) },
+            Self { packet: one_flit(), turnaround: at_once(), outstanding: None },
+            Self { packet: Flits(2), turnaround: Time::Cycles(7), outstanding: None },
+        ]
     }
 }
 
@@ -94,6 +116,7 @@ impl WorkloadModel for RequestReply {
 struct Runtime {
     clocks: Arc<Clocks>,
     reply_flits: u16,
+    turnaround: Cycles,
     limit: Option<u32>,
 }
 
@@ -103,6 +126,7 @@ impl Workload for Runtime {
         JobSources::Asked(Box::new(Terminals {
             clocks: self.clocks.clone(),
             reply_flits: self.reply_flits,
+            turnaround: self.turnaround,
             limit: self.limit.unwrap_or(u32::MAX),
             terminals,
             replies: Pool::with_capacity(64 * here.len()),
@@ -189,9 +213,12 @@ impl Terminal {
         }
     }
 
-    /// Creation time of what it sends next: a reply, if one waits.
-    fn due(&self, replies: &Pool<Reply>) -> u64 {
-        if self.first == NONE { self.next_request } else { replies.items[self.first as usize].created }
+    /// When it has something to send: its next request, or a reply that may leave.
+    fn due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
+        if self.first == NONE {
+            return self.next_request;
+        }
+        self.next_request.min(replies.items[self.first as usize].created + turnaround)
     }
 }
 
@@ -201,6 +228,9 @@ struct Terminals {
     clocks: Arc<Clocks>,
     #[kept(fixed)]
     reply_flits: u16,
+    /// Cycles that a reply waits before it may leave.
+    #[kept(fixed)]
+    turnaround: Cycles,
     /// Most requests of a terminal that have no reply yet.
     #[kept(fixed)]
     limit: u32,
@@ -212,19 +242,23 @@ struct Terminals {
 }
 
 impl Terminals {
-    /// The reply that `source` has to send first, if one waits.
-    fn take_reply(&mut self, source: usize) -> Option<NewPacket> {
+    /// The reply that `source` has to send first in cycle `now`, if one may leave.
+    fn take_reply(&mut self, source: usize, now: u64) -> Option<NewPacket> {
         let terminal = &mut self.terminals[source];
         let id = terminal.first;
         if id == NONE {
             return None;
         }
         let reply = self.replies.items[id as usize];
+        if reply.created + self.turnaround > now {
+            return None;
+        }
         self.replies.remove(id);
         terminal.first = reply.next;
         terminal.waiting -= 1;
         let counts = Counts::AsItsCause { measured: reply.measured };
-        Some(NewPacket { to: reply.to, flits: self.reply_flits, tag: reply.tag, counts })
+        let Reply { to, tag, created, .. } = reply;
+        Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
     }
 
     /// `request` has reached the terminal of `source`: its reply joins those that wait there.
@@ -251,12 +285,12 @@ impl Sources for Terminals {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        if let Some(reply) = self.take_reply(source) {
+        if let Some(reply) = self.take_reply(source, now) {
             return Some(reply);
         }
         let terminal = &mut self.terminals[source];
         let created = terminal.next_request;
-        let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock)).flatten();
+        let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock, created)).flatten();
         if packet.is_some() {
             terminal.outstanding += 1;
             terminal.sends_request = true;
@@ -264,7 +298,7 @@ impl Sources for Terminals {
             // the pattern sends nothing now
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
-        *due = terminal.due(&self.replies);
+        *due = terminal.due(&self.replies, self.turnaround);
         packet
     }
 
@@ -274,7 +308,7 @@ impl Sources for Terminals {
             terminal.halted = terminal.outstanding >= self.limit;
             terminal.next_request = self.clocks.after(&mut terminal.clock, terminal.next_request, terminal.halted);
         }
-        *due = terminal.due(&self.replies);
+        *due = terminal.due(&self.replies, self.turnaround);
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
@@ -289,7 +323,7 @@ impl Sources for Terminals {
                 terminal.next_request = self.clocks.after(&mut terminal.clock, now, halts);
             }
         }
-        *due = terminal.due(&self.replies);
+        *due = terminal.due(&self.replies, self.turnaround);
     }
 
     fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
@@ -318,7 +352,7 @@ impl Sources for Terminals {
 mod tests {
     use super::*;
     use crate::api::workload::LoadPhase;
-    use weft_traffic::{InjectionConfig, PatternConfig, Population};
+    use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
     /// One terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
     /// how many requests it sent.
@@ -331,13 +365,13 @@ mod tests {
             job: "all",
             terminals: &[0, 1],
             phases: &phases,
-            packet_flits: 1,
+            packets: &Lengths::one(1),
             injection: &InjectionConfig::default(),
             batch: None,
             cycle_fs: 1_000_000,
             seed: 1,
         };
-        let model = RequestReply { packet: Flits(2), outstanding: Some(limit) };
+        let model = RequestReply { packet: Flits(2), turnaround: at_once(), outstanding: Some(limit) };
         let mut sources = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);
         let terminal = sources.all_mut();
         let (mut due, mut under_way, mut sent, mut answers) = (terminal.start(0), Vec::new(), 0, 0);
@@ -355,14 +389,13 @@ mod tests {
             if due > now {
                 continue;
             }
-            let created = due;
             let Some(packet) = terminal.next(0, &mut due, now) else { continue };
             if packet.tag == REQUEST {
                 under_way.push(now);
                 sent += 1;
             } else {
                 answers += 1;
-                assert_eq!((packet.to, packet.flits, created), (1, 2, now - now % 7), "replies go first");
+                assert_eq!((packet.to, packet.flits, packet.created), (1, 2, now - now % 7), "replies go first");
             }
             assert!(under_way.len() <= limit as usize, "cycle {now}");
             terminal.sent(0, &mut due, now);

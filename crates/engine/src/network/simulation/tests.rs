@@ -70,9 +70,9 @@ impl Sources for Runners {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, _now: u64) -> Option<NewPacket> {
-        let (to, _) = self.runners[source].ready.pop_front()?;
+        let ((to, _), created) = (self.runners[source].ready.pop_front()?, *due);
         *due = self.due(source);
-        Some(NewPacket { to, flits: 3, tag: 0, counts: Counts::IfCreatedInWindow })
+        Some(NewPacket { to, flits: 3, created, tag: 0, counts: Counts::IfCreatedInWindow })
     }
 
     fn delivered(&mut self, source: usize, _packet: &Packet, due: &mut u64, now: u64) {
