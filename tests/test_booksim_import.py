@@ -13,7 +13,7 @@ import yaml
 import weft
 from weft.cli import main
 from weft.errors import PeerError, WeftError, WriteError
-from weft.peers.booksim import anynet, matrix, models, wiring
+from weft.peers.booksim import anynet, bands, matrix, models, wiring
 from weft.peers.booksim.convert import convert
 from weft.peers.booksim.keys import FLOATS, INTS, KEYS
 from weft.peers.booksim.pipeline import aborts, head_delays
@@ -229,7 +229,9 @@ def test_requests_are_answered() -> None:
     # a reply leaves a cycle after its request has come
     assert (traffic["packet"], traffic["reply"]) == ("2flits", {"packet": "5flits", "turnaround": "1cycle"})
     assert traffic["load"] == pytest.approx(0.04)
-    mixed = imported("mesh88.cfg", "use_read_write=1", "read_request_size=2", "write_fraction=0.25")["traffic"]["packet"]
+    mixed = imported("mesh88.cfg", "use_read_write=1", "read_request_size=2", "write_fraction=0.25")["traffic"][
+        "packet"
+    ]
     assert mixed == {"mix": [{"size": "2flits", "weight": 0.75}, {"size": "1flit", "weight": 0.25}]}
     text = refused("mesh88.cfg", "use_read_write=1", "read_reply_size=2")
     assert "all replies have one length" in text
@@ -307,6 +309,46 @@ def test_what_can_not_be_expressed_is_refused_with_a_remedy(settings: list[str],
     text = refused("mesh88.cfg", *settings)
     assert words in text
     assert "= help: " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "settings"),
+    [
+        ("min_adapt on mesh", "routing_function", ["routing_function=min_adapt"]),
+        ("min_adapt on torus", "routing_function", ["topology=torus", "routing_function=min_adapt"]),
+        ("nca on tree4", "routing_function", ["topology=tree4", "routing_function=nca", "k=4", "n=3"]),
+        ("anca on fattree", "routing_function", ["topology=fattree", "routing_function=anca", "k=4", "n=3"]),
+        ("num_vcs", "num_vcs", ["topology=torus", "routing_function=dim_order", "num_vcs=5"]),
+        ("vc_busy_when_full", "vc_busy_when_full", ["vc_busy_when_full=1"]),
+        ("hold_switch_for_packet", "hold_switch_for_packet", ["hold_switch_for_packet=1", "packet_size=4"]),
+        ("age", "priority", ["priority=age"]),
+        ("routing_delay of 2", "routing_delay", ["routing_delay=2"]),
+        ("internal_speedup", "internal_speedup", ["internal_speedup=1.5"]),
+        ("credits", "routing_delay", ["routing_delay=1", "packet_size=4"]),
+        ("speculative", "speculative", ["speculative=1"]),
+        ("sw_allocator", "sw_allocator", ["sw_allocator=select"]),
+        ("vc_allocator", "vc_allocator", ["vc_allocator=select"]),
+    ],
+)
+def test_an_approximation_carries_its_measured_band(name: str, key: str, settings: list[str]) -> None:
+    words = ("wait_for_tail_credit=0", "packet_size=1", "k=8", "num_vcs=4")
+    assert bands.told(name) in told("mesh88.cfg", *words, *settings)[key]
+
+
+def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
+    """Latencies of an import, measured again: a mesh as BookSim2's, and min_adapt, where the two part."""
+    text = "topology = mesh; k = 8; n = 2; num_vcs = 4; vc_buf_size = 8; vc_busy_when_full = 1;"
+    file = tmp_path / "mesh.cfg"
+    for name, settings, (rate, there, here) in [
+        ("vc_busy_when_full", ["routing_function=dor"], bands.BANDS["vc_busy_when_full"].points[0]),
+        ("min_adapt on mesh", ["routing_function=min_adapt", "traffic=transpose"], (0.1, 71.4, 34.24)),
+    ]:
+        assert (rate, there, here) in bands.BANDS[name].points
+        file.write_text(f"{text} injection_rate = {rate};", encoding="utf-8")
+        convert([str(file), *settings], "x").save(tmp_path / name / "x.yaml")
+        phases = {"measure.warmup": "2000cycles", "measure.window": "5000cycles"}
+        frame = weft.load(tmp_path / name / "x.yaml", set=phases).run(out=tmp_path / name / "results").frame
+        assert frame["packet_latency_mean_cycles"][0] == pytest.approx(here, rel=0.01)
 
 
 def test_a_list_has_the_routers_of_each_dimension() -> None:
