@@ -252,7 +252,7 @@ def test_replies_take_a_cycle_longer_as_in_booksim() -> None:
 
 
 def test_packets_of_several_sizes_have_their_weights() -> None:
-    """A size is drawn for each packet: rates weigh packets, and the last of a list stands for those after it."""
+    """A size is drawn for each packet by weight; a list of weights is filled up with its last number."""
 
     def traffic(*settings: str) -> dict[str, Any]:
         found: dict[str, Any] = imported("mesh88.cfg", *settings)["traffic"]

@@ -126,8 +126,8 @@ const LONG: usize = 4;
 const STEM: usize = 5;
 const ENDING: usize = 4;
 
-/// The name of `valid` that means the same as a misspelt one, if there is one: it differs by a slip, or by endings of its
-/// words. A name that is merely like it would change what the scenario says.
+/// The name of `valid` that means the same as a misspelt one, if there is one. They differ by a slip, or in the endings of
+/// words: a name with another meaning would change the scenario.
 pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let same = |candidate: &&str| {
@@ -139,7 +139,7 @@ pub(crate) fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) 
     alike.first().copied()
 }
 
-/// Whether two names have the same words, but for slips and endings, or differ in how the words are joined.
+/// Whether two names have the same words, with slips and other endings, or the same letters without what joins words.
 fn is_same(name: &str, candidate: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split(['_', '-', '.', ' ']).map(str::to_owned).collect() };
     let (words, others) = (words(name), words(candidate));

@@ -189,7 +189,7 @@ pub(crate) fn variance(spec: &Spec) -> Result<f64, Refusal> {
         let Some(least) = loads.min_by(f64::total_cmp) else { return Ok(most) };
         let process = job.injection.build(least, job.packets.mean(), spec.cycle_fs, "traffic.injection")?;
         let (mean, scatter) = (job.packets.mean(), job.packets.variance());
-        // flits of a random number of packets, whose lengths scatter, too: variance over mean
+        // variance over mean of the flits: the number of packets and their lengths both scatter
         Ok((process.dispersion() * mean + scatter / mean).max(most))
     })
 }

@@ -8,8 +8,8 @@
 //! Lengths \[flits, 1 or more\], each with a weight \[any unit, above 0\].
 //!
 //! # Guarantees
-//! The length is a function of a hash of the packet's address, so lengths of different packets do not depend on each
-//! other, and nothing else of a run depends on them. A length comes with its weight over the sum of weights, exact to
+//! The length is a function of a hash of the packet's address. So lengths of different packets are independent, and no
+//! other random number of a run changes with them. A length comes with its weight over the sum of weights, exact to
 //! 2^-52.
 //!
 //! # Not modelled

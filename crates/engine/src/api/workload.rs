@@ -108,7 +108,7 @@ pub struct NewPacket {
     pub to: u32,
     /// Length [flits].
     pub flits: u16,
-    /// The cycle in which it was created: at the latest now, and earlier if it had to wait, or if the packets before it
+    /// The cycle in which it was created. It is earlier than now if the packet had to wait, or if the packets before it
     /// took long to leave.
     pub created: u64,
     /// For the workload itself: `Packet::tag`.

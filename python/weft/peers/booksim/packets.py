@@ -37,7 +37,7 @@ def packet_flits(draft: Draft, classes: int) -> Lengths:
 
 
 def _weights(draft: Draft, sizes: int) -> list[int]:
-    """The weight of each size; the last one of a list stands for those after it."""
+    """The weight of each size; a list that is too short is filled up with its last number."""
     config = draft.config
     if sizes == 1:
         return [1]

@@ -12,7 +12,7 @@
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
 //! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
 //! # Not modelled
-//! Times to serve a request that differ; a bound on the replies that wait at a terminal; requests that more than one terminal
+//! Service times that differ from request to request; a bound on the replies that wait at a terminal; requests that more than one terminal
 //! answers.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
