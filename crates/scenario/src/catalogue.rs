@@ -4,14 +4,15 @@
 //! `assets/catalogue.json`, a row per number: source, year, grade (A measured, B vendor, C seller, D estimate), and the
 //! figures that it is used for. No figure has a number of its own here: each is the median of its rows.
 //! # Model
-//! P = ports of the router * (idle share * power of a box per port - power of a port) + ports that are up * power of a port
-//! + a module at each end of a cable + energy per bit * bits that cross the router. A module draws its power whether or not
-//! the port is up: so two optical modules did that were measured.
+//! A router draws, for each of its ports, the idle share of the power of a box per port, less the power of a port. Each port
+//! that is up draws the power of a port. Each bit costs its energy at each router that it crosses. Each end of a cable draws
+//! the power of its module, also while the port is down: two optical modules that were measured did so.
 //! # Not modelled
 //! Network adapters: their sources are estimates. Where no power of a port is known, a port that is down saves nothing.
 
 use crate::config::{PowerConfig, Scenario};
 use crate::diagnostic::Diagnostic;
+use crate::figures::{figures, raw};
 use crate::prices::{Price, Prices, RouterPrice};
 use crate::warnings::Warning;
 use schemars::JsonSchema;
@@ -22,7 +23,6 @@ use std::fmt;
 use weft_engine::Spec;
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-const ROWS: &str = include_str!("../assets/catalogue.json");
 /// When the rows were gathered.
 const EDITION: &str = "catalogue of November 2026";
 const PATH: &str = "power.catalogue";
@@ -38,7 +38,7 @@ pub struct Catalogue {
     /// Cables of terminals.
     #[serde(default = "passive_copper")]
     pub terminal_cables: Cable,
-    /// What a router stands for.
+    /// Whether routers are boxes of their own.
     #[serde(default)]
     pub routers: Routers,
 }
@@ -74,7 +74,7 @@ pub enum Cable {
     Aoc,
 }
 
-/// What the routers of a network are.
+/// Kinds of routers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Routers {
@@ -83,107 +83,6 @@ pub enum Routers {
     Switches,
     /// Parts of a node, as in a torus of nodes or between servers: they are not priced, cables are.
     Nodes,
-}
-
-/// A number from a source.
-#[derive(Debug, Deserialize)]
-struct Row {
-    row: u32,
-    kind: String,
-    speed_gbps: u32,
-    ports: Option<f64>,
-    power_w_typical: Option<f64>,
-    power_w_max: Option<f64>,
-    power_w_idle: Option<f64>,
-    price: Option<f64>,
-    currency: Option<String>,
-    price_per_m: Option<f64>,
-    pj_per_bit: Option<f64>,
-    idle_share: Option<f64>,
-    #[serde(default, rename = "for")]
-    cables: Vec<String>,
-    used_for: Vec<String>,
-}
-
-/// A median over rows, with the least and the most of them.
-#[derive(Debug, Clone, Serialize)]
-struct Figure {
-    figure: String,
-    /// Absent for what holds at every speed.
-    speed_gbps: Option<u32>,
-    unit: &'static str,
-    median: f64,
-    least: f64,
-    most: f64,
-    rows: Vec<u32>,
-}
-
-impl Row {
-    /// The figures that the row speaks for: name, unit and value. A rated power is the typical one or, where no other is
-    /// printed, the highest.
-    fn figures(&self) -> Vec<(String, &'static str, f64)> {
-        let ports = self.ports.unwrap_or(1.0);
-        let draws = self.power_w_typical.or(self.power_w_max);
-        let mut found = Vec::new();
-        for used in &self.used_for {
-            let kind = self.kind.trim_start_matches("optic_");
-            let of = |name: &str, unit, value: Option<f64>| value.map(|value| (name.to_owned(), unit, value));
-            match used.as_str() {
-                "box" => {
-                    let box_w = self.power_w_typical.or(self.power_w_idle);
-                    found.extend(of("box per port", "W", box_w.map(|watts| watts / ports)));
-                }
-                "idle_share" => found.extend(of("idle share", "", self.idle_share)),
-                "bit" => found.extend(of("energy per bit", "pJ/bit", self.pj_per_bit)),
-                "port" => found.extend(of("port", "W", self.power_w_typical)),
-                "module" => found.extend(of(&format!("{kind} end"), "W", draws)),
-                "price" if self.currency.as_deref() == Some("USD") => {
-                    let each = self.price.map(|price| price / ports);
-                    match kind {
-                        "switch" => found.extend(of("switch per port", "USD", each)),
-                        "fibre" => {
-                            for cable in &self.cables {
-                                found.extend(of(&format!("{cable} fibre"), "USD", each));
-                                found.extend(of(&format!("{cable} fibre per metre"), "USD/m", self.price_per_m));
-                            }
-                        }
-                        _ => found.extend(of(&format!("{kind} price"), "USD", each)),
-                    }
-                }
-                _ => {} // a price in another currency
-            }
-        }
-        found
-    }
-}
-
-/// The rows of the file as they are.
-fn raw() -> Value {
-    serde_json::from_str(ROWS).unwrap_or_default()
-}
-
-/// All figures, each by its name and speed.
-fn figures() -> Vec<Figure> {
-    let rows: Vec<Row> = serde_json::from_str(ROWS).unwrap_or_default();
-    let mut all: BTreeMap<(Option<u32>, String), (&'static str, Vec<(f64, u32)>)> = BTreeMap::new();
-    for row in &rows {
-        for (name, unit, value) in row.figures() {
-            // shares and energies per bit were measured at one speed, and are taken for all
-            let speed = Some(row.speed_gbps).filter(|_| !["idle share", "energy per bit"].contains(&name.as_str()));
-            all.entry((speed, name)).or_insert((unit, Vec::new())).1.push((value, row.row));
-        }
-    }
-    let figure = |((speed_gbps, figure), (unit, mut found)): (_, (_, Vec<(f64, u32)>))| {
-        found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let middle = found.len() / 2;
-        let median = match found.len() % 2 {
-            0 => (found[middle - 1].0 + found[middle].0) / 2.0,
-            _ => found[middle].0,
-        };
-        let (least, most) = (found[0].0, found[found.len() - 1].0);
-        Figure { figure, speed_gbps, unit, median, least, most, rows: found.iter().map(|(_, row)| *row).collect() }
-    };
-    all.into_iter().map(figure).collect()
 }
 
 /// The catalogue: `edition`, its `figures` (medians, with the rows behind them) and its `rows` with their sources.
@@ -243,7 +142,7 @@ impl Catalogue {
         Ok(CataloguePower { name, base_w_per_port: idle * box_w - port_w, port_w, module_w, terminal_module_w, bit_pj })
     }
 
-    /// What channels of routers, channels of terminals, and routers of so many ports cost.
+    /// Prices of channels between routers, of channels of terminals, and of routers with this number of ports.
     pub(crate) fn prices(&self, ports: u32) -> Result<(Prices, Prices, Option<RouterPrice>), Refusal> {
         let power = self.power()?;
         let router = RouterPrice {
@@ -268,7 +167,7 @@ pub fn catalogue_power(choice: &Value) -> Result<Value, Diagnostic> {
 }
 
 impl PowerConfig {
-    /// Sets the prices of the catalogue, where the scenario names it, for routers of so many ports.
+    /// Sets the prices of the catalogue, where the scenario names it. `ports`: of each router.
     pub(crate) fn resolve_catalogue(&mut self, ports: u32) -> Result<(), Refusal> {
         let Some(catalogue) = &self.catalogue else { return Ok(()) };
         let (links, terminals, router) = catalogue.prices(ports)?;

@@ -26,6 +26,7 @@ mod explain;
 mod fault_model;
 mod fault_share;
 mod faults;
+mod figures;
 mod finished;
 mod groups;
 mod hints;

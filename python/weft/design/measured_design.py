@@ -74,7 +74,12 @@ class Assumptions:
             power = f"{self.hardware.name}; without traffic, which adds {self.hardware.bit_pj:g} pJ/bit at each router"
         told = [f"power: {power}"]
         if self.prices is not None:
-            return [*told, f"cost: {self.prices.name}, {self.prices.bandwidth_gbps:g} Gb/s"]
+            speed = (
+                ""
+                if self.hardware is not None and self.prices.name == self.hardware.name
+                else f", {self.prices.bandwidth_gbps:g} Gb/s"
+            )
+            return [*told, f"cost: {self.prices.name}{speed}"]
         missing = ", ".join(self.hardware.unpriced()) if self.hardware is not None else "no price list"
         return [*told, f"cost: not known, the catalogue lacks in dollars: {missing}; `--prices FILE` gives a list"]
 
