@@ -13,7 +13,7 @@ import pytest
 
 import weft
 from weft.cli import main
-from weft.scenario.convert import converted
+from weft.scenario.networkx_graphs import converted
 
 if TYPE_CHECKING:
     from pathlib import Path

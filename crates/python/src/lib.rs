@@ -31,10 +31,10 @@ fn expand(
     Ok(points.into_iter().map(point::Point::new).collect())
 }
 
-/// Turns a graph file of another program into one that the engine reads, with NetworkX; see `weft.scenario.convert`.
+/// Turns a graph file of another program into one that the engine reads, with NetworkX; see `weft.scenario.networkx_graphs`.
 fn converted(name: &str, format: &str, content: &[u8]) -> Result<(String, Vec<u8>), String> {
     Python::attach(|py| {
-        let convert = py.import("weft.scenario.convert").and_then(|module| module.getattr("converted"));
+        let convert = py.import("weft.scenario.networkx_graphs").and_then(|module| module.getattr("converted"));
         let read = convert.and_then(|convert| convert.call1((name, format, PyBytes::new(py, content))));
         read.and_then(|read| read.extract()).map_err(|problem| {
             let text = |name: &str| problem.value(py).getattr(name).and_then(|text| text.extract::<String>());

@@ -36,8 +36,8 @@ def load(
         Overrides by dotted path, as ``--set`` on the command line.
     topology : networkx.Graph, optional
         A network in place of that of the scenario: nodes are routers, in their order; the node attribute ``terminals``
-        says how many terminals a router has, the edge attribute ``class`` names the class of a link. Other attributes are
-        read with `set`: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
+        says how many terminals a router has, the edge attribute ``class`` names the class of a link. Other attributes
+        are read with `set`: ``{"topology.graph.attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}``.
         Faults, jobs and results name a router by its node: by ``str(node)`` if the node is neither a whole number nor a
         text.
     terminals_per_router : int, optional

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from weft.cli import DONE, arguments
 from weft.errors import ResultsError
 
@@ -91,6 +89,8 @@ def _in_si(database: Database, table: str, sql: str) -> str:
     head, rows = database.rows(sql)
     records = [dict(zip(head, row, strict=True)) for row in rows]
     of_point = [summaries[record.get("results"), record["point"]] for record in records]
+    import polars as pl
+
     frame = pl.DataFrame(
         [record | si_units.of_part(record, summary) for record, summary in zip(records, of_point, strict=True)],
         infer_schema_length=None,

@@ -11,8 +11,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from weft._engine import COMMIT
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,6 +47,8 @@ class Clock:
 
     def record(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """What `run.json` says of a run that ends now with this summary."""
+        from weft._engine import COMMIT  # noqa: PLC0415  `weft --help` needs no engine
+
         seconds = self.seconds
         return {
             "weft_version": summary.get("weft_version"),
