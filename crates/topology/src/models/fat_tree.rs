@@ -81,8 +81,8 @@ impl TopologyModel for FatTree {
         let levels = plan.down.len();
         let sizes: Vec<u32> = (0..levels).map(|level| plan.size(level)).collect();
         let mut builder = GraphBuilder::new("fat_tree", (1..levels).map(|level| format!("level{level}")));
-        for level in 0..levels {
-            for position in 0..sizes[level] {
+        for (level, &size) in sizes.iter().enumerate() {
+            for position in 0..size {
                 builder.router(plan.ports(level, position));
             }
         }
