@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -90,6 +90,7 @@ def test_a_figure_of_latencies_shows_single_jobs(beside: Results, tmp_path: Path
         assert sum(count for _, count in histogram) == job["packets"]
     drawing = beside.plot.figure("latency_ccdf", job="all")
     assert [str(line.get_label()) for line in drawing.axes[0].lines] == ["heavy (saturated)", "light"]
+    line: Any
     (line,) = beside.plot.figure("latency_ccdf", job="light").axes[0].lines
     latencies, counts = np.asarray(histograms[1]).T
     assert line.get_xdata()[-1] == latencies[-1]

@@ -214,6 +214,7 @@ def test_bars_are_the_confidence_over_the_seeds(tmp_path: Path) -> None:
     drawing = results.plot.figure("load")
     assert any("3 seeds" in str(handle.get_label()) for handle in drawing.plan.handles)
     for axes, name in zip(drawing.axes, ("packet_latency_mean_cycles", "accepted_load"), strict=False):
+        bars: Any
         (bars,) = [each for each in axes.containers if each.get_label() == "_bars"]
         ends = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
         for load, (low, high) in zip((0.1, 0.4), ends, strict=True):

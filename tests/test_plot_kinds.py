@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -404,12 +404,13 @@ def test_transients_hold_the_means_of_the_file(recorded: Results) -> None:
 def test_jobs_have_a_bar_each(batches: Results) -> None:
     axes = drawn("jobs", batches).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-    widths = [bar.get_width() for bar in axes.patches]
+    bars: list[Any] = list(axes.patches)
+    widths = [bar.get_width() for bar in bars]
     times = [[job["completion_cycles"] for job in summary["jobs"]] for summary in batches.summaries]
     assert widths == [sum(each) / 2 for each in zip(*times, strict=True)]
     # the interval of two values with mean m: half their difference, times Student's t of one degree of freedom
     halves = [12.706 * abs(a - b) / 2 for a, b in zip(*times, strict=True)]
-    numbers = drawn("jobs", batches).numbers
+    numbers = figure("jobs", Choice.of([batches])).numbers
     assert numbers is not None
     assert numbers["completion_cycles_ci95_half_width"].to_list() == pytest.approx(halves, rel=1e-3)
 
@@ -555,8 +556,9 @@ def test_figures_over_time_mark_the_cycles_in_which_something_changes(tmp_path: 
     results = weft.load(CHANGING).run(out=tmp_path / "out")
     for kind in ("transient", "series"):
         drawing = figure(kind, Choice.of([results]))
-        lines = [line for line in drawing.axes[0].lines if line.get_label() == "_change"]
+        lines: list[Any] = [line for line in drawing.axes[0].lines if line.get_label() == "_change"]
         assert [list(map(float, line.get_xdata())) for line in lines] == [[400.0] * 2, [500.0] * 2, [700.0] * 2]
+        named: Any
         (named,) = [handle for handle in drawing.plan.handles if "load changes" in str(handle.get_label())]
         assert named.get_linestyle() == lines[0].get_linestyle()
 

@@ -23,7 +23,7 @@ SCENARIO = {
     "traffic": {"pattern": "uniform", "load": 0.1, "packet": "1flit"},
     "measure": {"warmup": "100cycles", "window": "1000cycles"},
 }
-ROW = {"texts": ["leaf-a", "spine", "leaf-b"], "numbers": [30, 10, 20]}
+ROW: dict[str, list[Any]] = {"texts": ["leaf-a", "spine", "leaf-b"], "numbers": [30, 10, 20]}
 
 
 def results(names: list[Any], folder: Path) -> weft.Results:
@@ -75,6 +75,7 @@ def test_the_heat_map_has_the_ids(tmp_path: Path) -> None:
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ROW["texts"]
     numbers = figure.numbers
+    assert numbers is not None
     assert set(zip(numbers["from_router"], numbers["to_router"], strict=True)) == {
         ("leaf-a", "spine"), ("spine", "leaf-a"), ("spine", "leaf-b"), ("leaf-b", "spine")
     }  # fmt: skip

@@ -146,7 +146,8 @@ fn a_class_without_a_price_for_a_state_that_it_enters_is_refused_and_the_remedy_
     assert!(message.contains("a `terminal` link has no price in the state `on`, and it is always in it"), "{message}");
     let message = refused("power.class_prices", "{dim1: {on: {static: 3W, per_bit: 5fJ/bit}}}");
     assert!(
-        message.contains("the topology `hyperx` has no link class `dim1`") && message.contains("`dim0`"),
+        message.contains("the topology `hyperx` has no link class `dim1`")
+            && message.contains("its classes: terminal, dim0"),
         "{message}"
     );
     let message = refused("power.router_price", "{static: 50}");

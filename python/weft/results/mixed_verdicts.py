@@ -41,7 +41,7 @@ def _of_network(results: ResultSet, rows: list[int]) -> str | None:
         return None
     summary = results.summaries[low]
     where = {path: value for path, value in results.points[low]["coordinates"].items() if path != _LOAD}
-    of = f" ({', '.join(setting(path, value) for path, value in where.items())})" if where else ""
+    of = f" ({setting(where)})" if where else ""
     return (
         f"not monotonic{of}: load {loads[low]:g} is saturated ({_accepted(summary)}), and {loads[high]:g} is not "
         f"({_accepted(results.summaries[high])}). The queues by which the routing chooses may still have been filling "
