@@ -118,7 +118,7 @@ def _run(command: str, folder: Path) -> str:
     done = subprocess.run(
         ["bash", "-euc", f".venv/bin/weft {told}{shorter}"],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "COLUMNS": "100"},
         capture_output=True,
         text=True,
         check=False,

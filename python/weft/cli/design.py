@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weft.cli.arguments import Commands
-    from weft.design.hardware import Hardware
+    from weft.design.catalogue_hardware import Hardware
     from weft.design.measured_design import Assumptions
 
 # Tables of a comparison, beside that of the designs.
@@ -220,7 +220,7 @@ def _assumed(options: argparse.Namespace) -> Assumptions:
 
 def _hardware(options: argparse.Namespace) -> Hardware | None:
     """The hardware of the catalogue, if its speed is named."""
-    from weft.design.hardware import Hardware
+    from weft.design.catalogue_hardware import Hardware
     from weft.errors import WeftError
 
     if options.catalogue is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from weft._engine import Design
-    from weft.design.hardware import Hardware
+    from weft.design.catalogue_hardware import Hardware
     from weft.design.packaging import Layout
     from weft.design.plan import Plan
     from weft.design.price_list import Prices
