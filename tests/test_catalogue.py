@@ -10,8 +10,8 @@ import pytest
 import weft
 from weft import _engine
 from weft.cli import main
-from weft.design.comparison_of_designs import compare
 from weft.design.catalogue_hardware import Hardware
+from weft.design.comparison_of_designs import compare
 from weft.design.measured_design import Assumptions
 from weft.results import bill_lines, notes, tables
 

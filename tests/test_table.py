@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import weft
 from conftest import made
 from weft.report.answer import sentences
 from weft.report.sources import Sources
@@ -119,3 +120,22 @@ def test_what_does_not_fit_goes_below(made_up: Results) -> None:
     lines = tables.loads(made_up, width=40).splitlines()[2:]
     assert max(map(len, lines)) <= 40
     assert sum(line.startswith("load") for line in lines) == 4
+
+
+ASKED = """\
+topology: {mesh: {widths: [4, 4], terminals_per_router: 1}}
+routing: dimension_order
+links: {default: {latency: 1cycle, vcs: 4, buffer: 16flits}}
+traffic:
+  packet: 1flit
+  jobs: [{name: a, terminals: {range: [0, 15]}, pattern: uniform, load: 0.05, reply: {packet: 4flits}}]
+measure: {warmup: 1000cycles, window: 4000cycles}
+"""
+
+
+def test_a_table_says_that_accepted_loads_include_replies(tmp_path: Path) -> None:
+    """Each flit of a request is answered by four: about five times its load is accepted."""
+    results = weft.load(ASKED).run(tmp_path / "asked")
+    assert results.frame["accepted_load"][0] > 4 * results.frame["load"][0]
+    head = tables.loads(results).splitlines()[0]
+    assert "over load as set [flits/terminal/cycle] of requests; what is accepted counts replies as well" in head

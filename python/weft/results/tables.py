@@ -60,12 +60,19 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     overloaded = f"; {_OVERLOADED}: {soundness.OVERLOADED_MEANING}" if over else ""
     limit = f"{_meaning(['sat']).lstrip('; ')}{stall}{marks}{overloaded}"
     begun = " at the begin of the run: it changes in phases" if any(curve.changes for curve in curves) else ""
-    lines = [f"{shown} over load as set{begun} [{q.OFFERED.unit}]; {limit}"]
+    replies = " of requests; what is accepted counts replies as well" if _have_replies(results) else ""
+    lines = [f"{shown} over load as set{begun} [{q.OFFERED.unit}]{replies}; {limit}"]
     if any(panel.title for panel in shown_panels):
         lines.insert(0, results.title)
     for panel in shown_panels:
         lines += ["", panel.title or results.title, *_panel(panel, width, quantities)]
     return "\n".join(lines)
+
+
+def _have_replies(results: ResultSet) -> bool:
+    """Whether some job is answered, so that more is accepted than its load asks for."""
+    jobs = (job for summary in results.summaries for job in of_jobs.of(summary))
+    return any(job.get("reply_latency_mean_cycles") is not None for job in jobs)
 
 
 def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:

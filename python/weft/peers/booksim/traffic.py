@@ -153,5 +153,5 @@ def _vc_ranges(draft: Draft) -> None:
             config.fail(f"{kind}_end_vc", what, f"write ranges from 0 to {vcs - 1}")
         divided += [f"{kind}_begin_vc"] if (begin, end) != (0, vcs - 1) else []
     if divided:
-        text = "requests and replies share all VCs: saturation differs, the zero-load latency does not"
+        text = "requests and replies share all VCs here, so saturation differs"
         draft.approximate(divided[0], text, "use_read_write")
