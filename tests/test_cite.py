@@ -52,6 +52,21 @@ def test_every_title_of_a_source_is_an_entry() -> None:
                 assert title in titles, (family, name, title)
 
 
+def test_what_is_no_publication_is_a_comment() -> None:
+    for family, models in bibliography.sources().items():
+        for name, text in models.items():
+            model = (family, name)
+            found, comment = bibliography.entries([model]), bibliography.unpublished([model])
+            assert all(entry.fields["title"] and entry.fields["author"] for entry in found), model
+            # every source is told once: as papers, or as it is
+            assert bool(found) != bool(comment), model
+            if comment:
+                assert not re.search(r', "([^"]+)"', text), model
+                assert all(line.startswith("%") for line in comment.splitlines())
+                assert f"{family.rpartition('.')[2]} {name}: " in comment
+            assert "@" not in comment  # an entry would begin there
+
+
 def test_an_entry_has_authors_title_and_year() -> None:
     (entry,) = [each for each in bibliography.entries([("topology", "dragonfly")]) if "kim" in each.key]
     assert entry.key == "kim2008technology"
@@ -75,8 +90,9 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     keys = re.findall(r"^@misc\{([^,]+),", told, re.M)
     assert keys[0] == "weft"
     assert any(key.startswith("alfares2008") for key in keys)
-    for word in ("pattern bit\\_reverse", "policy idle\\_timeout", "topology fat\\_tree", "routing up\\_down"):
-        assert word in told
+    for word in ("pattern bit_reverse", "policy idle_timeout", "topology fat_tree", "routing up_down"):
+        assert word in told.replace("\\_", "_")
+    assert "title = {{up" not in told
     results = weft.load(SCENARIO).run(out=tmp_path / "out")
     assert main(["cite", str(results.root)]) == 0
     assert capsys.readouterr().out == told

@@ -1,7 +1,7 @@
 """BibTeX entries made of the `Source` of model headers, which the engine holds as `MODEL_SOURCES`.
 
 A source names papers as ``Authors, "Title", Venue Year``. Each such paper is an entry of its own. A source without a
-title between quotes is the note of an entry for the model.
+title between quotes is no publication: a comment names it.
 """
 
 from __future__ import annotations
@@ -84,13 +84,24 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
     for family, name in used:
         source = sources()[family][name]
         model = f"{family.rpartition('.')[2]} {name}"
-        for entry in _papers(source) or [_note(family, name, source)]:
+        for entry in _papers(source):
             known = found.get(entry.key, entry)
             # a source may name a paper by the first word of its title
             fields = max(known.fields, entry.fields, key=lambda each: len(each["title"]))
             models = known.models if entry.key in found else ()
             found[entry.key] = Entry(entry.key, fields, (*models, model))
     return list(found.values())
+
+
+def unpublished(used: Sequence[tuple[str, str]]) -> str:
+    """A comment of BibTeX that says where the other models come from, whose source names no publication; or nothing."""
+    others = {f"{family.rpartition('.')[2]} {name}": sources()[family][name] for family, name in used}
+    lines = [
+        f"% - {model}: {' '.join(source.split())}".replace("@", "(at)")
+        for model, source in others.items()
+        if not _papers(source)
+    ]
+    return "\n".join(["% Other models of Weft; their sources name no title of a publication:", *lines]) if lines else ""
 
 
 def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -147,11 +158,6 @@ def _papers(source: str) -> list[Entry]:
         }
         papers.append(Entry(_key(authors, found["title"], fields.get("year", "")), fields))
     return papers
-
-
-def _note(family: str, name: str, source: str) -> Entry:
-    fields = {"title": f"{{{name}}}", "note": f"Source of the model: {source}"}
-    return Entry(f"weft-{family.rpartition('.')[2]}-{name}".replace("_", "-"), fields)
 
 
 def _joined(authors: str) -> str:

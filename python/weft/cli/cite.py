@@ -44,5 +44,6 @@ def main(options: argparse.Namespace) -> int:
             resolved += [point.resolved for point in Scenario.from_file(source).points()]
     used = dict.fromkeys(model for each in resolved for model in bibliography.models_of(each, names))
     cited = [bibliography.weft(version("weft"), _engine.COMMIT), *bibliography.entries(list(used))]
-    print("\n\n".join(entry.bibtex() for entry in cited))
+    comment = bibliography.unpublished(list(used))
+    print("\n\n".join([*(entry.bibtex() for entry in cited), *([comment] if comment else [])]))
     return DONE
