@@ -56,9 +56,11 @@ def _add_compare(kinds: Commands) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from weft.design.comparison_of_designs import compare
+    from weft.design.comparison_of_designs import Comparison, common, read
 
-    comparison = compare(options.files, _assumed(options))
+    designs, named = read(options.files)
+    is_given = options.catalogue is not None or options.port_power is not None
+    comparison = Comparison(designs, _assumed(options, None if is_given else common(named)))
     if options.out is not None:
         from weft.design import design_page
 
@@ -169,7 +171,10 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{what}-per-rack", metavar="N", type=arguments.positive, help=most)
     power = "of a port that is wired [W] (default: 2.8)"
     parser.add_argument("--port-power", metavar="W", type=_from_zero, help=power)
-    speed = "power and prices of hardware of this speed, such as 400Gb/s, from the catalogue (`weft catalogue`)"
+    speed = (
+        "power and prices of hardware of this speed, such as 400Gb/s, from the catalogue (`weft catalogue`; default: "
+        "`power.catalogue` of the scenarios, if they name one)"
+    )
     parser.add_argument("--catalogue", metavar="SPEED", help=speed)
     cables = "with --catalogue: cables between routers: sr, dr, fr, dac, acc or aoc"
     parser.add_argument("--cables", metavar="KIND", help=cables)
@@ -193,13 +198,14 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_const", const="csv", dest="form", help="print comma-separated values")
 
 
-def _assumed(options: argparse.Namespace) -> Assumptions:
+def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assumptions:
+    """What the options assume; `named` is the hardware of the scenarios, for which no option has another."""
     from weft.design import price_list
     from weft.design.measured_design import Assumptions
     from weft.design.packaging import Packaging
     from weft.design.resilience import Failures
 
-    hardware = _hardware(options)
+    hardware = _hardware(options) or named
     prices = price_list.read(options.prices)
     return Assumptions(
         prices=hardware.prices() if hardware is not None and options.prices is None else prices,

@@ -63,6 +63,11 @@ class Hardware:
         power = _engine.catalogue_power(speed, cables, terminal_cables, routers)
         return cls(speed=speed, cables=cables, terminal_cables=terminal_cables, routers=routers, **power)
 
+    def as_options(self) -> str:
+        """The options of `weft design` that name this hardware."""
+        nodes = " --routers-are-nodes" if self.routers == "nodes" else ""
+        return f"--catalogue {self.speed} --cables {self.cables} --terminal-cables {self.terminal_cables}{nodes}"
+
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
         """Power of a network that carries nothing [W]: routers of `radix` ports, wired ports, modules of both ends."""
         boxes = routers * radix * self.base_w_per_port + (2 * links + terminals) * self.port_w

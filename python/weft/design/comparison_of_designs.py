@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from weft._engine import read_designs
+from weft.design.catalogue_hardware import Hardware
 from weft.design.measured_design import Assumptions, MeasuredDesign, in_words
 from weft.errors import ScenarioError
 from weft.scenario.scenario import Scenario
@@ -17,7 +18,7 @@ from weft.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft._engine import Design
+    from weft._engine import Design, Point
 
 
 class Comparison:
@@ -75,7 +76,8 @@ def compare(
         Files with a section ``designs``, a topology by name; scenarios, each with the topologies of its sweep (one
         alone has the name of its scenario); or such a mapping from names to topologies.
     assumed : Assumptions, optional
-        Prices, packaging, power, failures; by default those of the FleX paper.
+        Prices, packaging, power, failures. By default the power and prices are those of `power.catalogue` of the
+        scenarios; where they name none, all are those of the FleX paper.
 
     Raises
     ------
@@ -85,20 +87,51 @@ def compare(
     if isinstance(designs, Mapping):
         text = json.dumps({"designs": dict(designs)}, indent=1)
         return Comparison(read_designs("<designs>", text, []), assumed or Assumptions())
-    paths = [designs] if isinstance(designs, str | Path) else designs
-    found = [design for path in paths for design in _of_file(Path(path))]
-    return Comparison(_renamed(found), assumed or Assumptions())
+    found, named = read([designs] if isinstance(designs, str | Path) else designs)
+    return Comparison(found, assumed or Assumptions.of(common(named)))
 
 
-def _of_file(path: Path) -> list[Design]:
-    """The designs of a file; of a scenario its topologies, named by what its sweep sets."""
+def read(paths: Sequence[str | Path]) -> tuple[list[Design], list[Hardware | None]]:
+    """The designs of files, and the different hardware that `power.catalogue` of the files names; ``None``: none."""
+    found = [each for path in paths for each in _of_file(Path(path))]
+    return _renamed([design for design, _ in found]), list(
+        dict.fromkeys(hardware for _, of_points in found for hardware in of_points)
+    )
+
+
+def common(named: Sequence[Hardware | None]) -> Hardware | None:
+    """The hardware that all files name; ``None`` if they name none.
+
+    Raises
+    ------
+    ScenarioError
+        If some name another one than others: designs side by side are made of the same hardware.
+    """
+    if len(named) > 1:
+        words = [each.name if each is not None else "no `power.catalogue`" for each in named]
+        what = f"designs side by side have the same hardware, and these name: {'; '.join(words)}"
+        options = [each.as_options() for each in named if each is not None]
+        raise ScenarioError.saying(what, f"say which is meant for all, such as `{options[0]}`")
+    return named[0] if named else None
+
+
+def _of_file(path: Path) -> list[tuple[Design, list[Hardware | None]]]:
+    """The designs of a file with their hardware; of a scenario its topologies, named by what its sweep sets."""
     scenario = Scenario.from_file(path)
     if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
-        points = {json.dumps(point.resolved["topology"]): point for point in scenario.points()}
-        topologies = [point.resolved["topology"] for point in points.values()]
+        points: dict[str, list[Point]] = {}
+        for point in scenario.points():
+            points.setdefault(json.dumps(point.resolved["topology"]), []).append(point)
+        topologies = [same[0].resolved["topology"] for same in points.values()]
         names = _names(topologies) if len(topologies) > 1 else [scenario.name]
-        return [point.design(name) for point, name in zip(points.values(), names, strict=True)]
-    return read_designs(str(path), scenario.text, [])
+        named = zip(points.values(), names, strict=True)
+        return [(same[0].design(name), [_hardware(point) for point in same]) for same, name in named]
+    return [(design, [None]) for design in read_designs(str(path), scenario.text, [])]
+
+
+def _hardware(point: Point) -> Hardware | None:
+    catalogue = point.resolved["power"].get("catalogue")
+    return Hardware.of(**catalogue) if catalogue is not None else None
 
 
 def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -61,6 +61,11 @@ class Assumptions:
             what = f"a port of {self.port_w} W, {self.seeds} seeds of the partitioner"
             raise WeftError.saying(what, "write a power of 0 W or more, and 1 seed or more")
 
+    @classmethod
+    def of(cls, hardware: Hardware | None) -> Assumptions:
+        """The power and prices of some hardware, and all else as it is by default."""
+        return cls() if hardware is None else cls(hardware=hardware, prices=hardware.prices())
+
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
         """Power of a network that carries nothing [W]."""
         if self.hardware is not None:
