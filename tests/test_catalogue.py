@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,6 +66,56 @@ def test_every_text_with_watts_or_money_names_the_catalogue(tree: Results) -> No
     assert any(NAME in line for line in bill_lines.lines(tree.bill()))
     assert "prices_from" in tree.frame.columns
     assert tables.loads(tree)
+
+
+@pytest.mark.parametrize("ending", [".tex", ".md"])
+def test_a_table_for_a_document_ends_with_its_prices(tree: Results, tmp_path: Path, ending: str) -> None:
+    def written(*words: str) -> str:
+        out = tmp_path / f"t{ending}"
+        assert main(["export", str(tree.root), *words, "--out", str(out)]) == 0
+        return out.read_text(encoding="utf-8")
+
+    prices = f"energy and power are priced by: {NAME}"
+    lines = [line for line in written().splitlines() if line.strip() and not line.startswith("\\end")]
+    assert prices in lines[-1]
+    out = tmp_path / f"compared{ending}"
+    assert main(["compare", str(tree.root), str(tree.root), "--out", str(out)]) == 0
+    assert NAME in out.read_text(encoding="utf-8")
+    assert prices in written("--columns", "point,power_mean_w")
+    # a table without energy, power or money has no prices
+    assert prices not in written("--columns", "point,accepted_load")
+
+
+def test_designs_of_a_scenario_have_the_hardware_that_it_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*words: str, status: int = 0) -> str:
+        assert main(["design", "compare", *words, "--trials", "2", "--seeds", "1"]) == status
+        captured = capsys.readouterr()
+        return captured.out + captured.err
+
+    file, other, bare = (tmp_path / name for name in ("k4.yaml", "faster.yaml", "bare.yaml"))
+    small = TREE.replace("name: k16", "").replace("k: 16", "k: 4")
+    file.write_text(small)
+    other.write_text(small.replace("speed: 400Gb/s", "speed: 800Gb/s"))
+    bare.write_text(re.sub(r"power: .*\n", "", small))
+    # 20 switches of 4 ports, 32 links and 16 terminals
+    watts = Hardware.of("400Gb/s", "dr").power_w(20, 4, 32, 16)
+    (row,) = json.loads(told(str(file), "--json"))
+    assert row["power_w"] == pytest.approx(watts)
+    assert compare(file).designs[0].row["power_w"] == pytest.approx(watts)
+    assert f"power: {NAME}" in told(str(file))
+    # an option comes first
+    (row,) = json.loads(told(str(file), "--json", "--port-power", "1"))
+    assert row["power_w"] == pytest.approx(2 * 32 + 16)
+    (row,) = json.loads(told(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
+    assert row["power_w"] == pytest.approx(Hardware.of("800Gb/s", "dr").power_w(20, 4, 32, 16))
+    # designs side by side have one kind of hardware, and the remedy says which
+    for second in (other, bare):
+        refused = told(str(file), str(second), status=2)
+        assert "--catalogue 400Gb/s --cables dr --terminal-cables dac" in refused
+        remedy = ("--catalogue", "400Gb/s", "--cables", "dr", "--terminal-cables", "dac")
+        assert NAME in told(str(file), str(second), *remedy)
 
 
 def test_prices_of_a_design_are_those_of_the_catalogue() -> None:

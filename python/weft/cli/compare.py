@@ -177,7 +177,9 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _legend(compared: Comparison) -> list[str]:
-    """The meaning of the signs that the table uses."""
+    """The meaning of the signs that the table uses, and where the prices of its energies come from."""
+    from weft.results import price_source
+
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
     lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["unjudged"] for row in rows):
@@ -190,7 +192,7 @@ def _legend(compared: Comparison) -> list[str]:
             "?: A or B is a single run, which gives no confidence interval for this; "
             "sweep the seed (seed: [1, 2, 3]) in both"
         )
-    return lines
+    return [*lines, *price_source.lines([*compared.a.results.summaries, *compared.b.results.summaries])]
 
 
 def _value(value: float | None, ending: str, digits: int) -> str:

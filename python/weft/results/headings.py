@@ -44,6 +44,8 @@ _UNITS = {
     "_load_min": q.OFFERED.unit,
     "_load_max": q.OFFERED.unit,
 }
+# Those of energy and power.
+_PRICED = {"pJ/bit", "pJ", "fJ", "kWh/year", "kW", "W", "J"}
 _SAME_WORD = {"load": q.OFFERED.unit, "flits": "flits", "packets": "packets", "utilisation": q.UTILISATION.unit}
 _RECORDED = {
     (told["name"], column["name"]): column["unit"] for told in _engine.recordings() for column in told["columns"]
@@ -60,6 +62,18 @@ def headings(columns: Sequence[str], table: str = "points") -> list[str]:
     """
     ends = Counter(column.rpartition(".")[2] for column in columns)
     return [_heading(column, table, alone=ends[column.rpartition(".")[2]] == 1) for column in columns]
+
+
+def is_priced(heading: str) -> bool:
+    """Whether a column with this heading holds energy, power or money: its numbers follow from prices.
+
+    Examples
+    --------
+    >>> [is_priced(each) for each in ("Power [kW]", "Cost [EUR/year]", "Energy [pJ/bit]", "Load [flits/cycle]")]
+    [True, True, True, False]
+    """
+    unit = heading.rpartition("[")[2].rstrip("]") if heading.endswith("]") else ""
+    return unit in _PRICED or bool(re.fullmatch(r"[A-Z]{3}/year", unit))
 
 
 def _heading(column: str, table: str, *, alone: bool) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import of_jobs, over_seeds, si_units, soundness
+from weft.results import of_jobs, over_seeds, price_source, si_units, soundness
 from weft.results import quantities as q
-from weft.results.headings import KNOWN, headings
+from weft.results.headings import KNOWN, headings, is_priced
 from weft.results.of_sweep import BILL, SATURATION, WIDER
 from weft.text.typeset import FORMS, Section
 
@@ -114,7 +114,10 @@ def typeset(
         for place, column in enumerate(chosen)
         if any(isinstance(record[column], str | bool) for record in records)
     }
-    return FORMS[ending](headings(chosen, table), [Section("", cells)], left=left, notes=notes)
+    heads = headings(chosen, table)
+    if any(map(is_priced, heads)):
+        notes += price_source.lines(summary for _, _, summary in database.summaries())
+    return FORMS[ending](heads, [Section("", cells)], left=left, notes=notes)
 
 
 def _chosen(
