@@ -218,3 +218,26 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
     tex_file = tmp_path / "seeds.tex"
     assert main(["export", str(results.root), "--out", str(tex_file)]) == 0
     assert r"21.0 $\pm$ 12.7" in tex_file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ending", [".md", ".tex"])
+def test_means_of_points_that_drop_packets_have_the_legend_of_their_mark(tmp_path: Path, ending: str) -> None:
+    """Half an interval stands behind every marked mean."""
+    results = made(
+        tmp_path / "dropping",
+        [
+            (
+                {"seed": seed},
+                {"dropped_packets": 5, "packets": 100, "accepted_load": 0.1 * seed}
+                | {"packet_latency_mean_cycles": 20.0 + seed, "packet_latency_p99_cycles": 30 + seed}
+                | {"energy_per_bit_pj": 10.0 + seed},
+            )
+            for seed in (1, 2)
+        ],
+    )
+    out = tmp_path / f"table{ending}"
+    assert main(["export", str(results.root), "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    mark, around = {".md": ("#", "±"), ".tex": (r"\#", r"$\pm$")}[ending]
+    assert f"21.5{mark} {around} " in text
+    assert f"{mark}: packets were dropped, and the number is of the others" in text

@@ -96,7 +96,7 @@ def typeset(
         sign
         for mark, row in zip(marks, cells, strict=True)
         for sign in (mark, _mark(mark))
-        if sign and any(cell.endswith(sign) for cell in row)
+        if sign and any(_has(cell, sign) for cell in row)
     }
     known = of_jobs.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"means over {seeds} seeds, ± half of their 95 % confidence intervals"] if averaged else []
@@ -162,6 +162,11 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
         return cell
     half = _written(found.half_width, column)
     return cell if not float(half) else f"{cell} ± {half}"
+
+
+def _has(cell: str, sign: str) -> bool:
+    """Whether the sign stands behind the number of a cell, or behind the mean before its half interval."""
+    return cell.partition(" ± ")[0].endswith(sign)
 
 
 def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
