@@ -6,6 +6,7 @@ use crate::fault_model::{FaultModel, Parts, is_named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use weft_engine::Spec;
 use weft_engine::spec::{Fault, Part};
 use weft_traffic::{below, stream};
@@ -15,7 +16,8 @@ use weft_units::{Refusal, Share, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultShare {
-    /// Share of them [percent]; the nearest whole number of links or routers fails.
+    /// Share of them [percent]; the nearest whole number of links or routers fails. Parallel links between two routers fail
+    /// together, and count as one.
     pub share: Share,
     /// Only links of this class; default: links between routers of every class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,7 +25,7 @@ pub struct FaultShare {
     /// Seed of the draw; default: that of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// When they fail [time]; default: they are broken from the start.
+    /// When they fail [time]; default: they are broken from the start, and the first tables of a routing know it.
     #[serde(default = "from_the_start")]
     pub at: Time,
     /// When they work again [time]; never if left out.
@@ -35,6 +37,8 @@ pub struct FaultShare {
 struct Drawn {
     failing: Vec<Part>,
     candidates: usize,
+    /// How many links those that fail are, and all candidates: parallel ones one by one.
+    links: [usize; 2],
 }
 
 /// Purpose of the random stream.
@@ -80,6 +84,7 @@ impl FaultModel {
                 "class": share.class,
                 "share": share.share.to_string(),
                 "candidates": drawn.candidates,
+                "links": drawn.links,
                 "failing": drawn.failing.iter().map(names).collect::<Vec<_>>(),
             })
         });
@@ -118,9 +123,10 @@ impl FaultShare {
             let other = place + below(&mut random, (candidates - place) as u32) as usize;
             parts.swap(place, other);
         }
+        let of_all = count_links(&parts, spec);
         parts.truncate(count);
         parts.sort_unstable_by_key(|part| part.routers());
-        Ok(Drawn { failing: parts, candidates })
+        Ok(Drawn { links: [count_links(&parts, spec), of_all], failing: parts, candidates })
     }
 
     /// All that may fail, each once; parallel links are one.
@@ -152,4 +158,15 @@ impl FaultShare {
             }
         }
     }
+}
+
+/// How many links these parts are, parallel ones one by one; 0 of routers. All parts are of the same class, or of any.
+fn count_links(parts: &[Part], spec: &Spec) -> usize {
+    let class = parts.first().and_then(|&part| match part {
+        Part::LinkOfClass(_, class) => Some(class),
+        Part::Link(_) | Part::Router(_) => None,
+    });
+    let ends: BTreeSet<Vec<u32>> = parts.iter().map(|part| part.routers()).collect();
+    let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.class == class));
+    links.filter(|link| ends.contains(&link.ends.map(|(router, _)| router).to_vec())).count()
 }

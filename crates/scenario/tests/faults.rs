@@ -328,6 +328,28 @@ fn a_share_of_the_links_fails_the_same_for_one_seed() {
     assert_eq!(own.iter().map(|fault| fault.what.routers()).collect::<Vec<_>>(), four);
 }
 
+/// A leaf and a router above it are joined by two links, which fail together.
+#[test]
+fn a_listed_share_counts_the_links_beside_the_pairs_of_routers() {
+    let links = |key: &str| {
+        let text = format!(
+            "topology: {{fat_tree: {{radix: 16, levels: 2, oversubscription: [3], terminals: 90}}}}\n\
+             routing: {{up_down: {{ascent: adaptive}}}}\ntraffic: {{pattern: uniform, load: 0.1}}\n\
+             fault_model: {key}\n"
+        );
+        let points = expand("faults.yaml", &text, &[]).expect("good");
+        let listed = points[0].imply().expect("good")["fault_shares"][0].clone();
+        (listed["failing"].as_array().expect("a list").len(), listed["candidates"].clone(), listed["links"].clone())
+    };
+    // 5 % and 13 % of 16 pairs are 0.8 and 2.08
+    for class in ["", ", class: level1"] {
+        assert_eq!(links(&format!("{{links: {{share: 5%{class}}}}}")), (1, 16.into(), [2, 32].as_slice().into()));
+        assert_eq!(links(&format!("{{links: {{share: 13%{class}}}}}")), (2, 16.into(), [4, 32].as_slice().into()));
+    }
+    // 10 % of 10 routers
+    assert_eq!(links("{routers: {share: 10%}}"), (1, 10.into(), [0, 0].as_slice().into()));
+}
+
 #[test]
 fn named_faults_and_failed_routers_are_not_drawn_again() {
     let (faults, listed) = shares(

@@ -125,6 +125,10 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
         failing = each["failing"]
         more = f" and {len(failing) - _LISTED} more" if len(failing) > _LISTED else ""
         count = f"{len(failing)} of {each['candidates']} {what} ({each['share']})"
+        links, of_all = each["links"]
+        if of_all > each["candidates"]:  # parallel links fail together
+            pairs = f"{len(failing)} of {each['candidates']} pairs of routers joined by {what}"
+            count = f"{pairs} ({links} of {of_all} links; {each['share']})"
         told += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
     return told
 
