@@ -316,6 +316,11 @@ def mark(summary: Mapping[str, Any]) -> str:
     """The sign of `MARKS` behind numbers of a point; empty if it is sound or overloaded."""
     if is_dropping(summary) and not is_over(summary):
         return DROPPING_MARK
+    return mark_without_drops(summary)
+
+
+def mark_without_drops(summary: Mapping[str, Any]) -> str:
+    """As `mark`, for a number of a time in which no packet was dropped."""
     if is_unjudged(summary):
         return UNJUDGED_MARK
     if is_unsettled(summary):

@@ -141,11 +141,11 @@ def faults(results: ResultSet) -> list[str]:
         return []
     varied = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
     head = [*varied, *_PARTS, *(f"share {part}" for part in _PARTS), "recovery", "return"]
-    signs = [soundness.sign(summary) for _, summary in rows]
     lines = [
-        [*(label(results.points[row]["coordinates"][path], path) for path in varied), *_of_faults(summary, sign)]
-        for (row, summary), sign in zip(rows, signs, strict=True)
+        [*(label(results.points[row]["coordinates"][path], path) for path in varied), *_of_faults(summary)]
+        for row, summary in rows
     ]
+    signs = {sign for _, summary in rows for part in summary["fault_parts"] if (sign := _part_sign(summary, part))}
     told = (
         "faults: mean latency [cycles] of the packets delivered before, during and after them, and the share that was "
         "not dropped; recovery, return: longest time from a first failure, while it is broken, and from the last "
@@ -154,18 +154,28 @@ def faults(results: ResultSet) -> list[str]:
     return [told, *columns(head, lines, left=len(varied)), *notes.faults(results), *ways_around.lines(results)]
 
 
-def _of_faults(summary: Mapping[str, Any], sign: str) -> list[str]:
+def _of_faults(summary: Mapping[str, Any]) -> list[str]:
     parts = {part["part"]: part for part in summary["fault_parts"]}
     times = [summary["recovery_cycles"], summary["return_recovery_cycles"]]
 
-    def latency(value: float | None) -> str:
+    def latency(part: Mapping[str, Any]) -> str:
+        value, sign = part["latency_cycles"], _part_sign(summary, part)
         return sign if value is not None and sign in soundness.ENDED else _marked(value, q.LATENCY, sign)
 
     return [
-        *(latency(parts[part]["latency_cycles"]) for part in _PARTS),
+        *(latency(parts[part]) for part in _PARTS),
         *(number(parts[part]["delivered_share"], 4) for part in _PARTS),
         *("-" if time is None else str(time) for time in times),
     ]
+
+
+def _part_sign(summary: Mapping[str, Any], part: Mapping[str, Any]) -> str:
+    """The sign at the latency before, during or after faults; that of drops only where packets were dropped."""
+    if part["latency_cycles"] is None:
+        return ""
+    sign = soundness.sign(summary)
+    nothing_lost = sign == soundness.DROPPING_MARK and part["delivered_share"] == 1
+    return soundness.mark_without_drops(summary) if nothing_lost else sign
 
 
 def _cycles(phase: Mapping[str, object]) -> str:
