@@ -100,7 +100,7 @@ def test_repeated_edges_are_parallel_links() -> None:
         (
             "loop.json",
             '{"directed": false, "multigraph": false, "graph": [], "nodes": [{"id": 0}], "adjacency": [[{"id": 0}]]}',
-            ["router 0 is joined to itself"],
+            ["loop.json, as NetworkX reads it: edge (0, 0): router 0 is joined to itself"],
         ),
     ],
 )

@@ -30,8 +30,9 @@ const PATH: &str = "power.catalogue";
 /// Which hardware of the catalogue a network is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["cables"]))]
 pub struct Catalogue {
-    /// Speed of every port.
+    /// Speed of every port (default: `link_speed`).
     pub speed: Speed,
     /// Cables between routers: optical modules by reach, or copper.
     pub cables: Cable,

@@ -1,13 +1,15 @@
 //! `link_speed`: the speed of a link as it is bought, from which the cycle and the flit follow.
 //!
 //! A channel carries a flit per cycle, so speed * cycle = flit. What the scenario leaves out of `cycle` and `flit` is
-//! written into its tree; the resolved scenario holds all three, and they have to agree.
+//! written into its tree; the resolved scenario holds all three, and they have to agree. The hardware of
+//! `power.catalogue` has this speed where it names none.
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::Diagnostic;
 use crate::expand::explain;
 use crate::tree::{Entry, Kind, Node};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::str::FromStr;
 use weft_units::{Bandwidth, Bits, Refusal, Time, gcd};
 
@@ -17,6 +19,7 @@ const FEMTOSECONDS_PER_SECOND: u128 = 1_000_000_000_000_000;
 /// Writes the cycle, the flit or both into the tree of a scenario that names a speed.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
     let Some(Ok(Bandwidth::BitsPerSecond(speed @ 1..))) = read(tree, PATH) else { return Ok(()) };
+    fill_catalogue(tree, Bandwidth::BitsPerSecond(speed));
     let (cycle, flit) = (read::<Time>(tree, "cycle"), read::<Bits>(tree, "flit"));
     let made = match (cycle, flit) {
         (None, Some(Ok(flit))) => cycle_of(speed, flit).map(|cycle| vec![("cycle", cycle.to_string())]),
@@ -39,6 +42,17 @@ pub(crate) fn fill(tree: &mut Node) -> Result<(), Diagnostic> {
         entries.push(Entry { key: key.to_owned(), key_span: span.clone(), value });
     }
     Ok(())
+}
+
+/// Writes the speed of the ports into `power.catalogue`, where it is left out.
+fn fill_catalogue(tree: &mut Node, speed: Bandwidth) {
+    let Some(catalogue) = tree.child_mut("power").and_then(|power| power.child_mut("catalogue")) else { return };
+    let (span, is_named) = (catalogue.span.clone(), catalogue.child_mut("speed").is_some());
+    let Kind::Mapping(entries) = &mut catalogue.kind else { return };
+    if !is_named {
+        let value = Node { kind: Kind::Scalar(Value::String(speed.to_string())), span: span.clone(), swept: None };
+        entries.push(Entry { key: "speed".to_owned(), key_span: span, value });
+    }
 }
 
 /// The quantity below a key; `None` where the key is not written, an error where it is no such quantity.
@@ -85,6 +99,37 @@ fn least(speed: u128) -> String {
 }
 
 impl Scenario {
+    /// A refusal of a link that is faster than the default flit per default cycle, with the speed that fits first in
+    /// its help; any other refusal as it is.
+    pub(crate) fn with_fitting_speed<'a>(&self, tree: &Node, refusal: &'a Refusal) -> Cow<'a, Refusal> {
+        let names: Vec<_> = refusal.path.split('.').collect();
+        let ["links", class, "bandwidth"] = names.as_slice() else { return Cow::Borrowed(refusal) };
+        let Time::Femtoseconds(cycle) = self.cycle else { return Cow::Borrowed(refusal) };
+        let in_bits = |bandwidth: Bandwidth| match bandwidth {
+            Bandwidth::BitsPerSecond(bits) => Some(bits),
+            Bandwidth::Flits { .. } => None,
+        };
+        let of_class = self.links.get(*class).and_then(|link| link.bandwidth).and_then(in_bits);
+        let fastest = self.links.values().filter_map(|link| link.bandwidth.and_then(in_bits)).max();
+        let carried = u128::from(self.flit.0) * FEMTOSECONDS_PER_SECOND / cycle.max(1);
+        let is_written = |key: &str| matches!(&tree.kind, Kind::Mapping(all) if all.iter().any(|each| each.key == key));
+        match (of_class, fastest) {
+            (Some(bits), Some(speed))
+                if bits > carried
+                    && flit_of(speed, cycle).is_ok()
+                    && ![PATH, "cycle", "flit"].into_iter().any(is_written) =>
+            {
+                let speed = Bandwidth::BitsPerSecond(speed);
+                let help = format!(
+                    "write `{PATH}: {speed}`, the speed of the fastest link, from which the flit follows; or {}",
+                    refusal.help
+                );
+                Cow::Owned(Refusal { help, ..refusal.clone() })
+            }
+            _ => Cow::Borrowed(refusal),
+        }
+    }
+
     /// Refuses a speed at which a link carries another number of bits in a cycle than a flit has.
     pub(crate) fn check_link_speed(&self, cycle_fs: u128) -> Result<(), Refusal> {
         let Some(speed) = self.link_speed else { return Ok(()) };

@@ -216,7 +216,8 @@ impl Point {
     }
 
     fn explain(&self, refusal: &Refusal) -> Diagnostic {
-        explain(&self.tree, &self.coordinates, refusal)
+        let refusal = self.scenario.with_fitting_speed(&self.tree, refusal);
+        explain(&self.tree, &self.coordinates, &refusal)
     }
 }
 

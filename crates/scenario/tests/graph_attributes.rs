@@ -59,8 +59,8 @@ fn bandwidths_that_nothing_reads_are_named() {
     let told = numbers(&[("edges.bandwidth", edges), ("nodes.rack", racks)]);
     assert_eq!(codes(&bare)[0], ("graph_attributes_unused", told));
     let help = &bare.warnings[0].help;
-    assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}"), "{help}");
-    // the remedy works as it is written
+    assert!(help.contains("attributes: {bandwidth: {from: bandwidth, unit: UNIT}}"), "{help}");
+    // the remedy works with the unit of the file
     let used =
         point(file!("noclass.graphml"), ", attributes: {bandwidth: {from: bandwidth, unit: Gb/s}}", LINKS).unwrap();
     let read = links(&used);
@@ -194,4 +194,43 @@ fn a_value_of_the_file_that_no_link_can_have_is_refused_at_the_file() {
     assert_eq!((refused.path.as_str(), refused.line), ("topology.graph.file", Some(1)));
     assert!(refused.help.starts_with("write `links.link_0fs.latency: 1cycle` or more"), "{refused}");
     assert!(no_time(&format!("{text}links: {{link_0fs: {{latency: 1cycle}}}}\n")).is_ok(), "the remedy");
+}
+
+/// Two routers joined by cables of 100 and of 400 Gb/s, with a first line of the scenario.
+fn two_speeds(first: &str) -> Result<Point, Diagnostic> {
+    let file = r#"{"nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}, {"id": 2, "terminals": 1}],
+        "links": [{"source": 0, "target": 1, "c": 100}, {"source": 1, "target": 2, "c": 400}]}"#;
+    let text = format!(
+        "{first}\ntopology: {{graph: {{file: net.json, attributes: {{bandwidth: {{from: c, unit: Gb/s}}}}}}}}\n\
+         links: {{default: {{latency: 20ns, vcs: 4, buffer: 512flits}}}}\nrouting: shortest_path\n\
+         traffic: {{pattern: uniform, packet: 8flits, load: 0.1}}\nmeasure: {{warmup: 10us, window: 20us}}\n"
+    );
+    expand_with("a.yaml", &text, &[], vec![("net.json".to_owned(), file.as_bytes().to_vec())])
+        .map(|mut points| points.remove(0))
+}
+
+#[test]
+fn links_faster_than_the_default_flit_are_offered_their_speed_first() {
+    let help = |first: &str| two_speeds(first).unwrap().check_network().unwrap_err().to_string();
+    let told = help("");
+    assert!(told.contains("help: write `link_speed: 400Gb/s`, the speed of the fastest link"), "{told}");
+    assert_eq!(two_speeds("link_speed: 400Gb/s").unwrap().check_network(), Ok(()));
+    // who chose a cycle or a flit keeps it
+    for written in ["cycle: 1ns", "flit: 48b", "link_speed: 100Gb/s"] {
+        let told = help(written);
+        assert!(!told.contains("link_speed: 400Gb/s") && told.contains("help: write at most 2flits/cycle"), "{told}");
+    }
+}
+
+#[test]
+fn hardware_without_a_speed_has_that_of_the_links() {
+    let first = |speed: &str| format!("{speed}\npower: {{catalogue: {{cables: dr}}}}");
+    let point = two_speeds(&first("link_speed: 400Gb/s")).unwrap();
+    assert_eq!(point.resolved["power"]["catalogue"]["speed"], "400Gb/s");
+    let other = two_speeds("link_speed: 400Gb/s\npower: {catalogue: {speed: 800Gb/s, cables: dr}}").unwrap();
+    assert_eq!(other.resolved["power"]["catalogue"]["speed"], "800Gb/s");
+    let told = two_speeds(&first("flit: 400b")).unwrap_err().to_string();
+    assert!(told.contains("speed"), "{told}");
+    let told = two_speeds(&first("link_speed: 300Gb/s")).unwrap_err().to_string();
+    assert!(told.contains("300Gb/s") && told.contains("400Gb/s"), "{told}");
 }

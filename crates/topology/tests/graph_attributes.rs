@@ -80,7 +80,7 @@ fn what_is_not_used_is_told() {
     insta::assert_snapshot!(remarks(&build(text, "{}").unwrap()), @r"
     graph_attributes_unused at topology.graph.file (edges.capacity = 2, edges.latency = 2, nodes.pos = 1)
       these attributes of the file are not used: `capacity`, `latency` of its edges; `pos` of its nodes
-      to use them, write beside `file`, with their unit: `attributes: {bandwidth: {from: capacity, unit: Gb/s}, latency: {from: latency, unit: km}}`
+      to use them, write beside `file` `attributes: {bandwidth: {from: capacity, unit: UNIT}, latency: {from: latency, unit: UNIT}}`, and for UNIT the unit of `capacity` (`Gb/s`, `Mb/s` or `b/s`) and that of `latency` (`ms`, `us` or `ns`, or for lengths `km` or `m`): the file does not say it
     ");
     let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}"#;
     let refusal = build(text, keys).unwrap_err();
@@ -262,4 +262,34 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_length_is_offered_every_unit_and_none_is_guessed() {
+    // 3 m of copper read as 3 km would be 15 us, a thousand times its 15 ns
+    let text = triangle([r#", "Length": 3"#, "", ""]);
+    let told = remarks(&build(&text, "{}").unwrap());
+    assert!(told.contains("latency: {from: Length, unit: UNIT}"), "{told}");
+    assert!(told.contains("the unit of `Length` (`km` or `m`, or for times `ms`, `us` or `ns`)"), "{told}");
+    for unit in ["km", "m", "ms", "us", "ns"] {
+        let keys = format!(r#"{{"attributes": {{"latency": {{"from": "Length", "unit": "{unit}"}}}}}}"#);
+        assert!(build(&text, &keys).is_ok(), "{unit}");
+    }
+    let unset = r#"{"attributes": {"latency": {"from": "Length", "unit": "UNIT"}}}"#;
+    assert!(build(&text, unset).is_err());
+}
+
+#[test]
+fn a_converted_file_is_named_as_its_author_knows_it() {
+    let refused = |links: &str| {
+        let graph = r#""graph": {"converted_from": {"file": "50-adj.json", "format": "adjacency"}}"#;
+        let nodes = r#""nodes": [{"id": 0, "terminals": 1}, {"id": 1, "terminals": 1}]"#;
+        build(&format!(r#"{{"directed": true, {graph}, {nodes}, "links": [{links}]}}"#), "{}").unwrap_err().what
+    };
+    assert_eq!(
+        refused(r#"{"source": 0, "target": 0}"#),
+        "50-adj.json, as NetworkX reads it: edge (0, 0): router 0 is joined to itself"
+    );
+    let one_way = refused(r#"{"source": 0, "target": 1}"#);
+    assert!(one_way.starts_with("50-adj.json, as NetworkX reads it: edge (0, 1): "), "{one_way}");
 }

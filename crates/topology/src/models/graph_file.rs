@@ -118,7 +118,7 @@ impl TopologyModel for GraphFile {
         let refuse = |problem: Problem| {
             Refusal::new(
                 format!("{path}.{}", problem.key),
-                format!("{}: {}", self.file.name(), problem.what),
+                format!("{}: {}", self.shown_name(), problem.what),
                 problem.help,
             )
         };
@@ -176,6 +176,12 @@ impl GraphFile {
             hosts: None,
             parallel_links: ParallelLinks::Trunk,
         }
+    }
+
+    /// The name of the author's file, for a message.
+    fn shown_name(&self) -> String {
+        let made_of = self.file.text().ok().filter(|_| self.file.extension() == "json").and_then(json::converted_from);
+        made_of.map_or_else(|| self.file.name().to_owned(), |name| format!("{name}, as NetworkX reads it"))
     }
 
     fn read(&self) -> Result<Draft, Problem> {

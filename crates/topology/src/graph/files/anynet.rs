@@ -2,6 +2,7 @@
 //! joined to, each with an optional latency. Routers are taken in ascending order of their ids.
 
 use super::draft::{DEFAULT_CLASS, Draft, Link, Names, Parallel, Problem, Router, Stated};
+use super::sheet::Count;
 use crate::graph::facts::{Facts, Latency};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter::Peekable;
@@ -58,7 +59,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         classes,
         stated: Stated::OneOrBothWays,
         parallel: Parallel::Refused("keep one of them; for parallel links write the file as JSON or GraphML"),
-        list: None,
+        count: Count::Lines,
         router_of,
     };
     check_ways_back(&draft)?;

@@ -4,7 +4,7 @@
 use super::asked::{Attributes, BandwidthFrom, LatencyFrom};
 use super::draft::{Draft, Parallel, Problem, Stated};
 use super::headings::{Column, columns};
-use super::sheet::{Asked, Field, Place, Sheet};
+use super::sheet::{Asked, Count, Field, Place, Sheet};
 use super::values;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::{HashMap, HashSet};
@@ -52,9 +52,9 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
         for (device, port) in [(a, at_a), (b, at_b)].into_iter().filter(|(_, port)| !port.is_empty()) {
             *ports.entry((device, port)).or_default() += 1;
         }
-        sheet.edge([a, b], fields, Place { list: None, number: *line })?;
+        sheet.edge(fields, Place { count: Count::Lines, number: *line, ends: [a, b] })?;
     }
-    let mut draft = sheet.draft(Stated::Once, Parallel::Links, None)?;
+    let mut draft = sheet.draft(Stated::Once, Parallel::Links, Count::Lines)?;
     draft.remarks.extend(found);
     draft.remarks.extend(shared(&ports));
     draft.remarks.extend(open(table.open));

@@ -1,6 +1,6 @@
 //! What the readers of graph files make: routers and links as the file states them, each with its place in the file.
 
-use super::sheet::Place;
+use super::sheet::{Count, Place};
 use crate::graph::facts::Facts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_units::Remark;
@@ -86,8 +86,8 @@ pub struct Draft {
     pub remarks: Vec<Remark>,
     pub stated: Stated,
     pub parallel: Parallel,
-    /// The list of which [`Link::place`] is an index; `None` where it is a line.
-    pub list: Option<&'static str>,
+    /// What [`Link::place`] counts.
+    pub count: Count,
     /// The router of every terminal, where the file names terminals.
     pub router_of: Option<Vec<u32>>,
 }
@@ -142,15 +142,14 @@ impl Draft {
     }
 
     pub fn place(&self, link: &Link) -> String {
-        Place { list: self.list, number: link.place }.to_string()
+        let ends = [link.from, link.to].map(|router| self.name(router));
+        Place { count: self.count, number: link.place, ends }.to_string()
     }
 
     /// Where two links are, each place once.
     pub fn places(&self, a: &Link, b: &Link) -> String {
-        match a.place == b.place {
-            true => self.place(a),
-            false => format!("{} and {}", self.place(a), self.place(b)),
-        }
+        let [a, b] = [a, b].map(|link| self.place(link));
+        if a == b { a } else { format!("{a} and {b}") }
     }
 }
 

@@ -1,7 +1,7 @@
 //! GraphML: one `graph` of `node` and `edge` elements, with `data` for their attributes.
 
 use super::draft::{Draft, Parallel, Problem, Stated};
-use super::sheet::{Asked, Field, Place, Sheet};
+use super::sheet::{Asked, Count, Field, Place, Sheet};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::HashMap;
 
@@ -36,10 +36,10 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
             return Err(Problem::new(what, "leave its attribute `directed` out"));
         }
         let ends = [attribute(edge, "source")?, attribute(edge, "target")?];
-        let place = Place { list: None, number: lines.line_of(edge.range().start) };
-        sheet.edge(ends, &of_edges.fields(edge), place)?;
+        let place = Place { count: Count::Lines, number: lines.line_of(edge.range().start), ends };
+        sheet.edge(&of_edges.fields(edge), place)?;
     }
-    sheet.draft(if directed { Stated::BothWays } else { Stated::Once }, Parallel::Links, None)
+    sheet.draft(if directed { Stated::BothWays } else { Stated::Once }, Parallel::Links, Count::Lines)
 }
 
 /// The `key` elements of nodes or edges, to which `data` elements refer.

@@ -1,7 +1,7 @@
 //! NetworkX node-link JSON: `nodes` with `id`, and `links` or `edges` with `source` and `target`.
 
 use super::draft::{Draft, Parallel, Problem, Stated};
-use super::sheet::{Asked, Field, Place, Sheet};
+use super::sheet::{Asked, Count, Field, Place, Sheet};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
@@ -12,6 +12,8 @@ const MAX_PARTS: usize = 32;
 
 #[derive(Deserialize)]
 struct NodeLink {
+    #[serde(default)]
+    graph: Value,
     #[serde(default)]
     directed: bool,
     /// Whether it has parallel links; NetworkX takes a file that does not say so for one that may have them.
@@ -26,6 +28,20 @@ struct NodeLink {
 
 fn yes() -> bool {
     true
+}
+
+/// The file of which a converter made this one.
+pub fn converted_from(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct About {
+        #[serde(default)]
+        graph: Value,
+    }
+    serde_json::from_str(text).ok().and_then(|about: About| origin(&about.graph).map(str::to_owned))
+}
+
+fn origin(graph: &Value) -> Option<&str> {
+    graph.get("converted_from")?.get("file")?.as_str()
 }
 
 pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
@@ -50,18 +66,20 @@ pub fn read(text: &str, asked: Asked) -> Result<Draft, Problem> {
             return Err(Problem::new("neither `links` nor `edges` is given", help));
         }
     };
+    let is_converted = origin(&data.graph).is_some();
+    let count = if is_converted { Count::Converted } else { Count::List(list) };
     let mut sheet = Sheet::new(asked);
     for (index, Item { ids: [id, _], fields }) in data.nodes.iter().enumerate() {
-        sheet.node(id, fields, || format!("nodes[{index}]"))?;
+        sheet.node(id, fields, || if is_converted { format!("node {id}") } else { format!("nodes[{index}]") })?;
     }
     for (Item { ids: [from, to], fields }, number) in edges.iter().zip(0..) {
-        sheet.edge([from, to], fields, Place { list: Some(list), number })?;
+        sheet.edge(fields, Place { count, number, ends: [from, to] })?;
     }
     let parallel = match data.multigraph {
         true => Parallel::Links,
         false => Parallel::Refused("keep one of them, or write \"multigraph\": true if they are parallel links"),
     };
-    sheet.draft(if data.directed { Stated::BothWays } else { Stated::Once }, parallel, Some(list))
+    sheet.draft(if data.directed { Stated::BothWays } else { Stated::Once }, parallel, count)
 }
 
 /// A node, with its id, or an edge, with its two ends; and the attributes of either.

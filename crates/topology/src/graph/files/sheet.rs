@@ -71,8 +71,8 @@ impl<'a> Sheet<'a> {
     }
 
     /// Enters an edge between two nodes that were entered before.
-    pub fn edge(&mut self, ends: [&str; 2], fields: &[Field], place: Place) -> Result<(), Problem> {
-        let [from, to] = ends.map(|end| known_end(&self.names, end, || place.to_string()));
+    pub fn edge(&mut self, fields: &[Field], place: Place) -> Result<(), Problem> {
+        let [from, to] = place.ends.map(|end| known_end(&self.names, end, || place.to_string()));
         let (from, to) = (from?, to?);
         let (mut class, mut facts) = (DEFAULT_CLASS, Facts::default());
         let attributes = self.asked.attributes;
@@ -96,7 +96,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// All that was entered, with hosts as terminals.
-    pub fn draft(self, stated: Stated, parallel: Parallel, list: Option<&'static str>) -> Result<Draft, Problem> {
+    pub fn draft(self, stated: Stated, parallel: Parallel, count: Count) -> Result<Draft, Problem> {
         let Self { asked, names: _, routers, marks, classes, kinds, links, seen } = self;
         seen.check()?;
         let has_classes = seen.has_classes();
@@ -123,25 +123,38 @@ impl<'a> Sheet<'a> {
             links,
             stated,
             parallel,
-            list,
+            count,
         };
         hosts::settle(&mut draft, &marks, asked, &seen)?;
         Ok(draft)
     }
 }
 
-/// The place of an edge in its file.
-#[derive(Debug, Clone, Copy)]
-pub struct Place {
-    pub list: Option<&'static str>,
-    pub number: u32,
+/// What the number of an edge counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// Lines of the file.
+    Lines,
+    /// The elements of this list.
+    List(&'static str),
+    /// The edges of a file that was made of the author's file: they say nothing to its author.
+    Converted,
 }
 
-impl std::fmt::Display for Place {
+/// The place of an edge in its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub count: Count,
+    pub number: u32,
+    pub ends: [&'a str; 2],
+}
+
+impl std::fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self.list {
-            Some(list) => write!(f, "{list}[{}]", self.number),
-            None => write!(f, "line {}", self.number),
+        match self.count {
+            Count::List(list) => write!(f, "{list}[{}]", self.number),
+            Count::Lines => write!(f, "line {}", self.number),
+            Count::Converted => write!(f, "edge ({}, {})", self.ends[0], self.ends[1]),
         }
     }
 }

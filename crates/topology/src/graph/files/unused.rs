@@ -8,9 +8,15 @@ use weft_units::Remark;
 /// Names of nodes and edges for people: whether they are read changes nothing.
 const LABELS: [&str; 5] = ["id", "key", "label", "name", "title"];
 
-/// Parts of names of edge attributes that hold a bandwidth, and of those that hold a latency or a length.
+/// Parts of names of edge attributes that hold a bandwidth, a time or a length.
 const BANDWIDTHS: [&str; 5] = ["bandwidth", "capacity", "speed", "rate", "bw"];
-const LATENCIES: [&str; 6] = ["latency", "delay", "length", "dist", "rtt", "km"];
+const TIMES: [&str; 3] = ["latency", "delay", "rtt"];
+const LENGTHS: [&str; 3] = ["length", "dist", "km"];
+
+/// Units that such numbers often have. A file does not say which one it means.
+const BANDWIDTH_UNITS: &str = "`Gb/s`, `Mb/s` or `b/s`";
+const TIME_UNITS: &str = "`ms`, `us` or `ns`, or for lengths `km` or `m`";
+const LENGTH_UNITS: &str = "`km` or `m`, or for times `ms`, `us` or `ns`";
 
 /// Keys of the scenario that name an attribute.
 const BANDWIDTH: &str = "attributes.bandwidth";
@@ -122,25 +128,27 @@ impl Seen {
 
     /// A mapping that reads what the names of the unused edge attributes promise.
     fn example(&self, of_edges: &[(String, u32)]) -> String {
-        let find = |parts: &[&str]| {
+        let find = |parts: &[&str], units: &'static str| {
             let holds = |name: &String| parts.iter().any(|part| name.to_lowercase().contains(part));
-            of_edges.iter().map(|(name, _)| name).find(|name| holds(name))
+            of_edges.iter().map(|(name, _)| name).find(|name| holds(name)).map(|name| (name, units))
         };
         let free = |key: &str| !self.mapped.iter().any(|(_, mapped, _)| *mapped == key);
-        let bandwidth = find(&BANDWIDTHS).filter(|_| free(BANDWIDTH));
-        let latency = find(&LATENCIES).filter(|_| free(LATENCY));
-        let keys: Vec<_> = [(bandwidth, "bandwidth", "Gb/s"), (latency, "latency", "km")]
-            .into_iter()
-            .filter_map(|(from, key, unit)| from.map(|from| format!("{key}: {{from: {from}, unit: {unit}}}")))
-            .collect();
-        match keys.is_empty() {
-            true => {
-                "nothing is to be done if they mean nothing for the network; `attributes` says what is read".to_owned()
-            }
-            false => {
-                format!("to use them, write beside `file`, with their unit: `attributes: {{{}}}`", keys.join(", "))
-            }
+        let bandwidth = find(&BANDWIDTHS, BANDWIDTH_UNITS).filter(|_| free(BANDWIDTH));
+        let latency = find(&TIMES, TIME_UNITS).or_else(|| find(&LENGTHS, LENGTH_UNITS)).filter(|_| free(LATENCY));
+        let found = [("bandwidth", bandwidth), ("latency", latency)];
+        let found: Vec<_> = found.into_iter().filter_map(|(key, found)| found.map(|found| (key, found))).collect();
+        if found.is_empty() {
+            return "nothing is to be done if they mean nothing for the network; `attributes` says what is read"
+                .to_owned();
         }
+        let keys: Vec<_> =
+            found.iter().map(|(key, (from, _))| format!("{key}: {{from: {from}, unit: UNIT}}")).collect();
+        let units: Vec<_> = found.iter().map(|(_, (from, units))| format!("of `{from}` ({units})")).collect();
+        format!(
+            "to use them, write beside `file` `attributes: {{{}}}`, and for UNIT the unit {}: the file does not say it",
+            keys.join(", "),
+            units.join(" and that ")
+        )
     }
 
     /// Edges without an attribute that others have, which the scenario reads.
