@@ -1,7 +1,8 @@
-"""After faults: which routings would lose nothing, and the listing of a share of links that fails."""
+"""After faults: which routings have a path for every pair, and the listing of a share of links that fails."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import weft
@@ -26,18 +27,76 @@ LINK = {"faults": [{"link": [0, 1], "at": "1000cycles"}]}
 ROUTER = {"faults": [{"router": 0, "at": "1000cycles"}]}
 
 
-def test_the_table_names_routings_that_lose_nothing_and_the_remedy_works(tmp_path: Path) -> None:
+def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) -> None:
     results = weft.load(MESH, set=LINK).run(out=tmp_path / "link")
     assert results.summaries[0]["dropped_packets"] > 0
     told = "\n".join(tables.faults(results))
     assert "dimension_order drops packets although the network is still connected" in told
-    names = ways_around.able(results, 0)
-    assert names
-    assert f"no packet would be lost under: {', '.join(names[:4])}" in told
-    for name in names:
-        (summary,) = weft.load(MESH, set=LINK | {"routing": name}).run(out=tmp_path / name).summaries
-        assert summary["dropped_packets"] == 0, name
-        assert summary["delivered_share"] == 1
+    ways = ways_around.able(results, 0)
+    # broken in cycle 1000, and 100 cycles until the tables are there; the window begins in cycle 500
+    assert {(way.tables, way.fits, way.warmup) for way in ways} == {(1100, False, None)}
+    names = ", ".join(way.name for way in ways[:4])
+    assert f"new tables of what is left, which leave a path for every pair: {names}" in told
+    assert "from cycle 1100 on; until then packets wait, and may be lost" in told
+    assert "something fails in the window" in told
+    assert "would be lost" not in told
+    assert "--set" not in told
+
+
+def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
+    """The lines of a run, and the words of the command that they propose."""
+    assert main(["run", str(file), "--no-picture", "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    proposed = [line.strip() for line in lines if "--set routing=" in line]
+    return lines, shlex.split(proposed[0])[1:]
+
+
+def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The default delay of 10 us is as long as the whole run: it must not matter."""
+    file = tmp_path / "tree.yaml"
+    file.write_text(
+        "topology: {fat_tree: {radix: 16, levels: 2, oversubscription: [3], terminals: 90}}\n"
+        "links: {default: {latency: 10cycles, vcs: 8, buffer: 64flits}}\n"
+        "routing: {up_down: {ascent: random}}\ntraffic: {pattern: uniform, packet: 4flits, load: 0.05}\n"
+        "fault_model: {links: {share: 5%, class: level1, seed: 7}}\nmeasure: {warmup: 2us, window: 8us}\n",
+        encoding="utf-8",
+    )
+    lines, command = commanded(file, tmp_path / "lost", capsys)
+    assert any("the first tables of these routings know what is broken" in line for line in lines)
+    assert not any("measure.warmup" in word for word in command)
+    assert main([*command, "--no-picture"]) == 0
+    (summary,) = weft.open(command[command.index("--out") + 1]).summaries
+    assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
+    # 5 % of the 16 pairs of a leaf and a router above it are 0.8; each pair has 2 of the 32 links
+    capsys.readouterr()
+    assert main(["check", str(file)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fails: ")]
+    assert line.startswith("fails: 1 of 16 pairs of routers joined by level1 links (2 of 32 links; 5%): ")
+
+
+def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mesh.yaml"
+    late = MESH.replace("rebuild_delay: 100cycles", "rebuild_delay: 10us")
+    file.write_text(f"{late}faults: [{{link: [0, 1], at: 300cycles}}]\n", encoding="utf-8")
+    _, command = commanded(file, tmp_path / "lost", capsys)
+    # broken in cycle 300, and 10,000 cycles of 1 ns until the tables are there; then the 500 cycles that were written
+    assert "measure.warmup=10800cycles" in command
+    assert main([*command, "--no-picture"]) == 0
+    (summary,) = weft.open(command[command.index("--out") + 1]).summaries
+    assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
+
+
+def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path) -> None:
+    results = weft.load(MESH, set=LINK | {"measure.warmup": "200cycles"}).run(out=tmp_path / "out")
+    told = tables.faults(results)
+    heads, row = told[1].split(), told[3].split()
+    before, during = row[heads.index("before")], row[heads.index("during")]
+    assert not before.endswith("#")
+    assert during.endswith("#")
 
 
 def test_nothing_is_told_where_every_routing_loses_packets(tmp_path: Path) -> None:

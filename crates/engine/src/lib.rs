@@ -26,7 +26,7 @@ pub use explain::imply::{BoundOf, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
 pub use models::{allocation, power, recording, routing, workload};
 pub use network::memory::{Memory, memory};
-pub use network::rebuild::{loses_nothing, unproven};
+pub use network::rebuild::{Rebuilds, rebuilds, unproven};
 pub use network::scaling;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};

@@ -58,10 +58,11 @@ impl Point {
         py.detach(|| self.inner.check_network()).map_err(|problem| errors::scenario_error(py, problem))
     }
 
-    /// Whether it runs, and loses no packet to what fails in it: its routing computes new paths of what is left of the network,
-    /// which joins all terminals.
-    fn loses_nothing(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| self.inner.loses_nothing()).map_err(|problem| errors::scenario_error(py, problem))
+    /// The last cycle in which something fails or returns, and the cycle from which on all routers have the tables for it. `None`
+    /// unless the routing computes new tables after each fault, which leave a path for every pair.
+    fn rebuilds(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
+        let told = py.detach(|| self.inner.rebuilds()).map_err(|problem| errors::scenario_error(py, problem))?;
+        Ok(told.map(|told| (told.last_change, told.last_tables)))
     }
 
     /// What would make its results mislead although it can run: a list of `path`, `what` and `help`.

@@ -25,7 +25,7 @@ pub struct FaultModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<FaultShare>,
     /// Time from a fault, or a return, until routings with tables (table, shortest_path, ecmp) have new ones in all routers;
-    /// heads at a broken link wait for them [time].
+    /// heads at a broken link wait for them. What is broken from the start (`at: 0cycles`) is known to the first tables [time].
     #[serde(default = "ten_microseconds")]
     pub rebuild_delay: Time,
     /// How long a packet waits that chooses its hop in every step and has lost its escape; then it is dropped [time]. Where the

@@ -25,7 +25,7 @@ pub struct FaultConfig {
     /// The router that fails, in place of a link: its number, or its id in a graph file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<RouterName>,
-    /// When it fails [time]; 0: it is broken from the start.
+    /// When it fails [time]; 0: it is broken from the start, and the first tables of a routing know it.
     pub at: Time,
     /// When it works again [time]; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -56,10 +56,10 @@ impl Point {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// Whether it runs, and loses no packet to what fails in it.
-    pub fn loses_nothing(&self) -> Result<bool, Diagnostic> {
+    /// When new tables come, if it runs, its routing computes them after each fault, and a path is left for every pair.
+    pub fn rebuilds(&self) -> Result<Option<weft_engine::Rebuilds>, Diagnostic> {
         let spec = self.spec()?;
-        let told = weft_engine::check(&spec).and_then(|()| weft_engine::loses_nothing(&spec));
+        let told = weft_engine::check(&spec).and_then(|()| weft_engine::rebuilds(&spec));
         told.map_err(|refusal| self.explain(&refusal))
     }
 

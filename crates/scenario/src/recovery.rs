@@ -111,9 +111,9 @@ impl Judged {
     ) -> Self {
         let (episode, later) = (hit.0[hit.1], hit.0.get(hit.1 + 1));
         let ends = (end, "the window ends");
-        let delay = if faults.rebuilds { spec.fault_times.rebuild_delay } else { 0 };
+        let rebuilt = |event: u64| if faults.rebuilds { spec.rebuilt(event).max(event) } else { event };
         let after = |event: u64, lasts, (end, next)| {
-            judge.as_ref().map_err(Clone::clone)?.back(&Span { event, lasts, rebuilt: event + delay, next, end })
+            judge.as_ref().map_err(Clone::clone)?.back(&Span { event, lasts, rebuilt: rebuilt(event), next, end })
         };
         let next = match next_change(&spec.faults, episode.from).filter(|&cycle| cycle < end) {
             None => ends,

@@ -143,8 +143,8 @@ class ResultSet:
         again = shell.command(*words, *(each for setting in settings for each in ("--set", setting)), "--out", out)
         return f"run it anew in a folder of its own, {out}:\n  {again}"
 
-    def with_another(self, point: int, path: str, value: str, along: str) -> str:
-        """In words: how to run a point with another value of a key, in a folder of its own.
+    def with_another(self, point: int, path: str, value: str, along: str, *others: str) -> str:
+        """In words: how to run a point with another value of a key, and `others` settings, in a folder of its own.
 
         Where the sweep sets that key, other keys may be set together with it (`zip`), whose values need not go with
         another one, or would be the same twice. Then the scenario of the point alone is run, at all its values of the
@@ -152,11 +152,11 @@ class ResultSet:
         """
         coordinates = self.points[point]["coordinates"]
         if path not in coordinates:
-            return self.recording(f"{path}={value}")
-        settings = [f"{path}={value}"]
+            return self.recording(f"{path}={value}", *others)
+        settings = [f"{path}={value}", *others]
         if along in coordinates:
-            others = [each["coordinates"] for each in self.points]
-            values = [each[along] for each in others if each | {along: None} == coordinates | {along: None}]
+            listed = [each["coordinates"] for each in self.points]
+            values = [each[along] for each in listed if each | {along: None} == coordinates | {along: None}]
             settings.append(f"sweep.{along}={values}")
         out, file = self._store.free(), self.folder(point) / "scenario.yaml"
         again = shell.command("run", file, *(each for word in settings for each in ("--set", word)), "--out", out)

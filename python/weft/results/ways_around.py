@@ -1,12 +1,14 @@
-"""Which routings would lose no packet where one drops packets at a fault although the network is still connected.
+"""Which routings have a path for every pair where one drops packets although the network is still connected.
 
-The engine decides it: a routing qualifies if it runs in the scenario of the point, computes new paths after each fault,
-and these join all terminals in every state of the network.
+The engine decides it: a routing qualifies if it runs in the scenario of the point, computes new tables after faults,
+and these join all terminals in every state of the network. Until the tables are there packets wait, and some may be
+lost. So a run is proposed only if everything fails before its window, and its warm-up is long enough for new tables.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from weft import _engine
 from weft.errors import WeftError
@@ -15,6 +17,8 @@ from weft.results.choose import LOAD, ROUTING
 from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.results.result_set import ResultSet
 
 # In larger networks the paths of all routings take too long to compute for a remark.
@@ -23,35 +27,88 @@ _MOST_TERMINALS = 5000
 _TOLD, _NAMED = 3, 4
 
 
+@dataclass(frozen=True)
+class Way:
+    """A routing whose new tables after a fault leave a path for every pair.
+
+    Attributes
+    ----------
+    name : str
+        The routing, with its default parameters.
+    tables : int
+        From this cycle on all routers have the last tables; 0: the first ones know all that fails.
+    fits : bool
+        Whether everything fails before the window, so that a warm-up can be longer than the time until `tables`.
+    warmup : int or None
+        The warm-up to write [cycles]; that of the scenario serves if it is None.
+    """
+
+    name: str
+    tables: int
+    fits: bool
+    warmup: int | None
+
+
 def lines(results: ResultSet) -> list[str]:
-    """For the first losing point of each routing, the routings that would lose nothing, and how to run one of them."""
+    """For the first losing point of each routing: the routings with a path for every pair, and how to run one."""
     first: dict[str, int] = {}
     for row, summary in enumerate(results.summaries):
         if soundness.is_dropping(summary) and (summary.get("terminals") or 0) <= _MOST_TERMINALS:
             first.setdefault(str(summary.get("routing")), row)
     told = []
     for own, row in list(first.items())[:_TOLD]:
-        if names := able(results, row):
-            known = ", ".join(names[:_NAMED])
-            where = f"{own} drops packets although the network is still connected ({results.describe(row)})"
-            told.append(f"{where}; no packet would be lost under: {known}")
-            told += [f"  {line.strip()}" for line in results.with_another(row, ROUTING, names[0], LOAD).splitlines()]
+        if ways := able(results, row):
+            told.append(f"{own} drops packets although the network is still connected ({results.describe(row)})")
+            told += [f"  {line}" for line in _told(results, row, ways)]
     return told
 
 
-def able(results: ResultSet, row: int) -> list[str]:
-    """The routings, with their default parameters, that run in place of that of a point and lose nothing."""
+def _told(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
+    names = ", ".join(way.name for way in ways[:_NAMED])
+    way = ways[0]
+    if way.tables == 0:
+        lines = [f"the first tables of these routings know what is broken, and leave a path for every pair: {names}"]
+    else:
+        lines = [
+            f"these routings compute new tables of what is left, which leave a path for every pair: {names}",
+            f"the last of them are in all routers from cycle {way.tables} on; until then packets wait, and may be lost",
+        ]
+    if not way.fits:
+        return [*lines, "something fails in the window, so a run under them measures that time, too"]
+    others = [] if way.warmup is None else [f"{soundness.WARMUP}={way.warmup}cycles"]
+    again = results.with_another(row, ROUTING, way.name, LOAD, *others)
+    return [*lines, *(line.strip() for line in again.splitlines())]
+
+
+def able(results: ResultSet, row: int) -> list[Way]:
+    """The routings that run in place of that of a point, and leave a path for every pair after what fails."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
     except WeftError:  # a file that is damaged, or of another version
         return []
-    names = (model["name"] for model in _engine.models()[ROUTING])
-    return [name for name in names if name != results.summaries[row].get("routing") and _loses_nothing(scenario, name)]
+    summary = results.summaries[row]
+    names = [model["name"] for model in _engine.models()[ROUTING] if model["name"] != summary.get("routing")]
+    ways = [_way(scenario, name, summary) for name in names]
+    return sorted(filter(None, ways), key=lambda way: not way.fits)
 
 
-def _loses_nothing(scenario: Scenario, name: str) -> bool:
+def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | None:
     try:
         (point,) = scenario.points([(ROUTING, name)])
-        return point.loses_nothing()
+        told = point.rebuilds()
+        if told is None:
+            return None
+        begin, (change, tables) = summary["warmup_cycles"], told
+        if change >= begin:
+            return Way(name, tables, fits=False, warmup=None)
+        # an automatic warm-up may end sooner under another routing
+        if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
+            return Way(name, tables, fits=True, warmup=None)
+        # the network gets as long with the new tables as it had; more may fail at random in a longer run
+        warmup = tables + begin
+        (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
+        later = point.rebuilds()
+        fits = later is not None and later[1] <= warmup
+        return Way(name, tables, fits=fits, warmup=warmup if fits else None)
     except WeftError:  # it does not fit the network, or needs parameters
-        return False
+        return None

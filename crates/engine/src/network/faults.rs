@@ -193,7 +193,8 @@ impl Fault {
 pub struct FaultTimes {
     /// How long a head waits that chooses in every step and has lost its escape; then its packet is discarded.
     pub patience: Cycles,
-    /// How long it takes until a routing with tables has new ones in all routers.
+    /// How long it takes until a routing with tables has new ones in all routers. The first tables know what is broken from the
+    /// start.
     pub rebuild_delay: Cycles,
 }
 
@@ -204,7 +205,16 @@ impl Default for FaultTimes {
     }
 }
 
+/// The first cycle in which a link can carry anything: what fails in it is broken from the start.
+const FIRST: Cycles = 1;
+
 impl Spec {
+    /// From which cycle on a routing with tables knows what fails or returns in this one: `FaultTimes::rebuild_delay` later.
+    /// What is broken from the start is known to the first tables.
+    pub fn rebuilt(&self, change: Cycles) -> Cycles {
+        if change <= FIRST { 0 } else { change.saturating_add(self.fault_times.rebuild_delay) }
+    }
+
     /// Refuses faults of what does not exist, at times that do not fit, or for which there is no way round where one is
     /// promised.
     pub fn check_faults(&self) -> Result<(), Refusal> {

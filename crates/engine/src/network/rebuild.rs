@@ -48,7 +48,7 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
     }
     let tables = |cycle: Cycles| {
         let routing = routing.rebuild(&left(spec, cycle)).map_err(|refusal| in_state(refusal, cycle))?;
-        Ok(Tables { at: cycle.saturating_add(spec.fault_times.rebuild_delay), routing: routing.into() })
+        Ok(Tables { at: spec.rebuilt(cycle), routing: routing.into() })
     };
     cycles.into_iter().map(tables).collect()
 }
@@ -87,14 +87,26 @@ pub(crate) fn refuse_cycles(spec: &Spec, tables: &[Tables], classes: &Classes) -
     Ok(())
 }
 
-/// Whether no packet is lost to what fails: the routing computes new paths after each fault, and in every state what is left of
-/// the network joins all routers with terminals. The spec can run.
-pub fn loses_nothing(spec: &Spec) -> Result<bool, Refusal> {
+/// When new tables come, of a routing that computes them after each fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rebuilds {
+    /// The last cycle in which something fails or returns.
+    pub last_change: Cycles,
+    /// From this cycle on all routers have the tables that know of it.
+    pub last_tables: Cycles,
+}
+
+/// When new tables come, if the routing computes them after each fault, and a path is left for every pair of terminals in every
+/// state of the network. `None` for other routings, for other networks, and where nothing fails. The spec can run.
+pub fn rebuilds(spec: &Spec) -> Result<Option<Rebuilds>, Refusal> {
     let routing = spec.routing.build(&spec.graph)?;
     if pairs::repair(spec, &*routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
-        return Ok(false);
+        return Ok(None);
     }
-    Ok(changes(spec).into_iter().all(|cycle| joins_terminals(&left(spec, cycle))))
+    let cycles = changes(spec);
+    let joined = cycles.iter().all(|&cycle| joins_terminals(&left(spec, cycle)));
+    let last = cycles.last().filter(|_| joined);
+    Ok(last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) }))
 }
 
 /// Whether paths join all routers that have terminals.
@@ -124,6 +136,9 @@ pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
         return Ok(None);
     }
     let states = changes(spec).len();
+    if changes(spec).into_iter().all(|cycle| spec.rebuilt(cycle) == 0) {
+        return Ok(None); // one state from the start, which is checked
+    }
     let unchecked = states.saturating_sub(MOST_CHECKED);
     let rest = if unchecked > 0 {
         format!(", and of {states} states of the network {unchecked} are not checked")
