@@ -50,16 +50,24 @@ def columns(head: Sequence[str]) -> list[str]:
 
 def mean(group: Sequence[Record], column: str) -> Mean | None:
     """The mean of a number over runs; ``None`` where none measured it, or it is no number."""
-    values = [record.get(column) for record in group]
+    values = _numbers(group, column)
     if any(isinstance(value, str | bool) for value in values):
         return None
     own = KNOWN[column].own_half_width if column in KNOWN else ""
     return Mean.over(zip(values, [record.get(own) for record in group], strict=True))
 
 
+def _numbers(group: Sequence[Record], column: str) -> list[Any]:
+    """The values of a column. Exact energies, which are texts, become numbers where runs differ."""
+    values = [record.get(column) for record in group]
+    if not column.endswith("_fj") or len(set(values)) == 1:
+        return values
+    return [float(value) if isinstance(value, str) else value for value in values]
+
+
 def together(group: Sequence[Record], column: str) -> Any:
     """What runs have in a column: a mean, whether any is so, or the different words."""
-    values = [record.get(column) for record in group]
+    values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:
         return None
@@ -90,7 +98,7 @@ def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[
             if (
                 column in vary
                 and column not in _INTERVALS
-                and any(isinstance(record.get(column), float) for record in part)
+                and any(isinstance(value, float) for value in _numbers(part, column))
             ):
                 found = mean(part, column)
                 row[column + HALF_WIDTH] = found and found.half_width

@@ -1,0 +1,26 @@
+"""Exports have means over the seeds."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.results import over_seeds
+
+RUNS = [
+    {"point": 0, "traffic.load": 0.1, "seed": seed, "energy_total_fj": energy, "accepted_load": accepted}
+    for seed, energy, accepted in ((1, "100.5", 0.1), (2, "101.5", 0.3))
+]
+
+
+def test_exact_energies_have_a_mean_and_an_interval() -> None:
+    """They are texts in a summary. Student's t of one degree of freedom is 12.706, and half the difference 0.5."""
+    row = over_seeds.frame(list(RUNS[0]), RUNS, ["traffic.load"]).row(0, named=True)
+    assert row["energy_total_fj"] == pytest.approx(101.0)
+    assert row["energy_total_fj" + over_seeds.HALF_WIDTH] == pytest.approx(12.706 * 0.5, rel=1e-3)
+    assert row["accepted_load"] == pytest.approx(0.2)
+
+
+def test_an_energy_that_all_runs_share_stays_exact() -> None:
+    same = [run | {"energy_total_fj": "100.123456789123456789"} for run in RUNS]
+    row = over_seeds.frame(list(same[0]), same, ["traffic.load"]).row(0, named=True)
+    assert row["energy_total_fj"] == "100.123456789123456789"
