@@ -16,7 +16,7 @@
 //! Lengths that depend on the destination or on earlier packets.
 //!
 //! # Validation
-//! The tests of this file: shares, mean and variance. `engine/tests/mixed_lengths.rs`: offered load and latency without
+//! The tests of this file: shares, mean and variance. `engine/tests/workload.rs`: offered load and latency without
 //! contention. BookSim2's latencies beside ours: `docs/howto/booksim.md`.
 
 /// The lengths of packets, and the share of the packets that have each.
