@@ -22,8 +22,8 @@ TABLES = ("points", "jobs", "phases")
 _PARTS = ("results", "job", "phase")
 # Columns that name one run, and say nothing of several.
 _OF_ONE = (SEED, "point", "hash")
-# Columns that are the intervals of single runs.
-_INTERVALS = {each.own_half_width for each in KNOWN.values()}
+# In the name of a column that is the interval of a single run.
+_INTERVAL = "_ci95_"
 # Behind the name of a column: the column with half of its 95 % confidence interval.
 HALF_WIDTH = "_ci95_half_width"
 RUNS = "runs"
@@ -65,6 +65,11 @@ def _numbers(group: Sequence[Record], column: str) -> list[Any]:
     return [float(value) if isinstance(value, str) else value for value in values]
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value has a mean: counts and percentiles are whole numbers, and yes and no are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def together(group: Sequence[Record], column: str) -> Any:
     """What runs have in a column: a mean, whether any is so, or the different words."""
     values = _numbers(group, column)
@@ -95,11 +100,7 @@ def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[
         row: Record = {}
         for column in columns(head):
             row[column] = together(part, column)
-            if (
-                column in vary
-                and column not in _INTERVALS
-                and any(isinstance(value, float) for value in _numbers(part, column))
-            ):
+            if column in vary and _INTERVAL not in column and any(map(_is_number, _numbers(part, column))):
                 found = mean(part, column)
                 row[column + HALF_WIDTH] = found and found.half_width
         rows.append(row | {RUNS: len(part)})
