@@ -163,6 +163,18 @@ def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path)
     table = (tmp_path / "c.tex").read_text(encoding="utf-8")
     assert r"uniform & 0.1 & 21.00 & 26.00 & $+$5.00 & -- & $+$23.8 \% & ? \\" in table
     assert all(line.startswith("%") or line.count("&") in (0, 7) for line in table.splitlines())
+    # the document explains the signs below the last rule, in lines that fit a page
+    below = [re.search(r"footnotesize (.*)}", line) for line in table.partition("\\bottomrule")[2].splitlines()]
+    notes = [found[1] for found in below if found]
+    assert all(len(line) <= 110 for line in notes)
+    told = " ".join(notes)
+    assert r"policy=always\_on; B: " in told
+    assert r"$\pm$: half width of the 95 \% confidence interval of the difference; *: the difference is larger." in told
+    assert (
+        "?: A or B is a single run, which gives no confidence interval for this; sweep the seed (seed: [1, 2, 3])"
+        in told
+    )
+    assert "±: half width" in text
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

@@ -114,18 +114,15 @@ def _typeset(compared: Comparison, ending: str) -> str:
     """The tables of all quantities, for a document."""
     from weft.results.comparison import COMPARED
     from weft.results.headings import headings
-    from weft.text.typeset import FORMS, Section, escaped_markdown
+    from weft.text.typeset import FORMS, Section
 
     tables = [(quantity, *_cells(compared, quantity)) for quantity in COMPARED]
     sections = [Section(quantity.axis, cells) for quantity, _, cells in tables]
     words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in tables[0][1])]
     names = f"A: {compared.a.name}; B: {compared.b.name}"
     head = [*headings(compared.on), "A", "B", "B \N{MINUS SIGN} A", "± (95 %)", "Change", ""]
-    note = f"{names}. {' '.join(f'{line[:1].upper()}{line[1:]}.' for line in _legend(compared))}"
-    comment = f"% {note}\n" if ending == ".tex" else ""
-    return (
-        comment + FORMS[ending](head, sections, left=words) + (f"\n{escaped_markdown(note)}\n" if not comment else "")
-    )
+    notes = [names, *_legend(compared, "±")]
+    return FORMS[ending](head, sections, left=words, notes=[f"{line[:1].upper()}{line[1:]}." for line in notes])
 
 
 def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any]], list[list[str]]]:
@@ -176,12 +173,12 @@ def _verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [f"{told}; {left_out} left out" if left_out else told]
 
 
-def _legend(compared: Comparison) -> list[str]:
+def _legend(compared: Comparison, half: str = "+-") -> list[str]:
     """The meaning of the signs that the table uses, and where the prices of its energies come from."""
     from weft.results import price_source
 
     rows = [row for row in compared.frame.iter_rows(named=True) if row["difference"] is not None]
-    lines = ["+-: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
+    lines = [f"{half}: half width of the 95 % confidence interval of the difference; *: the difference is larger"]
     if any(row["unjudged"] for row in rows):
         lines.append(
             "not judged: the interval of a single run is of parts of its window, between which such changes lie; "

@@ -24,6 +24,8 @@ _TEX = {
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
 # Letters of a line of a heading in LaTeX, whose columns are as wide as their longest line.
 _WIDTH = 12
+# Letters of a line below the table: LaTeX breaks no line of a cell.
+_NOTE = 90
 # Letters that Markdown would read as marks; < and & would begin HTML.
 _MARKS = re.compile(r"([\\`*_~|$]|\](?=[(\[:]))")
 
@@ -70,7 +72,9 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
         lines += [_tex_row(row) for row in section.rows]
     lines.append("\\bottomrule")
     lines += [
-        f"\\multicolumn{{{len(head)}}}{{@{{}}l@{{}}}}{{\\footnotesize {escaped_tex(note)}}} \\\\" for note in notes
+        f"\\multicolumn{{{len(head)}}}{{@{{}}l@{{}}}}{{\\footnotesize {escaped_tex(line)}}} \\\\"
+        for note in notes
+        for line in folded(note, _NOTE, hyphens=False)
     ]
     return "\n".join([*lines, "\\end{tabular}", ""])
 
