@@ -91,11 +91,40 @@ def test_repeated_edges_are_parallel_links() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("a b # the first\nb c#the second\n", [{}, {}]),
+        ("a b 3 # far\nb c\n% near\n\nc d 4\n", [{"weight": 3.0}, {}, {"weight": 4.0}]),
+        ("a b {'colour': '#f00'} # {red}\nb c\nc d 2\n", [{"colour": "#f00"}, {}, {"weight": 2.0}]),
+        ("a, b # no weight\nb, c, {'w': 1, 'v': 2}\n", [{}, {"w": 1, "v": 2}]),
+    ],
+)
+def test_edges_may_have_comments_and_only_some_of_them_attributes(text: str, links: list[dict[str, object]]) -> None:
+    names = [{"source": a, "target": b} for a, b in zip("abc", "bcd", strict=True)]
+    found = json.loads(converted("a.txt", "edge_list", text.encode())[1])["links"]
+    assert found == [own | ends for own, ends in zip(links, names, strict=False)]
+
+
+def test_an_edge_without_the_attribute_has_the_default(tmp_path: Path) -> None:
+    path = scenario(
+        tmp_path, "edges.txt", "0 1 5 # far\n1 2\n", ", attributes: {latency: {from: weight, unit: cycles}}"
+    )
+    links = weft.load(path).points[0].explain_topology()["links"]
+    # the scenario gives a cycle by default
+    assert {name: (each["links"], each["latency_cycles"]) for name, each in links.items()} == {
+        "terminal": (3, 1),
+        "link": (1, 1),
+        "link_5cycles": (1, 5),
+    }
+
+
+@pytest.mark.parametrize(
     ("name", "text", "words"),
     [
         ("zoo.gml", "graph [ node [ id 0 ]", ["zoo.gml is not read as GML", "write_graphml"]),
         ("edges.txt", "0 1 2 3\n", ["edge 1 is '0 1 2 3'", "not two names"]),
-        ("edges.txt", "0 1 5\n1 2\n", ["some edges have a weight"]),
+        ("edges.txt", "0 1 5\n1 2 far\n", ["edge 2 is '1 2 far', whose weight 'far' is no number"]),
+        ("edges.txt", "0 1\n1 # 2\n", ["edge 2 is '1'", "not two names"]),
         ("adjacency.json", '{"nodes": [{"id": 0}], "adjacency": [[{"id": 0}], []]}', ["adjacency.json"]),
         (
             "loop.json",
@@ -119,7 +148,15 @@ def test_without_networkx_there_is_a_remedy(tmp_path: Path, monkeypatch: pytest.
     assert (caught.value.path, caught.value.line) == ("topology.graph.file", 1)
 
 
-@pytest.mark.parametrize(("format", "text"), [("gml", GML), ("edge_list", "0 1 3\n1 2 4\n"), ("adjacency", ADJACENCY)])
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("gml", GML),
+        ("edge_list", "0 1 3\n1 2 4\n"),
+        ("edge_list", "0 1 # x\n1 2 {'w': '#'}\n"),
+        ("adjacency", ADJACENCY),
+    ],
+)
 def test_damaged_files_are_read_or_refused(format: str, text: str) -> None:
     draw = random.Random(7)
     for _ in range(300):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,10 @@ from weft.scenario import attach
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_COMMENTS = ("#", "%")
+# Lines that begin with one of these signs hold no edge. The first sign may also follow an edge.
+_COMMENT, _COMMENTS = "#", ("#", "%")
+# Attributes of an edge up to a comment: quoted texts are whole.
+_UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
 
 
 def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
@@ -69,23 +73,40 @@ def _gml(networkx: Any, text: str) -> Any:
 
 
 def _edge_list(networkx: Any, text: str) -> Any:
-    """Two names per line, with a weight or a dict of attributes; every line is a link of its own."""
-    lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith(_COMMENTS)]
+    """Two names per line, then perhaps a weight or a dict of attributes; every line is a link of its own."""
+    lines = [line for line in map(_without_comment, text.splitlines()) if line]
     if not lines:
         raise ValueError("no line with two names")
-    comma = "," if "," in lines[0].split("{")[0] else None
-    for number, line in enumerate(lines, 1):
-        words = line.split("{")[0].split(comma)
-        if not 2 <= len([word for word in words if word.strip()]) <= 3:
-            raise ValueError(f"edge {number} is {line[:40]!r}, not two names and perhaps a weight")
-    with_data = [len([word for word in line.split(comma) if word.strip()]) > 2 for line in lines]
-    data: Any = "{" in lines[0] if all(with_data) or not any(with_data) else None
-    if data is None:
-        raise ValueError("some edges have a weight and others have none")
-    if not data and any(with_data):
-        data = (("weight", float),)
+    comma = "," if "," in lines[0].partition("{")[0] else None
+    edges = [_with_a_dict(number, line, comma) for number, line in enumerate(lines, 1)]
     graph = networkx.MultiGraph()
-    return networkx.parse_edgelist(lines, delimiter=comma, create_using=graph, nodetype=str.strip, data=data)
+    reads = {"comments": None, "delimiter": comma, "create_using": graph, "nodetype": str.strip, "data": True}
+    return networkx.parse_edgelist(edges, **reads)
+
+
+def _without_comment(line: str) -> str:
+    """A line up to its comment. A `#` in a text of the attributes, such as a colour, begins none."""
+    if line.lstrip().startswith(_COMMENTS):
+        return ""
+    names, brace, attributes = line.partition("{")
+    if _COMMENT in names or not brace:
+        return names.partition(_COMMENT)[0].strip()
+    known = _UP_TO_COMMENT.match(attributes)
+    return f"{names}{brace}{known[0] if known else ''}".strip()
+
+
+def _with_a_dict(number: int, line: str, comma: str | None) -> str:
+    """A line whose weight is a dict of attributes, which NetworkX reads in every line."""
+    names, brace, attributes = line.partition("{")
+    words = [word.strip() for word in names.split(comma) if word.strip()]
+    if not 2 <= len(words) <= (2 if brace else 3):
+        raise ValueError(f"edge {number} is {line[:40]!r}, not two names and perhaps a weight")
+    if not brace and len(words) > 2:
+        try:
+            words[2] = str({"weight": float(words[2])})
+        except ValueError:
+            raise ValueError(f"edge {number} is {line[:40]!r}, whose weight {words[2]!r} is no number") from None
+    return (comma or " ").join([*words, f"{brace}{attributes}"] if brace else words)
 
 
 def _adjacency(networkx: Any, text: str) -> Any:
