@@ -13,8 +13,7 @@ use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
 use weft_engine::spec::{
-    self, ChannelEnds, FaultTimes, LinkClass, MAX_CYCLES, Phases, RouterSpec, StatePrice, StatePrices, Stop,
-    channel_ends,
+    self, ChannelEnds, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
 };
 use weft_units::{Cycles, Duration, LinkClasses, Refusal, Time};
 
@@ -198,15 +197,6 @@ impl Clock {
 
     /// As [`Clock::cycles`], for a value that refusals name.
     pub fn duration(&self, time: Time, path: &str) -> Result<Duration, Refusal> {
-        let cycles = match time {
-            Time::Cycles(n) => u128::from(n),
-            Time::Femtoseconds(fs) => fs.checked_div(self.cycle_fs).unwrap_or(0),
-        };
-        if cycles > u128::from(MAX_CYCLES) {
-            let what = format!("{time} is {cycles} cycles, more than 2^48");
-            let longest = Time::Femtoseconds(u128::from(MAX_CYCLES).saturating_mul(self.cycle_fs));
-            return Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles, which are {longest}")));
-        }
         time.duration(self.cycle_fs, path)
     }
 

@@ -4,8 +4,8 @@ use crate::periods;
 use crate::warnings::{Warning, long};
 use weft_engine::Spec;
 use weft_engine::outcome::{Doubt, Ending, Outcome, Saturation};
-use weft_engine::spec::{MAX_CYCLES, Stop};
-use weft_units::{Cycles, Refusal};
+use weft_engine::spec::Stop;
+use weft_units::{Cycles, MAX_CYCLES, Refusal};
 
 /// The doubts in the results of a run.
 pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Result<Vec<Warning>, Refusal> {

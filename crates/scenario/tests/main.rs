@@ -16,6 +16,7 @@ mod graph_attributes;
 mod graph_files;
 mod groups;
 mod links;
+mod long_times;
 mod network;
 mod newcomers;
 mod prices;

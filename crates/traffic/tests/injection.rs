@@ -4,7 +4,7 @@
 use rand_pcg::Pcg32;
 use weft_traffic::injection::{InjectionConfig, Process, bernoulli, on_off};
 use weft_traffic::{GapTable, stream};
-use weft_units::Time;
+use weft_units::{MAX_CYCLES, Time};
 
 /// 1 ns.
 const CYCLE_FS: u128 = 1_000_000;
@@ -202,11 +202,21 @@ fn what_a_refusal_suggests_is_taken() {
     }
 }
 
+/// 8 flits at 10^-15 flits per cycle take 8 * 10^15 cycles, more than 2^48 = 2.8 * 10^14. At a peak of 8 / 2^48 they take 2^48.
+#[test]
+fn a_burst_that_would_be_too_long_needs_a_higher_peak() {
+    let help = |mean_on, peak| on_off(Time::Cycles(mean_on), peak).build(1e-16, 8.0, CYCLE_FS, "p").unwrap_err().help;
+    let higher = 8.0 / 2f64.powi(48);
+    assert_eq!(help(10, 1e-15), format!("write a peak of at least {higher}, so that 2^48 cycles hold a packet"));
+    assert_eq!(help(10, higher), "write at least 281474976710656 cycles: a burst of one packet");
+    build(&on_off(Time::Cycles(MAX_CYCLES), higher), 1e-16, 8);
+}
+
 #[test]
 fn the_smallest_loads_are_built() {
     for (config, load) in [
         (InjectionConfig::default(), 5e-324),
-        (on_off(Time::Cycles(u64::MAX), 1.0), 5e-324),
+        (on_off(Time::Cycles(MAX_CYCLES), 1.0), 5e-324),
         (on_off(Time::Cycles(9), 1.0), 1e-300),
     ] {
         let process = build(&config, load, 9);

@@ -20,7 +20,7 @@ pub use energy::{ENERGY_DECIMALS, fj_f64, fj_text};
 pub use file::InputFile;
 pub use length::light_time;
 pub use link_classes::LinkClasses;
-pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, Power, Standing, Time};
+pub use quantity::{Bits, Cycles, Duration, EnergyPerBit, Flits, MAX_CYCLES, Power, Standing, Time};
 pub use remark::Remark;
 pub use share::Share;
 

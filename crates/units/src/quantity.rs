@@ -10,6 +10,9 @@ use std::str::FromStr;
 /// A whole number of simulated cycles.
 pub type Cycles = u64;
 
+/// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.
+pub const MAX_CYCLES: Cycles = 1 << 48;
+
 /// A time: "10us", "2.5ns", or "4cycles". Stored exactly, in femtoseconds or in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Time {
@@ -40,28 +43,31 @@ const TIME: Kind = Kind {
 const SECONDS: Kind = Kind { units: TIME.units.split_at(9).0.split_at(3).1, ..TIME };
 
 impl Time {
-    /// Whole cycles of length `cycle_fs` [fs, above 0]; a time that is no whole number of cycles is refused at `path`
-    /// and names its neighbours.
+    /// Whole cycles of length `cycle_fs` [fs, above 0]. Refuses at `path` more than [`MAX_CYCLES`], and a time that is no
+    /// whole number of cycles, with its neighbours.
     pub fn cycles(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
-        let fs = match *self {
-            Self::Cycles(n) => return Ok(n),
-            Self::Femtoseconds(fs) => fs,
-        };
         let long = |cycles: u128| Self::Femtoseconds(cycles.saturating_mul(cycle_fs));
-        let whole = fs.checked_div(cycle_fs).unwrap_or(0);
-        if cycle_fs == 0 || whole >= u128::from(u64::MAX) {
-            let what = format!("{self} is too many cycles of {}", Self::Femtoseconds(cycle_fs));
-            return Err(Refusal::new(path, what, "write a shorter time"));
+        let whole = match *self {
+            Self::Cycles(n) => n.into(),
+            Self::Femtoseconds(fs) => fs.checked_div(cycle_fs).unwrap_or(u128::MAX),
+        };
+        if whole > MAX_CYCLES.into() {
+            let what = format!("{self} is {whole} cycles, more than 2^48");
+            let longest = long(MAX_CYCLES.into());
+            return Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles, which are {longest}")));
         }
+        let whole = whole as u64;
+        let Self::Femtoseconds(fs) = *self else { return Ok(whole) };
         if fs % cycle_fs == 0 {
-            return Ok(whole as u64);
+            return Ok(whole);
         }
         let what =
             format!("{self} is {} cycles of {}, no whole number", ratio(fs, cycle_fs), Self::Femtoseconds(cycle_fs));
-        let above = format!("{} ({})", long(whole + 1), Self::Cycles(whole as u64 + 1));
+        let neighbour = |cycles: Cycles| format!("{} ({})", long(cycles.into()), Self::Cycles(cycles));
         let help = match whole {
-            0 => format!("write {above}"),
-            _ => format!("write {} ({}) or {above}", long(whole), Self::Cycles(whole as u64)),
+            0 => format!("write {}", neighbour(1)),
+            MAX_CYCLES => format!("write {}", neighbour(MAX_CYCLES)),
+            _ => format!("write {} or {}", neighbour(whole), neighbour(whole + 1)),
         };
         Err(Refusal::new(path, what, help))
     }

@@ -122,6 +122,23 @@ fn a_time_between_two_cycles_names_its_neighbours() {
 }
 
 #[test]
+fn a_time_has_at_most_two_to_the_48_cycles() {
+    let most = 1u64 << 48;
+    assert_eq!((most, Time::Cycles(most).cycles(10, "x")), (weft_units::MAX_CYCLES, Ok(most)));
+    let long = u128::from(most) * 10;
+    assert_eq!(Time::Femtoseconds(long).cycles(10, "x"), Ok(most));
+    // 2^48 cycles of 10 fs are 2814749767106560 fs
+    for (time, cycles) in [(Time::Cycles(most + 1), most + 1), (Time::Femtoseconds(long + 10), most + 1)] {
+        let refusal = time.cycles(10, "x").expect_err("refused");
+        assert_eq!(refusal.what, format!("{time} is {cycles} cycles, more than 2^48"));
+        assert_eq!(refusal.help, "write at most 281474976710656cycles, which are 2.81474976710656s");
+    }
+    // of the two neighbours only the shorter one is not too long
+    let refusal = Time::Femtoseconds(long + 1).cycles(10, "x").expect_err("refused");
+    assert_eq!(refusal.help, "write 2.81474976710656s (281474976710656cycles)");
+}
+
+#[test]
 fn a_duration_is_shown_as_it_was_written_with_its_cycles() {
     let show = |text: &str| {
         let time: Time = text.parse().expect("a time");

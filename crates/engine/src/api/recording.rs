@@ -3,7 +3,6 @@
 //! the run the configuration makes one table of all parts.
 
 use crate::api::control::ControlPacket;
-pub use crate::api::spec::MAX_CYCLES;
 use crate::base::kept::{Kept, Value};
 pub use crate::state::{LinkState, Packet};
 use std::any::Any;
@@ -144,13 +143,7 @@ pub struct NetworkSite {
 impl NetworkSite {
     /// A time of a recording in whole cycles; 0 cycles are refused at `path`.
     pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
-        match time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles {
-            cycles if cycles > MAX_CYCLES => {
-                let what = format!("{time} is {cycles} cycles, more than 2^48");
-                Err(Refusal::new(path, what, format!("write at most {MAX_CYCLES}cycles")))
-            }
-            cycles => Ok(cycles),
-        }
+        Ok(time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
     }
 }
 

@@ -72,9 +72,6 @@ pub enum Stop {
     Complete,
 }
 
-/// Cycles of any one delay or phase at most: sums of a few stay within 64 bits, and no run is that long.
-pub const MAX_CYCLES: Cycles = 1 << 48;
-
 /// No window is open yet, or its end is not known.
 pub const LATER: u64 = u64::MAX / 2;
 

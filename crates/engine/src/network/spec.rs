@@ -3,7 +3,7 @@
 
 use crate::api::age::Priority;
 use crate::api::recording::Asked;
-pub use crate::api::spec::{FlowControl, InputSpeedup, LinkClass, MAX_CYCLES, Phases, Stop, Watched};
+pub use crate::api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Watched};
 pub use crate::api::workload::{LoadPhase, MAX_BATCH};
 use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::episodes::{Episode, episodes};

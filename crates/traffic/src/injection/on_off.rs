@@ -29,7 +29,7 @@ use rand_pcg::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_units::{Refusal, Time};
+use weft_units::{MAX_CYCLES, Refusal, Time};
 
 /// Bursts at a peak load with silence between them; on average the load of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,7 +68,13 @@ impl OnOff {
         if on * peak < flits * ROUNDED {
             let what =
                 format!("{mean_on} at {peak} flits per cycle are {} of the {flits} flits of a packet", on * peak);
-            let help = format!("write at least {}: a burst of one packet", mean_on.like((flits / peak).ceil() as u64));
+            let least = (flits / peak).ceil() as u64;
+            let help = match least <= MAX_CYCLES {
+                true => format!("write at least {}: a burst of one packet", mean_on.like(least)),
+                false => {
+                    format!("write a peak of at least {}, so that 2^48 cycles hold a packet", flits / MAX_CYCLES as f64)
+                }
+            };
             return Err(Refusal::new(format!("{path}.mean_on"), what, help));
         }
         let off = on * (peak - load) / load;
