@@ -8,7 +8,7 @@ use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
 use crate::warnings::Warning;
-use crate::{events, name};
+use crate::{events, name, replies};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::recording::RecordingConfig;
@@ -101,6 +101,7 @@ impl Scenario {
         self.check_faults(&spec)?;
         spec.check_recordings()?;
         events::check(&self, &spec)?;
+        replies::check(&self, &spec)?;
         let remarks = spec.graph.remarks().iter().map(Warning::from);
         let warnings = remarks.chain(origins.warnings).collect();
         Ok((self, spec, warnings))

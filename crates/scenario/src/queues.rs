@@ -18,6 +18,8 @@
 //! The longest wait that the policy imposes on a packet, until a link is on again, is no queue: it is taken off the mean, if
 //! links were switched.
 //!
+//! The time in which a workload keeps a reply back is no queue either: the run counts it for each reply, and it is taken off.
+//!
 //! What a packet takes without queues is delays, latencies, what slow links took for heads (which the run counts), and
 //! (P - 1) s cycles for the rest of P flits, where the slowest link of the path takes s cycles for a flit. How many packets
 //! cross which links follows from what the channels carried, in which states.
@@ -129,7 +131,8 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
     let heads = spent.serial_cycles * flits / accepted;
     let serial = heads + (flits - 1.0) * cycles_per_flit(spec, spent);
     let empty = routers * spec.router.delay as f64 + on_links + spec.router.ejection_delay as f64 + serial;
-    let before = (per_packet(sums.latency) - per_packet(sums.network_latency)).max(0.0);
+    let before = per_packet(sums.latency) - per_packet(sums.network_latency) - per_packet(sums.kept_back);
+    let before = before.max(0.0);
     let within = (per_packet(sums.network_latency) - empty).max(0.0);
     Some(Waited { in_all: before + within, in_one: before + within / routers })
 }

@@ -5,7 +5,7 @@ use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::fault_model::Enough;
 use crate::measure::StopConfig;
-use crate::{catalogue, events, periods};
+use crate::{catalogue, events, periods, replies};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -56,6 +56,7 @@ impl From<&Remark> for Warning {
 /// The warnings of a resolved scenario.
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let mut warnings: Vec<Warning> = unsettled(scenario, spec)?.into_iter().collect();
+    warnings.extend(replies::warning(scenario, spec)?);
     warnings.extend(events::warnings(scenario, spec)?);
     warnings.extend(periods::planned(spec)?);
     warnings.extend(nothing_managed(spec));
@@ -130,6 +131,17 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
+/// What else to write with a warm-up that is longer by `cycles`, where things happen at given times: they must stay where
+/// they are in the window. `None` if nothing does.
+pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
+    let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
+    let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
+    (!timed.is_empty()).then(|| {
+        let each = timed.join(" and each ");
+        format!("and begin and end each {each} {cycles} cycles later, so that the window sees the same of it")
+    })
+}
+
 /// A fixed warm-up in which a policy that switches links can't settle.
 fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
@@ -151,17 +163,9 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
         };
-        let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
-        let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
-        let help = match timed.is_empty() {
-            // what happens at given times must stay where it is in the window
-            false => format!(
-                "write several such times, such as `measure.warmup: {several}cycles`, and begin and end each {} {} cycles \
-                 later, so that the window sees the same of it",
-                timed.join(" and each "),
-                several - phases.warmup
-            ),
-            true => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
+        let help = match later(scenario, spec, several - phases.warmup) {
+            Some(moved) => format!("write several such times, such as `measure.warmup: {several}cycles`, {moved}"),
+            None => format!("write `measure.warmup: auto`, or several such times, such as {several}cycles"),
         };
         Warning::new("measure.warmup", what, help)
     }))

@@ -150,12 +150,11 @@ struct Plan<'a> {
     workload: Asked<'a>,
 }
 
-/// The workload that a scenario asks for, in one of the two ways to write it.
-#[derive(Clone, Copy)]
+/// The workload that a scenario asks for, in one of the two ways to write it, and the section that says so.
 enum Asked<'a> {
     Nothing,
-    Workload(&'a WorkloadConfig),
-    Reply(&'a RequestReply),
+    Workload(&'a WorkloadConfig, String),
+    Reply(&'a RequestReply, String),
 }
 
 impl<'a> Asked<'a> {
@@ -163,8 +162,8 @@ impl<'a> Asked<'a> {
     fn of(workload: Option<&'a WorkloadConfig>, reply: Option<&'a RequestReply>, path: &str) -> Result<Self, Refusal> {
         match (workload, reply) {
             (None, None) => Ok(Self::Nothing),
-            (Some(workload), None) => Ok(Self::Workload(workload)),
-            (None, Some(reply)) => Ok(Self::Reply(reply)),
+            (Some(workload), None) => Ok(Self::Workload(workload, path.to_owned())),
+            (None, Some(reply)) => Ok(Self::Reply(reply, path.to_owned())),
             (Some(_), Some(_)) => {
                 let what = "`workload` and `reply` both say what terminals send";
                 let help = "leave one of them out: `reply: ...` is short for `workload: {request_reply: ...}`";
@@ -173,23 +172,23 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn config(self) -> WorkloadConfig {
+    fn config(&self) -> WorkloadConfig {
         match self {
             Self::Nothing => WorkloadConfig::default(),
-            Self::Workload(workload) => workload.clone(),
-            Self::Reply(reply) => WorkloadConfig::RequestReply(reply.clone()),
+            Self::Workload(workload, _) => (*workload).clone(),
+            Self::Reply(reply, _) => WorkloadConfig::RequestReply((*reply).clone()),
         }
     }
 
-    /// A refusal of the workload at the key as it was written.
-    fn placed(self, refusal: Refusal) -> Refusal {
-        match self {
-            Self::Reply(_) => {
-                let written = format!(".workload.{}.", self.config().name());
-                Refusal { path: refusal.path.replace(&written, ".reply."), ..refusal }
-            }
-            Self::Nothing | Self::Workload(_) => refusal,
-        }
+    /// A refusal of the workload of the job at `path`, at the key as it was written.
+    fn placed(&self, refusal: Refusal, path: &str) -> Refusal {
+        let in_job = format!("{path}.workload.{}", self.config().name());
+        let written = match self {
+            Self::Nothing => return refusal,
+            Self::Workload(workload, section) => format!("{section}.workload.{}", workload.name()),
+            Self::Reply(_, section) => format!("{section}.reply"),
+        };
+        Refusal { path: refusal.path.replace(&in_job, &written), ..refusal }
     }
 }
 
@@ -208,12 +207,11 @@ impl Scenario {
         let path = |j: usize| if traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
         let placed = |refusal: Refusal| {
             let plan = plans.iter().find(|plan| refusal.path.starts_with(&format!("{}.", plan.path)));
-            plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal))
+            plan.map_or(refusal.clone(), |plan| plan.workload.placed(refusal, &plan.path))
         };
         spec.check(graph.terminals(), path).map_err(placed)?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| {
-            let path = format!("{}.workload.{}", plan.path, job.workload.name());
-            job.workload.model().turnaround(clock.cycle_fs, &path).map_err(placed)?;
+            job.turnaround(clock.cycle_fs, &plan.path).map_err(placed)?;
             Ok(())
         })?;
         plans.iter().zip(&spec.jobs).try_for_each(|(plan, job)| plan.check_injection(job, clock))?;
@@ -261,7 +259,7 @@ impl Scenario {
         let own = Asked::of(job.workload.as_ref(), job.reply.as_ref(), &path)?;
         let workload = match own {
             Asked::Nothing => Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
-            Asked::Workload(_) | Asked::Reply(_) => own,
+            Asked::Workload(..) | Asked::Reply(..) => own,
         };
         Ok(Plan {
             name: &job.name,

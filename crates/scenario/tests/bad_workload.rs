@@ -150,6 +150,9 @@ fn a_workload_is_refused_where_and_as_it_is_written() {
         "  load: 0.3\n  reply: {}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}, reply: {outstanding: 0}}\n";
     let zero = "error: traffic.jobs.0.reply.outstanding: 0 requests at a time send none";
     assert_eq!(refused_load(jobs), zero);
+    // jobs that take the workload of `traffic`
+    let jobs = "  load: 0.3\n  reply: {outstanding: 0}\n  jobs:\n    - {name: a, terminals: {range: [0, 7]}}\n";
+    assert_eq!(refused_load(jobs), "error: traffic.reply.outstanding: 0 requests at a time send none");
     let both = "error: traffic.workload: `workload` and `reply` both say what terminals send";
     assert_eq!(refused_load("  load: 0.3\n  workload: open_loop\n  reply: {}\n"), both);
     let named = refused(&[("  load: 0.3\n", "  load: 0.3\n  workload: request_repl\n")], &[]);

@@ -53,6 +53,7 @@ fn outcome(ending: Ending) -> Outcome {
         network_latency: latency,
         hops: packets,
         minimal: packets,
+        kept_back: 0,
     };
     Outcome {
         saturated: if ending == Ending::Saturated { Saturation::Yes } else { Saturation::No },

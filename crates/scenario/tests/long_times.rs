@@ -57,8 +57,7 @@ const OTHERS: [&str; 4] = [
     "measure: {warmup: auto, warmup_limit: 90000cycles, stop: {confidence: {half_width: 0.5, max_window: 90000cycles}}}\n",
 ];
 
-/// Points in which every key with a time is written: the models that have any, each in the first network that it goes with,
-/// and the keys of no model.
+/// Points that write every key with a time. A model with times is in the first network that it fits.
 fn points() -> Vec<Point> {
     let networks = networks();
     let examples = weft_scenario::examples();

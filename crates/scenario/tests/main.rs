@@ -28,6 +28,7 @@ mod router_names;
 mod run;
 mod scenario;
 mod set_times;
+mod turnaround;
 mod warned;
 mod zero_load;
 

@@ -212,6 +212,11 @@ pub trait Workload: Debug + Send + Sync {
         &[]
     }
 
+    /// Cycles from the creation of a packet in which its terminal was not allowed to send it.
+    fn kept_back(&self, _packet: &Packet) -> Cycles {
+        0
+    }
+
     /// Calls `count` with each of these latencies (its place in `latencies`, cycles) to which a delivered packet adds.
     fn latencies_of(&self, _packet: &Packet, _latency: u64, _count: &mut dyn FnMut(usize, u64)) {}
 }
@@ -219,7 +224,8 @@ pub trait Workload: Debug + Send + Sync {
 /// What a source would have given before a cycle if each packet had left when it was created.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Backlog {
-    /// Packets that wait at the source, those that deliveries brought about included.
+    /// Packets that wait at the source, those that deliveries brought about included. A packet that the source may not send
+    /// yet does not wait.
     pub packets: u64,
     /// Those that the source created of its own in the window.
     pub in_window: Amount,
@@ -281,6 +287,11 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// What waits at `source` in cycle `until`, without the packet that is being injected. `window`: the first cycle of
     /// the measured window, and the first after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
+
+    /// Flits of the packets that deliveries brought about and that `source` may not send before cycle `now`.
+    fn kept_back(&self, _source: usize, _now: u64) -> u64 {
+        0
+    }
 
     /// Whether `source` has created all packets of its own before cycle `until`, and they have left. `in_hand`: the packet
     /// that is being injected.

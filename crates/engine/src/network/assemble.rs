@@ -133,6 +133,7 @@ pub(crate) fn net_with(
         lookahead: lookahead(spec)?,
         brings: partition::is_larger_than_cache(spec),
         power_period: spec.power_period()?,
+        turnaround: spec.turnaround()?,
         policy_repeats: spec.schedule()?.period,
         changes: spec.traffic.changes(),
         batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),

@@ -9,7 +9,7 @@ use crate::pipeline::net::NetJob;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use weft_traffic::{InjectionConfig, Lengths, Pattern};
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Most jobs of a run: each job has statistics of its own in every block.
 pub const MAX_JOBS: usize = 256;
@@ -46,6 +46,11 @@ impl Job {
         let injection = InjectionConfig::default();
         let (packets, workload) = (Lengths::one(packet_flits), WorkloadConfig::default());
         Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload }
+    }
+
+    /// Cycles that its replies are kept back; `path`: where the job is written.
+    pub fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }
 
     /// Whether `rank` has a load above 0 in some phase.

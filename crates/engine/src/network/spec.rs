@@ -168,6 +168,12 @@ impl Spec {
         })
     }
 
+    /// The longest that the workload of a job keeps a reply back [cycles].
+    pub fn turnaround(&self) -> Result<Cycles, Refusal> {
+        let of_job = |(j, job): (usize, &Job)| job.turnaround(self.cycle_fs, &format!("traffic.jobs.{j}"));
+        self.traffic.jobs.iter().enumerate().map(of_job).try_fold(0, |most, cycles| Ok(cycles?.max(most)))
+    }
+
     /// Gives every terminal in a job this load [flits/cycle].
     pub fn set_load(&mut self, load: f64) {
         self.traffic.jobs.iter_mut().flat_map(|job| &mut job.phases).for_each(|phase| phase.load.fill(load));

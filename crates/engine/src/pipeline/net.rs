@@ -118,6 +118,8 @@ pub struct Net {
     pub brings: bool,
     /// Cycles of an observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
+    /// The longest that the workload of a job keeps a reply back.
+    pub turnaround: u64,
     /// After so many cycles the policy does the same again, whatever the traffic does; `None` if it does not.
     pub policy_repeats: Option<u64>,
     /// The cycles after 0 in which the load or the pattern of some job changes, in order.

@@ -30,13 +30,23 @@ impl PhaseTally {
 
     /// Counts a measured packet that is delivered.
     pub fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
-        if self.starts.is_empty() {
-            return;
+        if let Some(phase) = self.phase(packet) {
+            let (sums, histogram) = self.phases.hot_mut(phase);
+            sums.count(packet, latency, network);
+            histogram.saturating_record(latency);
         }
-        let phase = self.starts.partition_point(|&start| start <= packet.created) - 1;
-        let (sums, histogram) = self.phases.hot_mut(phase);
-        sums.count(packet, latency, network);
-        histogram.saturating_record(latency);
+    }
+
+    /// Counts the cycles in which the workload kept a measured packet back.
+    pub fn keep_back(&mut self, packet: &Packet, cycles: u64) {
+        if let Some(phase) = self.phase(packet) {
+            self.phases.hot_mut(phase).0.kept_back += cycles;
+        }
+    }
+
+    /// The phase in which a packet was created; `None` if the load never changes.
+    fn phase(&self, packet: &Packet) -> Option<usize> {
+        self.starts.partition_point(|&start| start <= packet.created).checked_sub(1)
     }
 
     pub fn merge(&mut self, other: &Self) {

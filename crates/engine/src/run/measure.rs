@@ -8,13 +8,14 @@ use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::network::transit::Transit;
+use crate::pipeline::block::Block;
 use crate::pipeline::net::NetJob;
 use crate::run::course::{Begun, Closed, Course, Middle};
 use crate::run::judge::DEVIATIONS;
 use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
 use crate::run::stall;
 use crate::run::steady::confidence95;
-use crate::state::{Account, NO_JOB, NONE};
+use crate::state::{Account, NO_JOB, NONE, Terminal};
 
 /// Is told of the progress of a run, and can stop it; says on which cores it runs.
 pub trait Progress: Sync {
@@ -51,7 +52,8 @@ const DRAIN_LOOK: u64 = 256;
 /// delivered.
 pub fn drain_cycles(spec: &Spec) -> u64 {
     let looks = (Transit::of(spec).with_queues() / DRAIN_LOOK as f64).ceil().max(1.0);
-    (looks as u64 * DRAIN_LOOK).min(spec.phases.drain_limit)
+    let kept_back = spec.turnaround().unwrap_or(0);
+    (looks as u64 * DRAIN_LOOK).saturating_add(kept_back).min(spec.phases.drain_limit)
 }
 
 /// Cycles between two checks whether the last batch is delivered, which ends the window. The window is billed up to a
@@ -403,11 +405,25 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 
-    /// Flits of which nothing is left to do: accepted and discarded ones, and those that discarded ones would have brought
-    /// about, which count as offered where it is judged whether the load is carried.
+    /// Flits of which the network has nothing left to do: accepted and discarded ones, and two kinds that count as offered
+    /// where it is judged whether the load is carried. Discarded ones would have brought some about; the workload keeps
+    /// others back.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
-        self.accepted() + unborn
+        self.accepted() + unborn + self.kept_back(|_| true)
+    }
+
+    /// Flits of replies of these jobs that may not leave yet.
+    pub(crate) fn kept_back(&self, counts: impl Fn(usize) -> bool) -> u64 {
+        if self.net.turnaround == 0 {
+            return 0;
+        }
+        let of_block = |block: &Block<W, V>| -> u64 {
+            let terminals = block.terminals.iter().filter(|t| t.job != NO_JOB && counts(usize::from(t.job)));
+            let flits = |t: &Terminal| block.sources[usize::from(t.job)].all().kept_back(t.source as usize, self.now);
+            terminals.map(flits).sum()
+        };
+        self.blocks.iter().map(of_block).sum()
     }
 
     fn delivered(&self) -> u64 {

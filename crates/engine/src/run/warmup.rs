@@ -3,7 +3,8 @@
 //! An observation of the latency is the mean over the packets delivered in [`OBSERVATION`] cycles, time in source
 //! queues included. If a policy decides less often, latencies may rise after each decision and fall again, and never
 //! settle from one such observation to the next. Then they count as settled as well when their means over the periods
-//! of the policy are level to 1 %.
+//! of the policy are level to 1 %. Where a workload keeps replies back, the first observation is the one in which the first
+//! of them may leave.
 //!
 //! An observation of the power state is the mean share of the managed channels that are not off, over one period: the
 //! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
@@ -39,26 +40,35 @@ impl Spec {
             return Ok(());
         }
         let (limit, ahead) = (self.phases.warmup, assemble::lookahead(self)?);
-        let (count, cycles, of) = self.slowest_observations()?;
-        let least = cycles.saturating_mul(count).saturating_add(ahead);
+        let slowest = self.slowest_observations()?;
+        let least = slowest.end().saturating_add(ahead);
         if limit >= least {
             return Ok(());
         }
+        let Observations { begin, count, cycles, of } = slowest;
+        let begins = match begin {
+            0 => String::new(),
+            begin => format!("{begin} cycles without replies, "),
+        };
         let what = format!(
-            "a warm-up of at most {limit} cycles can't end by itself: {count} observations{of} of {cycles} cycles, and \
-             {ahead} cycles between the decision and the window, are {least}"
+            "a warm-up of at most {limit} cycles can't end by itself: {begins}{count} observations{of} of {cycles} cycles, \
+             and {ahead} cycles between the decision and the window, are {least}"
         );
         // the least of all is reached only if everything has settled from the first cycle on
-        let room = usual_limit(self.power_period()?).saturating_add(ahead).div_ceil(1000).saturating_mul(1000);
+        let room = usual_limit(self.power_period()?).saturating_add(ahead).saturating_add(begin);
+        let room = room.div_ceil(1000).saturating_mul(1000);
         Err(Refusal::new("measure.warmup_limit", what, format!("write {room}cycles or more, or a fixed warm-up")))
     }
 
-    /// Number, length [cycles] and name of the observations that a warm-up needs at least to end by itself.
-    fn slowest_observations(&self) -> Result<(u64, u64, &'static str), Refusal> {
-        let latencies = (LEAST as u64, OBSERVATION, "");
-        let power = self.power_period()?.map(|period| (LEAST_PERIODS as u64, period, " of the power state"));
-        let length = |(count, cycles, _): (u64, u64, _)| cycles.saturating_mul(count);
-        Ok(power.filter(|&power| length(power) > length(latencies)).unwrap_or(latencies))
+    /// The observations that a warm-up needs at least to end by itself, of the kind that takes longest.
+    fn slowest_observations(&self) -> Result<Observations, Refusal> {
+        // before it no observation can have a reply in it
+        let begin = self.turnaround()? / OBSERVATION * OBSERVATION;
+        let latencies = Observations { begin, count: LEAST as u64, cycles: OBSERVATION, of: "" };
+        let of = " of the power state";
+        let power = |cycles| Observations { begin: 0, count: LEAST_PERIODS as u64, cycles, of };
+        let power = self.power_period()?.map(power);
+        Ok(power.filter(|power| power.end() > latencies.end()).unwrap_or(latencies))
     }
 
     /// The earliest cycle in which the measured window can start.
@@ -66,14 +76,31 @@ impl Spec {
         if !self.phases.auto_warmup {
             return Ok(self.phases.warmup);
         }
-        let (count, cycles, _) = self.slowest_observations()?;
-        Ok(cycles.saturating_mul(count).saturating_add(assemble::lookahead(self)?))
+        Ok(self.slowest_observations()?.end().saturating_add(assemble::lookahead(self)?))
     }
 
     /// Length of an observation of the power state [cycles]; `None` if no channel is ever switched.
     pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
         let period = self.policy.settling_period(&self.graph, self.cycle_fs)?.filter(|_| self.managed.contains(&true));
         Ok(period.map(|cycles| cycles.div_ceil(OBSERVATION).max(1).saturating_mul(OBSERVATION)))
+    }
+}
+
+/// A number of observations, one after the other.
+struct Observations {
+    /// The cycle in which the first one begins.
+    begin: u64,
+    count: u64,
+    /// Length of each \[cycles\].
+    cycles: u64,
+    /// What they are of, in words.
+    of: &'static str,
+}
+
+impl Observations {
+    /// The cycle in which the last one ends.
+    fn end(&self) -> u64 {
+        self.cycles.saturating_mul(self.count).saturating_add(self.begin)
     }
 }
 
@@ -86,6 +113,11 @@ struct Latencies {
 }
 
 impl Latencies {
+    /// Leaves out the packets delivered so far.
+    fn skip(&mut self, seen: (u64, u64)) {
+        self.seen = seen;
+    }
+
     fn observe(&mut self, (packets, latency): (u64, u64)) {
         // an observation without deliveries is joined with the next one
         if packets > self.seen.0 {
@@ -156,12 +188,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Takes the observations that are due now, and decides by them.
     fn observe(&self, course: &mut Course) {
         let Course { settling: Some(Settling { latencies, power, .. }), decisions, .. } = course else { return };
-        latencies.observe(self.seen());
+        let has_replies = self.now > self.net.turnaround;
+        let observe = |latencies: &mut Latencies| match has_replies {
+            true => latencies.observe(self.seen()),
+            false => latencies.skip(self.seen()),
+        };
+        observe(latencies);
         decisions.settled = Some(has_settled(&latencies.means));
         if let Some(power) = power {
             if self.now.is_multiple_of(power.period) {
                 power.observe(self.off_cycles());
-                power.latencies.observe(self.seen());
+                observe(&mut power.latencies);
                 decisions.power_settled = Some(is_level(&power.shares));
             }
             let slow = power.period > OBSERVATION && power.latencies.are_level();

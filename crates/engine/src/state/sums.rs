@@ -16,6 +16,8 @@ pub struct PacketSums {
     pub hops: u64,
     /// Packets that took no detour.
     pub minimal: u64,
+    /// The part of `latency` in which the workload kept packets back: they were no queue.
+    pub kept_back: u64,
 }
 
 impl PacketSums {
@@ -26,6 +28,7 @@ impl PacketSums {
         self.network_latency += other.network_latency;
         self.hops += other.hops;
         self.minimal += other.minimal;
+        self.kept_back += other.kept_back;
     }
 }
 

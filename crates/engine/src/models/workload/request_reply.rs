@@ -4,11 +4,12 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! closed-loop measurement; a limit on outstanding requests as the registers of a processor that hold its misses.
 //! # Parameters
-//! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\].
+//! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\],
+//! less than `measure.drain_limit`.
 //! outstanding: most requests of a terminal that have no reply yet \[count\].
 //! # Guarantees
 //! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of its
-//! latency. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
+//! latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
 //! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
 //! # Not modelled
@@ -156,6 +157,10 @@ impl Workload for Runtime {
         self.clocks.dispersion(start)
     }
 
+    fn kept_back(&self, packet: &Packet) -> Cycles {
+        if packet.tag == REQUEST { 0 } else { self.turnaround }
+    }
+
     fn latencies(&self) -> &'static [&'static str] {
         &["request_latency", "reply_latency", "round_trip"]
     }
@@ -261,6 +266,19 @@ impl Terminals {
         Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
     }
 
+    /// The replies of a terminal that may leave before cycle `until`, and those that may not.
+    fn split(&self, terminal: &Terminal, until: u64) -> (u32, u32) {
+        let (mut id, mut free) = (terminal.first, 0);
+        while id != NONE {
+            let reply = self.replies.items[id as usize];
+            if reply.created + self.turnaround >= until {
+                break;
+            }
+            (id, free) = (reply.next, free + 1);
+        }
+        (free, terminal.waiting - free)
+    }
+
     /// `request` has reached the terminal of `source`: its reply joins those that wait there.
     fn add_reply(&mut self, source: usize, request: &Packet, now: u64) {
         let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
@@ -339,7 +357,12 @@ impl Sources for Terminals {
             outstanding >= self.limit
         };
         let requests = self.clocks.backlog(clock, next, until, window, one_more_halts);
-        Backlog { packets: requests.packets + u64::from(terminal.waiting), ..requests }
+        let (replies, _) = self.split(terminal, until);
+        Backlog { packets: requests.packets + u64::from(replies), ..requests }
+    }
+
+    fn kept_back(&self, source: usize, now: u64) -> u64 {
+        u64::from(self.split(&self.terminals[source], now).1) * u64::from(self.reply_flits)
     }
 
     /// While a request is injected, the clock still stands at its creation.
