@@ -8,13 +8,13 @@ use std::process::Command;
 /// Families of models: their key in a scenario, the file of their registry, and the folder of their files.
 const FAMILIES: [(&str, &str, &str); 8] = [
     ("topology", "topology/src/models/mod.rs", "topology/src/models"),
-    ("routing", "engine/src/models/routing/mod.rs", "engine/src/models/routing"),
+    ("routing", "models/src/routing/mod.rs", "models/src/routing"),
     ("traffic.pattern", "traffic/src/pattern.rs", "traffic/src/pattern"),
     ("traffic.injection", "traffic/src/injection.rs", "traffic/src/injection"),
-    ("traffic.workload", "engine/src/models/workload/mod.rs", "engine/src/models/workload"),
-    ("power.policy", "engine/src/models/power/mod.rs", "engine/src/models/power"),
-    ("router.allocator", "engine/src/models/allocation/mod.rs", "engine/src/models/allocation"),
-    ("measure", "engine/src/models/recording/mod.rs", "engine/src/models/recording"),
+    ("traffic.workload", "models/src/workload/mod.rs", "models/src/workload"),
+    ("power.policy", "models/src/power/mod.rs", "models/src/power"),
+    ("router.allocator", "models/src/allocation/mod.rs", "models/src/allocation"),
+    ("measure", "models/src/recording/mod.rs", "models/src/recording"),
 ];
 
 fn main() {

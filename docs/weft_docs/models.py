@@ -33,7 +33,7 @@ FAMILIES = {
         "topology/src/models/mod.rs",
     ),
     "routing": Family(
-        "Routings", "How packets find their way.", "engine/src/models/routing", "engine/src/models/routing/mod.rs"
+        "Routings", "How packets find their way.", "models/src/routing", "models/src/routing/mod.rs"
     ),
     "traffic.pattern": Family(
         "Traffic patterns", "Who sends to whom.", "traffic/src/pattern", "traffic/src/pattern.rs"
@@ -44,26 +44,26 @@ FAMILIES = {
     "traffic.workload": Family(
         "Workloads",
         "What the terminals of a job send, and when.",
-        "engine/src/models/workload",
-        "engine/src/models/workload/mod.rs",
+        "models/src/workload",
+        "models/src/workload/mod.rs",
     ),
     "power.policy": Family(
         "Power policies",
         "When channels change their power state.",
-        "engine/src/models/power",
-        "engine/src/models/power/mod.rs",
+        "models/src/power",
+        "models/src/power/mod.rs",
     ),
     "router.allocator": Family(
         "Allocators",
         "Who crosses the switch in an allocation step.",
-        "engine/src/models/allocation",
-        "engine/src/models/allocation/mod.rs",
+        "models/src/allocation",
+        "models/src/allocation/mod.rs",
     ),
     "measure": Family(
         "Recordings",
         "Tables of a point that a scenario asks for, each by its own key.",
-        "engine/src/models/recording",
-        "engine/src/models/recording/mod.rs",
+        "models/src/recording",
+        "models/src/recording/mod.rs",
     ),
 }
 # Whose measurements are in the repository, and where.

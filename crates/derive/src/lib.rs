@@ -1,4 +1,4 @@
-//! Derives `Kept` and `Value` of the engine (`engine/src/base/kept.rs`): how a type is written into a checkpoint of a run,
+//! Derives `Kept` and `Value` of the engine (`api/src/base/kept.rs`): how a type is written into a checkpoint of a run,
 //! and how it is read back.
 //!
 //! Every field is kept, unless it says why it need not be. So a field that someone adds later is kept, too, or does not
@@ -65,12 +65,12 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
         let member = member(place, field);
         match how(field)? {
             How::Whole => {
-                keeps.push(quote!(::weft_engine::kept::Kept::keep(&self.#member, to);));
-                restores.push(quote!(::weft_engine::kept::Kept::restore(&mut self.#member, from)?;));
+                keeps.push(quote!(::weft_api::base::kept::Kept::keep(&self.#member, to);));
+                restores.push(quote!(::weft_api::base::kept::Kept::restore(&mut self.#member, from)?;));
             }
             How::Each => {
-                keeps.push(quote!(::weft_engine::kept::Kept::keep(self.#member.as_slice(), to);));
-                restores.push(quote!(::weft_engine::kept::Kept::restore(self.#member.as_mut_slice(), from)?;));
+                keeps.push(quote!(::weft_api::base::kept::Kept::keep(self.#member.as_slice(), to);));
+                restores.push(quote!(::weft_api::base::kept::Kept::restore(self.#member.as_mut_slice(), from)?;));
             }
             How::Not => {}
         }
@@ -78,17 +78,17 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     let name = &input.ident;
     let (generics, types, bounds) = input.generics.split_for_impl();
     Ok(quote! {
-        impl #generics ::weft_engine::kept::Kept for #name #types #bounds {
+        impl #generics ::weft_api::base::kept::Kept for #name #types #bounds {
             #[allow(unused_variables, reason = "all of it may follow from the scenario")]
-            fn keep(&self, to: &mut ::weft_engine::kept::Writer) {
+            fn keep(&self, to: &mut ::weft_api::base::kept::Writer) {
                 #(#keeps)*
             }
 
             #[allow(unused_variables, reason = "all of it may follow from the scenario")]
             fn restore(
                 &mut self,
-                from: &mut ::weft_engine::kept::Reader<'_>,
-            ) -> ::core::result::Result<(), ::weft_engine::kept::Unreadable> {
+                from: &mut ::weft_api::base::kept::Reader<'_>,
+            ) -> ::core::result::Result<(), ::weft_api::base::kept::Unreadable> {
                 #(#restores)*
                 Ok(())
             }
@@ -100,15 +100,15 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
 fn whole(fields: &Fields) -> (Tokens, Tokens, Tokens) {
     let bound: Vec<Ident> = (0..fields.len()).map(|place| format_ident!("part{place}")).collect();
     let members: Vec<Tokens> = fields.iter().enumerate().map(|(place, field)| member(place, field)).collect();
-    let reads = quote!({ #(#members: ::weft_engine::kept::Value::read(from)?),* });
-    (quote!({ #(#members: #bound),* }), quote!(#(::weft_engine::kept::Kept::keep(#bound, to);)*), reads)
+    let reads = quote!({ #(#members: ::weft_api::base::kept::Value::read(from)?),* });
+    (quote!({ #(#members: #bound),* }), quote!(#(::weft_api::base::kept::Kept::keep(#bound, to);)*), reads)
 }
 
 /// What a generic type holds are values.
 fn of_values(input: &mut DeriveInput) {
     for parameter in &mut input.generics.params {
         if let GenericParam::Type(parameter) = parameter {
-            parameter.bounds.push(parse_quote!(::weft_engine::kept::Value));
+            parameter.bounds.push(parse_quote!(::weft_api::base::kept::Value));
         }
     }
 }
@@ -124,11 +124,12 @@ fn as_value(mut input: DeriveInput) -> Result<Tokens> {
             let (mut writes, mut tags) = (Vec::new(), Vec::new());
             for (number, variant) in (0u8..).zip(&data.variants) {
                 let (name, (pattern, keeps, reads)) = (&variant.ident, whole(&variant.fields));
-                writes.push(quote!(Self::#name #pattern => { ::weft_engine::kept::Kept::keep(&#number, to); #keeps }));
+                writes
+                    .push(quote!(Self::#name #pattern => { ::weft_api::base::kept::Kept::keep(&#number, to); #keeps }));
                 tags.push(quote!(#number => Ok(Self::#name #reads),));
             }
-            let unknown = quote!(_ => Err(::weft_engine::kept::Unreadable),);
-            let tag = quote!(<u8 as ::weft_engine::kept::Value>::read(from)?);
+            let unknown = quote!(_ => Err(::weft_api::base::kept::Unreadable),);
+            let tag = quote!(<u8 as ::weft_api::base::kept::Value>::read(from)?);
             (quote!(match self { #(#writes)* }), quote!(match #tag { #(#tags)* #unknown }))
         }
         Data::Union(_) => return Err(Error::new(input.ident.span(), "a union can't be kept")),
@@ -136,24 +137,24 @@ fn as_value(mut input: DeriveInput) -> Result<Tokens> {
     let name = &input.ident;
     let (generics, types, bounds) = input.generics.split_for_impl();
     Ok(quote! {
-        impl #generics ::weft_engine::kept::Kept for #name #types #bounds {
-            fn keep(&self, to: &mut ::weft_engine::kept::Writer) {
+        impl #generics ::weft_api::base::kept::Kept for #name #types #bounds {
+            fn keep(&self, to: &mut ::weft_api::base::kept::Writer) {
                 #keeps
             }
 
             fn restore(
                 &mut self,
-                from: &mut ::weft_engine::kept::Reader<'_>,
-            ) -> ::core::result::Result<(), ::weft_engine::kept::Unreadable> {
-                *self = ::weft_engine::kept::Value::read(from)?;
+                from: &mut ::weft_api::base::kept::Reader<'_>,
+            ) -> ::core::result::Result<(), ::weft_api::base::kept::Unreadable> {
+                *self = ::weft_api::base::kept::Value::read(from)?;
                 Ok(())
             }
         }
 
-        impl #generics ::weft_engine::kept::Value for #name #types #bounds {
+        impl #generics ::weft_api::base::kept::Value for #name #types #bounds {
             fn read(
-                from: &mut ::weft_engine::kept::Reader<'_>,
-            ) -> ::core::result::Result<Self, ::weft_engine::kept::Unreadable> {
+                from: &mut ::weft_api::base::kept::Reader<'_>,
+            ) -> ::core::result::Result<Self, ::weft_api::base::kept::Unreadable> {
                 #reads
             }
         }

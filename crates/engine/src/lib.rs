@@ -2,40 +2,35 @@
 //! iterates over no map in random order.
 //!
 //! A [`Spec`] (plain numbers) becomes a network ([`Simulation`]) of blocks. A block advances cycle by cycle
-//! (`pipeline/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
+//! (`kernel/src/block.rs`, `Block::step`) and counts integers; [`run`] returns these as an [`Outcome`]. The rooms of this
 //! crate, and which may use which, are in ARCHITECTURE.md.
 
 // the name by which derived code finds this crate, here and elsewhere
 extern crate self as weft_engine;
 
-mod api;
-mod base;
 mod explain;
-mod models;
 mod network;
-mod pipeline;
 mod run;
-mod state;
 
-pub use api::age;
-pub use api::compiled::{ForPorts, Widths};
-pub use api::examples;
-pub use base::kept;
 pub use explain::demand::demand;
 pub use explain::imply::{BoundOf, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
-pub use models::{allocation, power, recording, routing, workload};
 pub use network::memory::{Memory, memory};
 pub use network::rebuild::{Rebuilds, rebuilds, unproven};
 pub use network::scaling;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};
-pub use pipeline::watch;
 use run::course::Bytes;
 pub use run::measure::{Progress, drain_cycles};
 pub use run::outcome::{self, Outcome};
 pub use run::warmup::usual_limit;
 pub use run::{journey, steady};
+pub use weft_api::age;
+pub use weft_api::base::kept;
+pub use weft_api::compiled::{ForPorts, Widths};
+pub use weft_api::examples;
+pub use weft_kernel::watch;
+pub use weft_models::{allocation, power, recording, routing, workload};
 use weft_units::Refusal;
 
 /// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on

@@ -1,12 +1,17 @@
-//! Who may import whom in the engine: rooms are the folders of `src`, and a file imports its own room and those below.
-//! And who may name a model: only the files of its own folder.
+//! Who may import whom inside of a crate: rooms are the folders of `src`, and a file imports its own room and those below. (Between
+//! crates the compiler sees to it.) And who may name a model: only the files of its own folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The rooms from the lowest to the highest; those of one line do not import each other.
-const LAYERS: &[&[&str]] =
-    &[&["base"], &["state"], &["api"], &["pipeline", "models"], &["network"], &["run", "explain"]];
+/// The rooms of a crate from the lowest to the highest; those of one line do not import each other.
+type Layers = &'static [&'static [&'static str]];
+
+const API: Layers = &[&["base"], &["state"], &[ROOT]];
+const ENGINE: Layers = &[&["network"], &["run", "explain"]];
+
+/// The room of the files that lie directly in `src`.
+const ROOT: &str = "";
 
 /// The source files by their path below `crates/NAME/src`, without what is compiled for tests only.
 fn sources(of: &str) -> BTreeMap<String, String> {
@@ -36,23 +41,29 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split("//").next().unwrap_or_default())
 }
 
-/// Number of the layer of a room.
-fn layer(room: &str) -> Option<usize> {
-    LAYERS.iter().position(|rooms| rooms.contains(&room))
+/// Number of the layer of a room. Where files lie directly in `src`, any other name is that of one of them.
+fn layer(layers: Layers, room: &str) -> Option<usize> {
+    let of = |room: &str| layers.iter().position(|rooms| rooms.contains(&room));
+    of(room).or_else(|| of(ROOT))
 }
 
 /// What is wrong with the imports of a file: each path that leads to a room that it may not import, or to none, with
 /// the line. `name`: the file, below `src`.
-fn wrong_imports(name: &str, text: &str) -> Vec<String> {
-    let (room, inside) = name.split_once('/').expect("a source file lies in a room");
-    let own = layer(room).unwrap_or_else(|| panic!("the room {room} has no place in LAYERS of tests/layers.rs"));
+fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
+    let room_of = |file: &str| {
+        layers.iter().flat_map(|rooms| rooms.iter()).find(|room| file.starts_with(&format!("{room}/"))).copied()
+    };
+    let room = room_of(name).unwrap_or(ROOT);
+    let inside = name.strip_prefix(room).unwrap_or(name).trim_start_matches('/');
+    let own = layer(layers, room).unwrap_or_else(|| panic!("the room of {name} has no place in tests/layers.rs"));
     // `super` leads out of the room from a file that lies directly in it (`ROOM/mod.rs` is the room itself)
     let depth = inside.split('/').filter(|part| *part != "mod.rs").count();
     let mut wrong = Vec::new();
     for line in code(text) {
         for rest in line.split("crate::").skip(1) {
             let other: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-            if other != room && layer(&other).is_none_or(|other| other >= own) {
+            let same = other == room || room == ROOT && layer(layers, &other) == Some(own);
+            if !same && layer(layers, &other).is_none_or(|other| other >= own) {
                 wrong.push(format!("{other}: {}", line.trim()));
             }
         }
@@ -65,23 +76,27 @@ fn wrong_imports(name: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn every_file_imports_only_rooms_below_its_own() {
-    for (name, text) in sources("engine") {
-        if name == "lib.rs" {
-            continue;
+    for (of, layers) in [("api", API), ("engine", ENGINE)] {
+        for (name, text) in sources(of).iter().filter(|(name, _)| *name != "lib.rs") {
+            let wrong = wrong_imports(layers, name, text);
+            assert!(wrong.is_empty(), "{of}/{name} imports {}", wrong.join("; "));
         }
-        let wrong = wrong_imports(&name, &text);
-        assert!(wrong.is_empty(), "{name} imports {}", wrong.join("; "));
     }
 }
 
 #[test]
 fn a_wrong_import_is_found() {
-    let upward = "use crate::base::bits::Bits;\nuse crate::network::spec::Spec;\n";
-    assert_eq!(wrong_imports("pipeline/net.rs", upward), ["network: use crate::network::spec::Spec;"]);
-    let sideways = "fn f(net: &crate::pipeline::net::Net) {}";
-    assert_eq!(wrong_imports("models/mod.rs", sideways).len(), 1);
-    assert!(wrong_imports("network/spec.rs", &format!("{upward}{sideways}")).is_empty());
-    assert!(wrong_imports("api/view.rs", "// as crate::run::measure does").is_empty(), "a comment imports nothing");
+    let upward = "use crate::network::spec::Spec;\nuse crate::run::measure::Progress;\n";
+    assert_eq!(wrong_imports(ENGINE, "network/rows.rs", upward), ["run: use crate::run::measure::Progress;"]);
+    assert_eq!(wrong_imports(ENGINE, "run/judge.rs", "fn f(of: &crate::explain::paths::Path) {}").len(), 1);
+    assert!(wrong_imports(ENGINE, "run/judge.rs", upward).is_empty());
+    assert_eq!(wrong_imports(API, "base/bits.rs", "use crate::state::Packet;\nuse crate::routing::Hop;").len(), 2);
+    assert_eq!(wrong_imports(API, "state/mod.rs", "use crate::base::bits::Bits;\nuse crate::routing::Hop;").len(), 1);
+    assert!(wrong_imports(API, "view.rs", "use crate::routing::Hop;\nuse crate::state::Packet;").is_empty());
+    assert!(
+        wrong_imports(ENGINE, "network/spec.rs", "// as crate::run::measure does").is_empty(),
+        "a comment imports nothing"
+    );
 }
 
 /// `lib.rs` re-exports names of all rooms: through these a file could reach any room.
@@ -90,34 +105,33 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
     for line in [
         "use crate::{network::spec::Spec};",
         "use crate::Spec;",
-        "use crate::power::PolicyConfig;",
         "fn f() -> crate::Outcome {",
         "use crate::*;",
-        "use super::super::network::spec::Spec;",
+        "use super::super::run::measure::Progress;",
     ] {
-        assert_eq!(wrong_imports("pipeline/net.rs", line).len(), 1, "{line}");
+        assert_eq!(wrong_imports(ENGINE, "network/rows.rs", line).len(), 1, "{line}");
     }
-    assert!(wrong_imports("pipeline/net.rs", "use super::block::Block;").is_empty());
-    assert!(wrong_imports("models/routing/grid/pal.rs", "use super::super::best::Best;").is_empty());
-    assert_eq!(wrong_imports("models/routing/grid/pal.rs", "use super::super::super::super::api::x;").len(), 1);
+    assert!(wrong_imports(ENGINE, "network/rows.rs", "use super::spec::Spec;").is_empty());
+    assert!(wrong_imports(API, "base/bits.rs", "use super::hash::hash;").is_empty());
+    assert_eq!(wrong_imports(API, "base/bits.rs", "use super::super::routing::Hop;").len(), 1);
 }
 
 /// The walks of checks and explanations do not count the links that a packet has crossed: a routing that went by them
 /// would not be followed.
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    for (name, text) in sources("engine").iter().filter(|(name, _)| name.starts_with("models/")) {
-        assert!(!code(text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
+    for (name, text) in sources("models") {
+        assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
     }
 }
 
 /// The families, the crate and file of their registries, and the name of their configurations.
 const FAMILIES: &[(&str, &str, &str)] = &[
-    ("engine", "models/routing/mod.rs", "RoutingConfig"),
-    ("engine", "models/power/mod.rs", "PolicyConfig"),
-    ("engine", "models/allocation/mod.rs", "AllocatorConfig"),
-    ("engine", "models/workload/mod.rs", "WorkloadConfig"),
-    ("engine", "models/recording/mod.rs", "RecordingConfig"),
+    ("models", "routing/mod.rs", "RoutingConfig"),
+    ("models", "power/mod.rs", "PolicyConfig"),
+    ("models", "allocation/mod.rs", "AllocatorConfig"),
+    ("models", "workload/mod.rs", "WorkloadConfig"),
+    ("models", "recording/mod.rs", "RecordingConfig"),
     ("topology", "models/mod.rs", "TopologyConfig"),
     ("traffic", "pattern.rs", "PatternConfig"),
     ("traffic", "injection.rs", "InjectionConfig"),
@@ -141,7 +155,7 @@ struct Member {
     name: String,
     module: String,
     variant: String,
-    /// The registry is in the engine.
+    /// The registry is in the crate `models`.
     ours: bool,
 }
 
@@ -161,7 +175,7 @@ fn members() -> Vec<Member> {
             name: name.into(),
             module: module.into(),
             variant: variant.into(),
-            ours: of == "engine",
+            ours: of == "models",
         };
         text.lines().filter_map(registration).map(member).collect::<Vec<_>>()
     };
@@ -174,7 +188,7 @@ impl Member {
         file.strip_prefix(self.registry.strip_suffix("mod.rs").filter(|_| self.ours)?)
     }
 
-    /// Whether a file of the engine is its own or of its folder: a file or folder of its name, or a neighbour of that
+    /// Whether a file of that crate is its own or of its folder: a file or folder of its name, or a neighbour of that
     /// below the folder of the family.
     fn is_at_home(&self, file: &str, files: &BTreeMap<String, String>) -> bool {
         let Some(inside) = self.in_family(file) else { return false };
@@ -226,10 +240,10 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
     let mut found = Vec::new();
     for ((code, words), line) in quoted(text).into_iter().zip(text.lines()) {
         for member in members.iter().filter(|_| registration(line).is_none()) {
-            let at_home = |other: &Member| other.name == member.name && of == "engine" && other.is_at_home(file, files);
+            let at_home = |other: &Member| other.name == member.name && of == "models" && other.is_at_home(file, files);
             let excepted =
                 EXCEPTIONS.iter().any(|(place, model, _)| *place == format!("{of}/{file}") && *model == member.name);
-            let in_registry = of == "engine" && file == member.registry;
+            let in_registry = of == "models" && file == member.registry;
             if !excepted && !members.iter().any(at_home) && member.is_named(&code, &words, in_registry) {
                 found.push(format!("{}: {}", member.name, line.trim()));
             }
@@ -244,7 +258,7 @@ fn named(members: &[Member], of: &str, file: &str, text: &str, files: &BTreeMap<
 fn no_model_is_named_outside_its_folder() {
     let members = members();
     assert!(members.iter().any(|member| member.module == "hyperx") && members.len() > 40, "registries are read");
-    for of in ["engine", "scenario"] {
+    for of in ["api", "models", "kernel", "engine", "scenario"] {
         let files = sources(of);
         for (file, text) in &files {
             let found = named(&members, of, file, text, &files);
@@ -255,15 +269,21 @@ fn no_model_is_named_outside_its_folder() {
 
 #[test]
 fn a_named_model_is_found() {
-    let (files, members) = (sources("engine"), members());
-    let names = |file: &str, line: &str| named(&members, "engine", file, line, &files).len();
-    assert_eq!(names("network/spec.rs", "PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform {})"), 1);
-    assert_eq!(names("network/faults.rs", "\"there are none\", \"take a hyperx or a dragonfly\""), 2);
+    let members = members();
+    let names = |path: &str, line: &str| {
+        let (of, file) = path.split_once('/').expect("a crate and a file");
+        named(&members, of, file, line, &sources(of)).len()
+    };
+    assert_eq!(
+        names("engine/network/spec.rs", "PatternConfig::Uniform(weft_traffic::pattern::uniform::Uniform {})"),
+        1
+    );
+    assert_eq!(names("engine/network/faults.rs", "\"there are none\", \"take a hyperx or a dragonfly\""), 2);
     assert_eq!(names("models/power/timetable.rs", "let help = \"write policy: always_on\";"), 1);
     assert_eq!(names("models/power/mod.rs", "let help = \"write policy: always_on\";"), 1);
     assert_eq!(names("models/power/mod.rs", "Self::AlwaysOn(always_on::AlwaysOn {})"), 0, "a family knows its default");
     assert_eq!(names("models/routing/grid/ugal.rs", "use super::valiant::Runtime; // as torus"), 0, "of one folder");
     assert_eq!(names("models/routing/on_grid.rs", "pub use super::grid::dimension_order::Dateline;"), 1);
     assert_eq!(names("models/power/tcep/agent.rs", "\"tcep\""), 0);
-    assert_eq!(names("run/stall.rs", "let tables: Vec<tcep::Tcep> = split('\"');"), 1);
+    assert_eq!(names("engine/run/stall.rs", "let tables: Vec<tcep::Tcep> = split('\"');"), 1);
 }

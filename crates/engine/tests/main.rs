@@ -18,6 +18,7 @@ mod faults;
 mod fewest_links;
 mod layers;
 mod link_states;
+mod models;
 mod pal;
 mod paths;
 mod properties;

@@ -64,10 +64,10 @@ macro_rules! registry {
     (@declares $config:ident $model:ident [$table:ident: $kind:ty] [$(($name:literal, $path:path, $ty:ident))+]) => {
         impl $config {
             /// What each member declares, in the order of registration.
-            pub(crate) const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
+            pub const $table: &'static [(&'static str, $kind)] = &[$(($name, <$path>::$table)),+];
 
             /// What this member declares.
-            pub(crate) fn declares(&self) -> $kind {
+            pub fn declares(&self) -> $kind {
                 match self { $(Self::$ty(_) => <$path>::$table,)+ }
             }
         }
@@ -76,7 +76,7 @@ macro_rules! registry {
     (@given $config:ident [$user:ident] [$($ty:ident)+]) => {
         impl $config {
             /// Gives the member, as the type that it is, to `user`: what is made of it is compiled for each member.
-            pub(crate) fn give_to<U: $user>(&self, user: U) -> U::Output {
+            pub fn give_to<U: $user>(&self, user: U) -> U::Output {
                 match self { $(Self::$ty(member) => user.take(member.clone()),)+ }
             }
         }

@@ -11,21 +11,21 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use crate::api::routing::{Classes, Decides, Hop, Needs, RingEntry};
-use crate::api::walk::{Outcomes, Step};
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
 use crate::network::spec::{Job, Spec};
-use crate::pipeline::net::Net;
-use crate::state::Packet;
-use crate::state::rate::Rate;
 use cuts::Cuts;
 pub(crate) use fullest::fullest;
 use rand_pcg::Pcg32;
 pub use sample::Sampled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use weft_api::routing::{Classes, Decides, Hop, Needs, RingEntry};
+use weft_api::state::Packet;
+use weft_api::state::rate::Rate;
+use weft_api::walk::{Outcomes, Step};
+use weft_kernel::net::Net;
 use weft_topology::Peer;
 use weft_units::{Refusal, words};
 

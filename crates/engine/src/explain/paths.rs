@@ -1,14 +1,14 @@
 //! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
 
-use crate::api::routing::Classes;
-use crate::api::walk::{Cost, Step};
 use crate::explain::serial;
 use crate::network::assemble;
 use crate::network::spec::Spec;
-use crate::pipeline::net::Net;
-use crate::state::{DETOUR, Packet};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use weft_api::routing::Classes;
+use weft_api::state::{DETOUR, Packet};
+use weft_api::walk::{Cost, Step};
+use weft_kernel::net::Net;
 use weft_topology::Peer;
 use weft_units::Refusal;
 

@@ -4,12 +4,12 @@
 //! flits takes P - 1 cycles more than its head. Over other links, and as a worm that is longer than the buffers, its flits
 //! are followed one by one. They keep the same rules as in the loop: paces of links, credits, and one grant per step.
 
-use crate::api::spec::{FlowControl, InputSpeedup};
 use crate::network::spec::Spec;
-use crate::pipeline::net::Net;
-use crate::state::link_class::Link;
-use crate::state::rate::{Pace, Rate};
 use std::collections::HashMap;
+use weft_api::spec::{FlowControl, InputSpeedup};
+use weft_api::state::link_class::Link;
+use weft_api::state::rate::{Pace, Rate};
+use weft_kernel::net::Net;
 
 /// The sequences of link classes that packets cross, each with a number, and what each adds to the latency of a packet.
 /// Where nothing is ever added there is only one sequence, the number 0.

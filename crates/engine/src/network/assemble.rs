@@ -1,10 +1,5 @@
 //! Builds the network of a spec. All memory that the loop needs is allocated here.
 
-use crate::api::board::Board;
-use crate::api::common::Common;
-use crate::api::routing::{AnyRouting, Decides, Needs};
-use crate::api::spec::{InputSpeedup, Watched};
-use crate::api::walk::Proof;
 use crate::network::bubbles;
 use crate::network::dependency;
 use crate::network::episodes;
@@ -13,13 +8,18 @@ use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
-use crate::pipeline::net::{HeadPath, Net, NetJob, Repair};
-use crate::pipeline::streams;
-use crate::state::link_class::Link;
-use crate::state::{LinkState, NO_JOB};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{blocks_by_size, partition};
 use std::sync::Arc;
+use weft_api::board::Board;
+use weft_api::common::Common;
+use weft_api::routing::{AnyRouting, Decides, Needs};
+use weft_api::spec::{InputSpeedup, Watched};
+use weft_api::state::link_class::Link;
+use weft_api::state::{LinkState, NO_JOB};
+use weft_api::walk::Proof;
+use weft_kernel::net::{HeadPath, Net, NetJob, Repair};
+use weft_kernel::streams;
 use weft_traffic::mix;
 use weft_units::Refusal;
 
@@ -211,7 +211,7 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<
 }
 
 /// Bits of a VC class in a route key. Where a path may become longer while a packet is under way (`rebuilds`), they also hold a
-/// class too many, by which the packet is known (`pipeline/broken.rs`).
+/// class too many, by which the packet is known (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool) -> u32 {
     let most = needs.classes.iter().copied().max().unwrap_or(1);
     (most + u8::from(rebuilds)).next_power_of_two().ilog2()

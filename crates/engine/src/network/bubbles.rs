@@ -5,10 +5,10 @@
 //! packet behind that room can move. The argument counts whole packets: it holds if each packet fits into one buffer,
 //! and all packets are equally long.
 
-use crate::api::routing::{Needs, RingEntry};
-use crate::api::walk::Proof;
 use crate::network::assemble;
 use crate::network::spec::{FlowControl, Spec};
+use weft_api::routing::{Needs, RingEntry};
+use weft_api::walk::Proof;
 use weft_units::Refusal;
 
 /// Free flits that an output VC must have before a head may take it to enter a ring: room for the packet and the

@@ -5,13 +5,13 @@
 //! may come in any order: a bundle that sleeps from a cycle to the same cycle has slept for none. So the accounts do
 //! not depend on the blocks.
 
-use crate::base::kept::Kept;
 use crate::network::rows;
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
-use crate::pipeline::block::Block;
-use crate::pipeline::bundles::{Bundles, Note};
-use crate::state::LinkState;
+use weft_api::base::kept::Kept;
+use weft_api::state::LinkState;
+use weft_kernel::block::Block;
+use weft_kernel::bundles::{Bundles, Note};
 
 /// Where the channels of all bundles are.
 pub(crate) struct Members {

@@ -14,14 +14,14 @@
 //!
 //! A cycle is allowed if it is a ring that keeps a bubble ([`rings`]).
 
-use crate::api::coordinates::Lines;
-use crate::api::routing::{AnyRouting, Classes, Hop, RingEntry};
-use crate::api::walk::{Ports, Proof};
-use crate::state::Packet;
 use rings::Rings;
 use std::collections::BTreeSet;
 pub(crate) use walks::Lost;
 use walks::Walks;
+use weft_api::coordinates::Lines;
+use weft_api::routing::{AnyRouting, Classes, Hop, RingEntry};
+use weft_api::state::Packet;
+use weft_api::walk::{Ports, Proof};
 use weft_topology::{Graph, Grid, Peer};
 use weft_units::Refusal;
 

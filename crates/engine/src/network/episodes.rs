@@ -1,7 +1,7 @@
 //! The spans of a run in which something is broken.
 
 use crate::network::spec::{Fault, Spec};
-use crate::pipeline::fault_tally::FaultTally;
+use weft_kernel::fault_tally::FaultTally;
 use weft_units::Cycles;
 
 /// Bins of the longest window in which arrivals are counted in a run with faults.

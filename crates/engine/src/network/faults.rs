@@ -64,14 +64,14 @@
 //! router; small rows where faults meet; links dark while broken; the hub moves; the same results and control packets
 //! on any number of blocks. `power/tcep/link_model.rs`: a fault between any two messages. No rows of a peer.
 
-use crate::api::agents::{Breakage, Cause};
-use crate::api::coordinates;
-use crate::api::routing::Routing;
-use crate::api::subnetworks::Subnets;
 use crate::network::pairs;
 use crate::network::spec::Spec;
-use crate::pipeline::faults::Event;
-use crate::state::Packet;
+use weft_api::agents::{Breakage, Cause};
+use weft_api::coordinates;
+use weft_api::routing::Routing;
+use weft_api::state::Packet;
+use weft_api::subnetworks::Subnets;
+use weft_kernel::faults::Event;
 use weft_topology::{Graph, Peer, Port};
 use weft_units::{Cycles, Refusal};
 
@@ -418,9 +418,9 @@ pub(crate) fn check_aim(spec: &Spec, routing: &dyn Routing) -> Result<(), Refusa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::routing::{Hop, Needs};
-    use crate::api::walk::Step;
     use crate::network::assemble;
+    use weft_api::routing::{Hop, Needs};
+    use weft_api::walk::Step;
 
     /// A routing that uses no subnetworks.
     #[derive(Debug)]

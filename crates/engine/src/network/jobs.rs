@@ -3,11 +3,11 @@
 //! A terminal belongs to one job, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
 //! place in its job.
 
-use crate::api::workload::{JobSite, LoadPhase};
-use crate::models::workload::WorkloadConfig;
-use crate::pipeline::net::NetJob;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use weft_api::workload::{JobSite, LoadPhase};
+use weft_kernel::net::NetJob;
+use weft_models::workload::WorkloadConfig;
 use weft_traffic::{InjectionConfig, Lengths, Pattern};
 use weft_units::{Cycles, Refusal};
 

@@ -1,9 +1,9 @@
 //! Readings of a run whose load changes in phases: what was accepted, and the accounts of the link classes, at the cycles
 //! that bound the phases.
 
-use crate::base::kept::{Kept, Value};
 use crate::network::spec::Phases;
-use crate::state::Account;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::state::Account;
 
 /// Flits of the jobs that have a rate, from the begin of the window on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]

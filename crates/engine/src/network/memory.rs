@@ -4,16 +4,16 @@
 //! time that a packet spends in the network ([`Transit`]); at most it is what the pools hold when all buffers
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
-use crate::api::recording::NetworkSite;
-use crate::base::bits::Bits;
 use crate::network::assemble::{blocks_by_size, partition};
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
 use crate::network::transit::{self, Transit};
-use crate::pipeline::block::Cut;
-use crate::pipeline::streams;
-use crate::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
+use weft_api::base::bits::Bits;
+use weft_api::recording::NetworkSite;
+use weft_api::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
+use weft_kernel::block::Cut;
+use weft_kernel::streams;
 use weft_topology::Port;
 
 /// Histograms and scratch of a block; mail from one block to another: pages that are touched, however little is in them.

@@ -1,15 +1,15 @@
 //! Which routing goes with which policy, and who finds a way round faults: this follows from what one needs and the
 //! other offers, never from their names.
 
-use crate::api::policy::{LinkKnowledge, Offers};
-use crate::api::routing::{About, Routing};
-use crate::api::subnetworks::Subnets;
-use crate::models::power::PolicyConfig;
-use crate::models::routing::RoutingConfig;
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
-use crate::pipeline::net::Repair;
-use crate::state::LinkState;
+use weft_api::policy::{LinkKnowledge, Offers};
+use weft_api::routing::{About, Routing};
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Subnets;
+use weft_kernel::net::Repair;
+use weft_models::power::PolicyConfig;
+use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
 /// What the policy tells the routing of links that are off; `None` if it tells nothing that the routing can go by.

@@ -1,18 +1,18 @@
 //! Builds the power policy of a run, and sets up its agents in the blocks.
 
-use crate::api::agents::{BlockSite, ChannelSite, RouterSite};
-use crate::api::coordinates;
-use crate::api::policy::{Policy, Schedule, Site};
-use crate::api::subnetworks::Views;
 use crate::network::assemble::Builder;
 use crate::network::pairs;
 use crate::network::spec::Spec;
-use crate::pipeline::block::Block;
-use crate::pipeline::control::{Control, Place};
-use crate::pipeline::faults::Faults;
-use crate::pipeline::net::Repair;
-use crate::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
 use std::sync::Arc;
+use weft_api::agents::{BlockSite, ChannelSite, RouterSite};
+use weft_api::coordinates;
+use weft_api::policy::{Policy, Schedule, Site};
+use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
+use weft_api::subnetworks::Views;
+use weft_kernel::block::Block;
+use weft_kernel::control::{Control, Place};
+use weft_kernel::faults::Faults;
+use weft_kernel::net::Repair;
 use weft_topology::{Peer, Port};
 use weft_units::Refusal;
 

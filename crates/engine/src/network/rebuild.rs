@@ -2,12 +2,12 @@
 //! ([`AroundFaults::Rebuilds`]): one routing for each state of the network, from which cycle on it holds, and what is known
 //! of deadlock in these states.
 
-use crate::api::routing::{AnyRouting, AroundFaults, Classes};
-use crate::api::walk::Proof;
 use crate::network::dependency;
 use crate::network::pairs;
 use crate::network::spec::Spec;
-use crate::pipeline::net::{Repair, Tables};
+use weft_api::routing::{AnyRouting, AroundFaults, Classes};
+use weft_api::walk::Proof;
+use weft_kernel::net::{Repair, Tables};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 

@@ -1,12 +1,12 @@
 //! The recordings of a run: sets up their parts in the blocks, and joins the parts at the end.
 
-use crate::api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
 use crate::network::assemble::Builder;
 use crate::network::rows;
 use crate::network::spec::Spec;
-use crate::pipeline::block::Block;
-use crate::pipeline::recorders::{Part, Recorders};
-use crate::state::{ChannelEnd, LinkState, OutputUnit};
+use weft_api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
+use weft_api::state::{ChannelEnd, LinkState, OutputUnit};
+use weft_kernel::block::Block;
+use weft_kernel::recorders::{Part, Recorders};
 use weft_units::Refusal;
 
 impl Spec {

@@ -1,7 +1,7 @@
 //! The order of channels in the table of results: by sending router and port, then the injection channels by terminal.
 
-use crate::pipeline::block::Block;
-use crate::state::{ChannelEnd, OutputUnit};
+use weft_api::state::{ChannelEnd, OutputUnit};
+use weft_kernel::block::Block;
 use weft_topology::{Graph, Peer};
 
 /// The routers at the ends of a channel; `None` where the end is a terminal.

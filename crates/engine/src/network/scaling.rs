@@ -1,11 +1,11 @@
 //! What each block of a network costs in each window: from it the time of a run on more threads can be predicted.
 
-use crate::api::compiled::{ForPorts, Widths};
-use crate::base::barrier::Barrier;
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
-use crate::pipeline::block::Mail;
-use crate::state::{Flit, Packet};
+use weft_api::base::barrier::Barrier;
+use weft_api::compiled::{ForPorts, Widths};
+use weft_api::state::{Flit, Packet};
+use weft_kernel::block::Mail;
 
 /// What a network has cost while one thread advanced it.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,11 +1,5 @@
 //! A network that can be advanced: its blocks run window by window, on one or more threads.
 
-use crate::api::agents::{Overseer, Published};
-use crate::api::board::Board;
-use crate::api::compiled::{ForPorts, Widths};
-use crate::api::policy::Policy;
-use crate::api::routing::AnyRouting;
-use crate::base::cores::{Pinned, pin};
 use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
 use crate::network::load_readings::LoadReadings;
@@ -15,13 +9,19 @@ use crate::network::spec::{Execution, Spec};
 use crate::network::steady::Steady;
 use crate::network::threads::{Post, Windows, advance_all};
 use crate::network::whole::Whole;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::{Net, Tables};
-use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
-use crate::pipeline::tally::Tally;
-use crate::state::{ChannelEnd, LinkState, NONE, OutputUnit};
 use std::collections::HashSet;
 use std::sync::Arc;
+use weft_api::agents::{Overseer, Published};
+use weft_api::base::cores::{Pinned, pin};
+use weft_api::board::Board;
+use weft_api::compiled::{ForPorts, Widths};
+use weft_api::policy::Policy;
+use weft_api::routing::AnyRouting;
+use weft_api::state::{ChannelEnd, LinkState, NONE, OutputUnit};
+use weft_kernel::block::Block;
+use weft_kernel::net::{Net, Tables};
+use weft_kernel::switch_allocation::{Compile, SwitchAllocator};
+use weft_kernel::tally::Tally;
 use weft_units::Refusal;
 
 mod kept;
@@ -346,7 +346,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// Whether what happens next depends on nothing but the state that `pipeline/steady.rs` compares.
+/// Whether what happens next depends on nothing but the state that `kernel/src/steady.rs` compares.
 fn may_repeat<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> bool {
     let nobody_looks = net.common.board.is_none() && !net.watches && !net.faults.any();
     let nobody_acts = blocks.iter().all(|block| block.agents.is_none() && block.history.is_none());

@@ -1,18 +1,18 @@
 //! What the engine is asked to run: plain numbers in cycles and flits. The values of each model have been checked by
 //! themselves.
 
-use crate::api::age::Priority;
-use crate::api::recording::Asked;
-pub use crate::api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Watched};
-pub use crate::api::workload::{LoadPhase, MAX_BATCH};
-use crate::models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
-use crate::state::LinkState;
-pub use crate::state::rate::Rate;
 use std::sync::Arc;
+use weft_api::age::Priority;
+use weft_api::recording::Asked;
+pub use weft_api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Watched};
+use weft_api::state::LinkState;
+pub use weft_api::state::rate::Rate;
+pub use weft_api::workload::{LoadPhase, MAX_BATCH};
+use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
 use weft_traffic::{Lengths, PatternConfig, Population};

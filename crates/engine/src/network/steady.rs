@@ -1,11 +1,11 @@
-//! Skips the time in which nothing happens but that body flits flow steadily (`pipeline/steady.rs`).
+//! Skips the time in which nothing happens but that body flits flow steadily (`kernel/src/steady.rs`).
 //!
 //! Before an advance, a network in which only body flits and credits are under way is searched for a period: its state is compared
 //! with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks). From then on the clock goes
 //! on by whole periods, until a count runs out or a source is due. The results are the same as without.
 
 use crate::network::simulation::Simulation;
-use crate::pipeline::steady::Flow;
+use weft_kernel::steady::Flow;
 
 /// The longest period that is looked for, in steps of a cycle or of a window.
 const LONGEST: u64 = 64;

@@ -3,13 +3,13 @@
 //! A thread has a share of blocks that follow each other. A block takes the mail of all others together: the events of a cycle, which
 //! come from many blocks, lie together in its wheel. Mail of another thread is in a slot, so that its sender can go on.
 
-use crate::base::barrier::{Barrier, Poison};
-use crate::base::cores::pin;
-use crate::pipeline::block::{Block, Mail};
-use crate::pipeline::net::Net;
-use crate::pipeline::switch_allocation::SwitchAllocator;
 use std::cell::UnsafeCell;
 use std::panic::resume_unwind;
+use weft_api::base::barrier::{Barrier, Poison};
+use weft_api::base::cores::pin;
+use weft_kernel::block::{Block, Mail};
+use weft_kernel::net::Net;
+use weft_kernel::switch_allocation::SwitchAllocator;
 
 /// The windows of an advance. `done`: how many the run had before.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! The whole network, as the overseer of a policy sees and changes it between two cycles.
 
-use crate::api::agents::{Agents, Network, Published};
-use crate::api::subnetworks::Subnets;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::state::{Gate, LinkState};
+use weft_api::agents::{Agents, Network, Published};
+use weft_api::state::{Gate, LinkState};
+use weft_api::subnetworks::Subnets;
+use weft_kernel::block::Block;
+use weft_kernel::net::Net;
 
 pub(crate) struct Whole<'a, const W: usize, const V: usize> {
     pub net: &'a mut Net,

@@ -1,10 +1,10 @@
 //! What arrived in the window while something was broken, and while all was whole.
 
-use crate::api::routing::AroundFaults;
 use crate::network::simulation::Simulation;
-use crate::pipeline::net::Repair;
-use crate::pipeline::tally::Tally;
 use crate::run::outcome::{FaultOutcome, FaultSpan};
+use weft_api::routing::AroundFaults;
+use weft_kernel::net::Repair;
+use weft_kernel::tally::Tally;
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// By spans and bins of the window; `None` if nothing fails in the run.

@@ -5,7 +5,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
 use crate::run::judge::loads;
 use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
-use crate::state::{Account, ChannelEnd};
+use weft_api::state::{Account, ChannelEnd};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// What has happened so far.

@@ -1,7 +1,6 @@
 //! How far a run is: which of its phases it is in, and what was found so far. Phases can be entered again where a
 //! checkpoint was made: whatever they remember from one advance to the next is here.
 
-use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::network::load_readings::{Carried, Reading};
 use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
@@ -9,7 +8,8 @@ use crate::run::marks::Marks;
 use crate::run::measure::Progress;
 use crate::run::outcome::{ControlCount, Decisions, Outcome, Saturation};
 use crate::run::warmup::Settling;
-use crate::state::Account;
+use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use weft_api::state::Account;
 use weft_topology::Graph;
 use weft_units::Refusal;
 

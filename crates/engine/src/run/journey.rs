@@ -1,12 +1,12 @@
 //! What happened to the watched packets, put together from the notes of the blocks (`watch.rs`).
 
-use crate::api::spec::Watched;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::pipeline::spy::Weighed;
-use crate::pipeline::watch::{Birth, Decision, Stay, Wait};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use weft_api::spec::Watched;
+use weft_kernel::block::Block;
+use weft_kernel::net::Net;
+use weft_kernel::spy::Weighed;
+use weft_kernel::watch::{Birth, Decision, Stay, Wait};
 use weft_topology::{Graph, Peer};
 
 /// One watched packet: number `seq` of those that `terminal` created.
@@ -204,7 +204,7 @@ impl Maker<'_> {
         Life {
             to_terminal: packet.dst,
             flits: packet.len,
-            measured: packet.flags & crate::state::MEASURED != 0,
+            measured: packet.flags & weft_api::state::MEASURED != 0,
             created_cycle: packet.created,
             first_cycle: birth.first,
             injected_cycle: birth.injected,
@@ -279,7 +279,7 @@ impl Maker<'_> {
         let same = (0..decision.candidates.len()).filter(|&k| decision.candidates[k].0 == decision.chosen);
         let chosen = same.min_by_key(|&k| worth(decision.candidates[k].1.as_ref()));
         let best = chosen.and_then(|k| worth(decision.candidates[k].1.as_ref()));
-        let candidate = |(k, (hop, weighed)): (usize, &(crate::models::routing::Hop, Option<Weighed>))| {
+        let candidate = |(k, (hop, weighed)): (usize, &(weft_api::routing::Hop, Option<Weighed>))| {
             let (cost, credits) = match weighed {
                 Some(Weighed::Cost { cost, queue, value, .. }) => (Some((cost, *queue, *value)), None),
                 Some(Weighed::Credits { credits, .. }) => (None, Some(*credits)),

@@ -16,11 +16,11 @@
 //! Jobs without a rate (batches) are left out: they are judged by the drain alone. Terminals that wait for replies offer what
 //! the network lets them.
 
-use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Job, Spec};
 use crate::run::outcome::{ACCEPTED_SHARE, Bursts, Doubt, Saturation};
+use weft_api::workload::Amount;
 use weft_units::Cycles;
 
 /// Standard deviations that are still chance.

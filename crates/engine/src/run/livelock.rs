@@ -2,8 +2,8 @@
 //! wander for ever (livelock).
 
 use crate::network::simulation::Simulation;
-use crate::pipeline::block::Block;
-use crate::state::NONE;
+use weft_api::state::NONE;
+use weft_kernel::block::Block;
 use weft_units::Refusal;
 
 impl<const W: usize, const V: usize> Simulation<W, V> {

@@ -3,12 +3,12 @@
 //!
 //! Marks lie at equal distances. When there are many, every second one is dropped.
 
-use crate::base::kept::Value;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::run::course::Course;
 use crate::run::outcome::{Ending, Saturation};
+use weft_api::base::kept::Value;
 
 /// Most distances between marks.
 const MOST: usize = 64;

@@ -2,20 +2,20 @@
 //!
 //! All decisions depend on integers that are summed over all blocks, at cycles that do not depend on the blocks.
 
-use crate::api::control::ControlCount;
-use crate::api::workload::Amount;
 use crate::network::load_readings::Carried;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::network::transit::Transit;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::NetJob;
 use crate::run::course::{Begun, Closed, Course, Middle};
 use crate::run::judge::DEVIATIONS;
 use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
 use crate::run::stall;
 use crate::run::steady::confidence95;
-use crate::state::{Account, NO_JOB, NONE, Terminal};
+use weft_api::control::ControlCount;
+use weft_api::state::{Account, NO_JOB, NONE, Terminal};
+use weft_api::workload::Amount;
+use weft_kernel::block::Block;
+use weft_kernel::net::NetJob;
 
 /// Is told of the progress of a run, and can stop it; says on which cores it runs.
 pub trait Progress: Sync {

@@ -1,14 +1,14 @@
 //! The result of a run: integers and histograms. The caller adds names, units and energy in joules.
 
-pub use crate::api::control::ControlCount;
-use crate::api::recording::Table;
-use crate::base::kept::Value;
 pub use crate::network::fullest::Fullest;
 pub use crate::run::journey::Journey;
-use crate::state::LinkState;
-pub use crate::state::sums::{Arrived, Measured, PacketSums};
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};
+use weft_api::base::kept::Value;
+pub use weft_api::control::ControlCount;
+use weft_api::recording::Table;
+use weft_api::state::LinkState;
+pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
 use weft_topology::Graph;
 
 weft_units::words! {

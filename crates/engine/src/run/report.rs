@@ -3,12 +3,12 @@
 use crate::network::recordings;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
-use crate::pipeline::block::Block;
-use crate::pipeline::tally::Tally;
 use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, JobOutcome, Measured, Outcome, PacketSums};
-use crate::state::{Account, ChannelEnd, NO_JOB};
+use weft_api::state::{Account, ChannelEnd, NO_JOB};
+use weft_kernel::block::Block;
+use weft_kernel::tally::Tally;
 use weft_topology::{Graph, Peer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {

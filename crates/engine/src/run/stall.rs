@@ -6,14 +6,14 @@
 //! something to do and may open the channel. Queues that can move are marked until there are no more. The others are
 //! stuck: in a cycle, or behind a channel that stays closed.
 
-use crate::api::routing::Hop;
 use crate::network::simulation::Simulation;
-use crate::pipeline::block::Block;
-use crate::pipeline::net::Net;
-use crate::pipeline::streams;
 use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
-use crate::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
 use std::collections::HashSet;
+use weft_api::routing::Hop;
+use weft_api::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
+use weft_kernel::block::Block;
+use weft_kernel::net::Net;
+use weft_kernel::streams;
 use weft_topology::Trunk;
 
 /// An input VC of the whole network: (block, input port, VC).
@@ -122,7 +122,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             return steps.into_iter().flat_map(|step| members(step.hop)).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
-        let (p, class) = crate::pipeline::arrive::split(key, self.net.class_bits);
+        let (p, class) = weft_kernel::arrive::split(key, self.net.class_bits);
         let hop = Hop { port: p as u8, class: class as u8 };
         if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }

@@ -42,7 +42,7 @@
 //! # Validation
 //! `engine/tests/saturation.rs`: latencies that grow at a load equal to the capacity, and do not at lower loads. Below: constants, ramps, staircases, decays, oscillations and noise; `engine/tests/warmup.rs`: policies at work.
 
-use crate::state::sums::PacketSums;
+use weft_api::state::sums::PacketSums;
 
 /// Observations of the latency needed before a run may count as settled.
 pub(crate) const LEAST: usize = 12;

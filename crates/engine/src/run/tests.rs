@@ -1,24 +1,28 @@
 //! Tests with models that nothing else in Weft knows: a routing, a power policy and an allocator. Each is one file and
 //! one line in a registry, and runs without any other change.
 
-use crate::api::examples::small_networks;
-use crate::api::policy::{Offers, Policy};
-use crate::api::routing::AnyRouting;
-use crate::models::allocation::AllocatorConfig;
-use crate::models::power::PolicyConfig;
-use crate::models::routing::RoutingConfig;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::network::{assemble, policy};
-use crate::pipeline::net::Net;
-use crate::pipeline::switch_allocation::{Compile, SwitchAllocator};
 use crate::run::outcome::{Ending, Outcome};
 use std::sync::Arc;
+use weft_api::examples::small_networks;
+use weft_api::policy::{Offers, Policy};
+use weft_api::routing::AnyRouting;
+use weft_kernel::net::Net;
+use weft_kernel::switch_allocation::{Compile, SwitchAllocator};
+use weft_models::allocation::AllocatorConfig;
+use weft_models::power::PolicyConfig;
+use weft_models::routing::RoutingConfig;
 use weft_topology::{Graph, TopologyConfig};
 
+mod closed_channels;
+mod fewest_links_planner;
+mod slac_sequencer;
+
 mod routing {
-    use crate::api::examples::Example;
-    use crate::api::routing::{About, AnyRoutingModel, RoutingModel};
+    use weft_api::examples::Example;
+    use weft_api::routing::{About, AnyRoutingModel, RoutingModel};
 
     weft_units::registry! {
         /// One member.
@@ -28,7 +32,7 @@ mod routing {
 }
 
 mod power {
-    use crate::api::policy::{Offers, PolicyModel};
+    use weft_api::policy::{Offers, PolicyModel};
 
     weft_units::registry! {
         /// One member.
@@ -38,7 +42,7 @@ mod power {
 }
 
 mod allocation {
-    use crate::api::allocation::{AllocatorModel, UseAllocator};
+    use weft_api::allocation::{AllocatorModel, UseAllocator};
 
     weft_units::registry! {
         /// One member.
@@ -132,7 +136,7 @@ fn a_new_routing_runs_by_its_registration_alone() {
 
 #[test]
 fn a_new_routing_that_can_deadlock_is_found_out() {
-    use crate::api::routing::RoutingModel;
+    use weft_api::routing::RoutingModel;
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let spec = spec(&topology, &networks().0);
     let liar = routing::highest_first::HighestFirst { always: false }.build(&spec.graph).unwrap();

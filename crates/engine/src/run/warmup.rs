@@ -9,15 +9,15 @@
 //! An observation of the power state is the mean share of the managed channels that are not off, over one period: the
 //! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
 
-use crate::api::spec::LATER;
-use crate::base::kept::Value;
 use crate::network::assemble;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::run::course::Course;
 use crate::run::outcome::Ending;
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
-use crate::state::ChannelEnd;
+use weft_api::base::kept::Value;
+use weft_api::spec::LATER;
+use weft_api::state::ChannelEnd;
 use weft_units::{Cycles, Refusal};
 
 /// Cycles of an observation of the latency.

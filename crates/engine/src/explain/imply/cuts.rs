@@ -1,8 +1,8 @@
 //! Bounds for routings that choose among minimal paths on a grid: in each dimension a packet crosses the cuts between
 //! its coordinates, whatever path it takes. At best the channels over a cut share its load evenly.
 
-use crate::models::routing::on_grid::{Grid, Line};
-use crate::state::rate::Rate;
+use weft_api::state::rate::Rate;
+use weft_models::routing::on_grid::{Grid, Line};
 use weft_topology::Graph;
 
 /// Load of every cut. A cut is the set of channels of one dimension and direction that leave routers of one coordinate.

@@ -1,13 +1,13 @@
 //! How full the fullest channel is at the loads of a spec, where that follows from the paths alone.
 
 use super::Walker;
-use crate::api::policy::LinkKnowledge;
-use crate::api::routing::Decides;
-use crate::api::workload::Amount;
 use crate::network::fullest::Fullest;
 use crate::network::spec::{Job, Spec};
-use crate::pipeline::net::Net;
-use crate::state::LinkState;
+use weft_api::policy::LinkKnowledge;
+use weft_api::routing::Decides;
+use weft_api::state::LinkState;
+use weft_api::workload::Amount;
+use weft_kernel::net::Net;
 use weft_topology::Peer;
 
 /// Most steps, of about 30 ns each: every run takes them, so they must be few beside it.

@@ -12,9 +12,9 @@
 
 use super::{Cuts, Flow, Implied, MAX_STEPS, Means, Part, Walker, between_routers};
 use crate::explain::serial::NO_LINKS;
-use crate::state::Packet;
-use crate::state::rate::Rate;
 use rand_pcg::Pcg32;
+use weft_api::state::Packet;
+use weft_api::state::rate::Rate;
 use weft_traffic::below;
 use weft_units::gcd;
 

@@ -1,12 +1,12 @@
 //! That the walk over an idle network takes what the routing takes, and that its work does not grow with what is not taken.
 
 use super::*;
-use crate::api::examples::small_networks;
-use crate::api::routing::AnyRouting;
-use crate::api::walk::Step;
-use crate::models::routing::RoutingConfig;
-use crate::state::DETOUR;
 use std::collections::BTreeSet;
+use weft_api::examples::small_networks;
+use weft_api::routing::AnyRouting;
+use weft_api::state::DETOUR;
+use weft_api::walk::Step;
+use weft_models::routing::RoutingConfig;
 use weft_topology::Graph;
 
 /// The first step, and those behind it that cost as much, and are a detour or none as it is.

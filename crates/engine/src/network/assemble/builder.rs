@@ -1,31 +1,31 @@
 //! Builds the blocks of a network: all units, pools and wheels in their first state.
 
-use crate::api::board::Board;
-use crate::api::compiled::{ForPorts, Widths};
-use crate::api::policy::Policy;
-use crate::api::sensor::{History, Sensor};
-use crate::api::subnetworks::Views;
-use crate::api::workload::{JobSources, NOT_DUE, Place};
-use crate::base::bits::{Active, Bits};
-use crate::base::wheel::Wheel;
 use crate::network::bundles::Members;
 use crate::network::episodes;
 use crate::network::recordings::Setting;
 use crate::network::spec::Spec;
-use crate::pipeline::block::{Block, Cut, Mail};
-use crate::pipeline::control::Control;
-use crate::pipeline::job_tally::Parts;
-use crate::pipeline::lone::LoneTrial;
-use crate::pipeline::net::{HeadPath, Net, NetJob};
-use crate::pipeline::pace::{Paces, Rates};
-use crate::pipeline::power::Power;
-use crate::pipeline::recorders::Recorders;
-use crate::pipeline::streams::Streams;
-use crate::pipeline::tally::Tally;
-use crate::pipeline::watch::Watch;
-use crate::state::link_class::Link;
-use crate::state::rate::Pace;
-use crate::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal};
+use weft_api::base::bits::{Active, Bits};
+use weft_api::base::wheel::Wheel;
+use weft_api::board::Board;
+use weft_api::compiled::{ForPorts, Widths};
+use weft_api::policy::Policy;
+use weft_api::sensor::{History, Sensor};
+use weft_api::state::link_class::Link;
+use weft_api::state::rate::Pace;
+use weft_api::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal};
+use weft_api::subnetworks::Views;
+use weft_api::workload::{JobSources, NOT_DUE, Place};
+use weft_kernel::block::{Block, Cut, Mail};
+use weft_kernel::control::Control;
+use weft_kernel::job_tally::Parts;
+use weft_kernel::lone::LoneTrial;
+use weft_kernel::net::{HeadPath, Net, NetJob};
+use weft_kernel::pace::{Paces, Rates};
+use weft_kernel::power::Power;
+use weft_kernel::recorders::Recorders;
+use weft_kernel::streams::Streams;
+use weft_kernel::tally::Tally;
+use weft_kernel::watch::Watch;
 use weft_topology::{Peer, Trunk};
 
 /// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).

@@ -1,13 +1,13 @@
 //! Refuses parameters of routers and links that do not go together.
 
-use crate::api::age::Priority;
-use crate::api::routing::Needs;
-use crate::api::walk::Proof;
 use crate::network::bubbles;
 use crate::network::spec::{FlowControl, InputSpeedup, LinkClass, Spec};
-use crate::pipeline::pace::Rates;
-use crate::state::link_class::Link;
-use crate::state::rate::Rate;
+use weft_api::age::Priority;
+use weft_api::routing::Needs;
+use weft_api::state::link_class::Link;
+use weft_api::state::rate::Rate;
+use weft_api::walk::Proof;
+use weft_kernel::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
 /// Flits that may wait for a link that carries less than one flit per cycle: one can cross the switch while another one

@@ -1,9 +1,9 @@
 //! Divides the routers into blocks.
 
-use crate::api::routing::Needs;
 use crate::network::spec::Spec;
 use crate::network::transit::packets_under_way;
-use crate::state::Packet;
+use weft_api::routing::Needs;
+use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 

@@ -2,8 +2,8 @@
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
-use crate::state::{ChannelEnd, NO_REQUEST, NONE};
 use std::collections::BTreeMap;
+use weft_api::state::{ChannelEnd, NO_REQUEST, NONE};
 use weft_topology::TopologyConfig;
 
 /// VCs, packets that the buffer of a VC holds, and flits of a packet.

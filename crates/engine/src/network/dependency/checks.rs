@@ -1,9 +1,9 @@
 //! Refuses a routing whose answers leave something out that the loop or the check of dependencies must know.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
-use crate::api::routing::{Decides, Hop};
-use crate::state::Packet;
 use std::collections::HashSet;
+use weft_api::routing::{Decides, Hop};
+use weft_api::state::Packet;
 
 /// How many packets draw at their source, for each pair of routers in a sample.
 const DRAWN: u32 = 8;

@@ -11,9 +11,9 @@
 
 use super::walks::{Lost, Taken, Walks};
 use super::{Dependencies, Node};
-use crate::api::routing::{Decides, Hop};
-use crate::api::walk::{EscapeRing, RingHop, Step};
 use std::collections::HashMap;
+use weft_api::routing::{Decides, Hop};
+use weft_api::walk::{EscapeRing, RingHop, Step};
 
 /// Most states of packets that the check follows to each destination of a sample.
 const MOST_STATES: usize = 20_000;

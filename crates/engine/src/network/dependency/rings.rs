@@ -8,9 +8,9 @@
 //! elsewhere.
 
 use super::{Dependencies, Node};
-use crate::api::routing::RingEntry;
-use crate::api::walk::Proof;
 use std::collections::BTreeMap;
+use weft_api::routing::RingEntry;
+use weft_api::walk::Proof;
 
 /// Rings that keep a bubble.
 #[derive(Default)]

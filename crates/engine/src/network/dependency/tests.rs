@@ -3,11 +3,11 @@
 
 use super::walks::Walks;
 use super::{Dependencies, refuse_cycle, refuse_misfit};
-use crate::api::examples::{Example, small_networks};
-use crate::api::routing::{AnyRouting, Classes, Decides, Hop, Needs, Routing};
-use crate::api::walk::{Outcomes, Proof, Step};
-use crate::models::routing::RoutingConfig;
-use crate::state::Packet;
+use weft_api::examples::{Example, small_networks};
+use weft_api::routing::{AnyRouting, Classes, Decides, Hop, Needs, Routing};
+use weft_api::state::Packet;
+use weft_api::walk::{Outcomes, Proof, Step};
+use weft_models::routing::RoutingConfig;
 use weft_topology::{Dimension, Graph, GraphBuilder, Line, Peer, Port, Structure, TopologyConfig};
 use weft_units::Refusal;
 
@@ -458,4 +458,28 @@ fn dimensions_are_told_apart_by_their_ports_not_by_the_class_of_their_links() {
     d.enter(&*routing, routing.proof()).unwrap();
     assert!(d.successors(d.node(0, 1, 0)).eq([d.node(1, 2, 0)]), "from the first dimension to the second");
     assert_eq!(d.successors(d.node(0, 2, 0)).count(), 0, "and not back");
+}
+
+/// SLaC: packets that are pinned to different numbers of stages are under way at the same time.
+#[test]
+fn channels_of_one_number_of_stages_and_of_all_together_close_no_cycle() {
+    for (columns, rows) in [(4, 4), (3, 5)] {
+        let hyperx = format!(r#"{{"hyperx": {{"widths": [{columns}, {rows}], "terminals_per_router": 1}}}}"#);
+        let graph = serde_json::from_str::<TopologyConfig>(&hyperx).unwrap().build("topology").unwrap();
+        for via in ["by_destination", "lowest", "newest", "random"] {
+            let routing: RoutingConfig = serde_json::from_str(&format!(r#"{{"slac": {{"via": "{via}"}}}}"#)).unwrap();
+            let all = routing.build(&graph).unwrap();
+            let Proof::Together(every) = all.proof() else { panic!("one routing for each number of stages") };
+            assert_eq!(every.len(), rows);
+            let mut together = Dependencies::new(&graph, &*every[0], &vec![1, 1, 1]);
+            for routing in &every {
+                let mut alone = Dependencies::new(&graph, &**routing, &vec![1, 1, 1]);
+                assert!(alone.rises(&**routing, false).unwrap());
+                alone.every_state(&**routing).unwrap();
+                assert_eq!(alone.find_cycle(), None, "{routing:?}");
+                together.every_state(&**routing).unwrap();
+            }
+            assert_eq!(together.find_cycle(), None, "{via}");
+        }
+    }
 }

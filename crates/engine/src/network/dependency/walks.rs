@@ -1,11 +1,11 @@
 //! Follows the packets of a routing from router to router, with the functions that the loop uses. Refuses a routing
 //! whose packets can't be followed to their destination.
 
-use crate::api::routing::{AnyRouting, Hop, Needs};
-use crate::api::walk::Step;
-use crate::state::Packet;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use weft_api::routing::{AnyRouting, Hop, Needs};
+use weft_api::state::Packet;
+use weft_api::walk::Step;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 

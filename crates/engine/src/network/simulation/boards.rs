@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::trials::{self, HYPERX};
 use crate::network::spec::Execution;
-use crate::state::ChannelEnd;
+use weft_api::state::ChannelEnd;
 
 /// `lbr` posts as the last number of a router what its terminals have sent.
 #[test]

@@ -4,7 +4,7 @@
 //! network has: threads share out the blocks, however many there are, and change nothing.
 
 use super::Simulation;
-use crate::base::kept::{Kept, Reader, Unreadable, Writer};
+use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Whether a checkpoint can be made: notes on watched packets are not kept.

@@ -1,12 +1,12 @@
-//! Tests that nothing changes if flits that are alone cross without the allocator (`pipeline/lone.rs`).
+//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/lone.rs`).
 
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
-use crate::api::age::Priority;
-use crate::api::spec::FlowControl;
-use crate::models::allocation::AllocatorConfig;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
-use crate::pipeline::lone::LoneTrial;
+use weft_api::age::Priority;
+use weft_api::spec::FlowControl;
+use weft_kernel::lone::LoneTrial;
+use weft_models::allocation::AllocatorConfig;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))

@@ -2,10 +2,10 @@
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told};
-use crate::api::spec::FlowControl;
-use crate::models::allocation::AllocatorConfig;
 use crate::network::spec::{Execution, Spec};
 use crate::network::steady::Steady;
+use weft_api::spec::FlowControl;
+use weft_models::allocation::AllocatorConfig;
 
 /// Packets so long and so few that each has much of the network for itself.
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {

@@ -1,15 +1,15 @@
-//! Tests that nothing changes if body flits that follow each other move in streams (`pipeline/streams.rs`).
+//! Tests that nothing changes if body flits that follow each other move in streams (`kernel/src/streams.rs`).
 
 use super::Simulation;
 use super::trials::{self, HYPERX, NETWORKS, TORUS};
-use crate::api::spec::FlowControl;
-use crate::base::hash::hash;
-use crate::base::kept::{Kept, Reader, Writer};
-use crate::models::allocation::AllocatorConfig;
-use crate::models::recording::RecordingConfig;
 use crate::network::faults::{Fault, Part};
 use crate::network::spec::{Execution, Spec};
-use crate::pipeline::streams::{LONG_PACKET, Streams};
+use weft_api::base::hash::hash;
+use weft_api::base::kept::{Kept, Reader, Writer};
+use weft_api::spec::FlowControl;
+use weft_kernel::streams::{LONG_PACKET, Streams};
+use weft_models::allocation::AllocatorConfig;
+use weft_models::recording::RecordingConfig;
 
 /// Networks that are drawn at random.
 const CASES: u64 = 24;
@@ -191,5 +191,5 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
     off(TORUS, r#"{"ecmp": {}}"#, 40, &|spec| {
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 100, until: None }];
     });
-    off(HYPERX, order, 40, &|spec| spec.router.priority = crate::api::age::Priority::Age);
+    off(HYPERX, order, 40, &|spec| spec.router.priority = weft_api::age::Priority::Age);
 }

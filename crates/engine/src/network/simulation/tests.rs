@@ -1,15 +1,15 @@
 //! Tests with a workload that is in no registry: a terminal sends when something is delivered to it, and only then.
 
 use super::Simulation;
-use crate::api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
-use crate::base::kept::Kept;
 use crate::network::assemble;
 use crate::network::spec::{Execution, Spec, Stop};
-use crate::pipeline::net::NetJob;
 use crate::run::outcome::{Ending, Outcome};
-use crate::state::Packet;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use weft_api::base::kept::Kept;
+use weft_api::state::Packet;
+use weft_api::workload::{Backlog, Counts, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload};
+use weft_kernel::net::NetJob;
 
 /// Terminal 0 starts. Each delivery to a terminal makes it send one packet to each of its heirs.
 #[derive(Debug, Clone, Copy)]

@@ -1,16 +1,16 @@
 //! Tests that a packet is found that goes further than its routing promises.
 
 use super::refuse;
-use crate::api::routing::{Hop, Needs, Routing};
-use crate::api::walk::Step;
-use crate::models::routing::RoutingConfig;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::network::{assemble, policy};
-use crate::pipeline::switch_allocation::Compile;
 use crate::run::outcome::Outcome;
-use crate::state::Packet;
 use std::sync::Arc;
+use weft_api::routing::{Hop, Needs, Routing};
+use weft_api::state::Packet;
+use weft_api::walk::Step;
+use weft_kernel::switch_allocation::Compile;
+use weft_models::routing::RoutingConfig;
 
 /// A routing on a ring of four routers. All packets go up, which takes 3 links at most.
 #[derive(Debug, Clone, Copy)]

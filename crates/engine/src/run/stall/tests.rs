@@ -2,8 +2,8 @@ use super::find;
 use crate::Simulation;
 use crate::network::spec::{Execution, Spec};
 use crate::run::outcome::{Cause, Ending, Stall};
-use crate::state::ChannelEnd;
 use serde_json::json;
+use weft_api::state::ChannelEnd;
 use weft_topology::Graph;
 
 const PORT: u32 = 1;

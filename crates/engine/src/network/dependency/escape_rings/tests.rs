@@ -1,12 +1,12 @@
 //! Tests that a routing is refused whose packets can't rely on its rings. What the message says to do then passes.
 
-use crate::api::routing::{Decides, Hop, Needs, RingEntry, Routing};
-use crate::api::walk::{EscapeRing, Proof, RingHop, Step};
-use crate::models::routing::RoutingConfig;
 use crate::network::assemble;
 use crate::network::spec::Spec;
-use crate::state::Packet;
 use std::sync::Arc;
+use weft_api::routing::{Decides, Hop, Needs, RingEntry, Routing};
+use weft_api::state::Packet;
+use weft_api::walk::{EscapeRing, Proof, RingHop, Step};
+use weft_models::routing::RoutingConfig;
 use weft_units::Refusal;
 
 /// VC classes: outside the rings, to enter one, to move on in it.

@@ -1,9 +1,9 @@
 //! Tests that rings that keep a bubble are accepted, and rings that could fill up are refused.
 
-use crate::api::routing::{Hop, Needs, RingEntry, Routing};
-use crate::api::walk::{Proof, Step};
 use crate::network::dependency::refuse_cycle;
-use crate::state::Packet;
+use weft_api::routing::{Hop, Needs, RingEntry, Routing};
+use weft_api::state::Packet;
+use weft_api::walk::{Proof, Step};
 use weft_topology::TopologyConfig;
 
 /// A routing on a ring of four routers that keeps a bubble in each direction. All packets go up; with `both`, those to

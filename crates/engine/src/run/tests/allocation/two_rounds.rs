@@ -1,11 +1,11 @@
 //! An allocator that nothing in Weft knows: another one, always with two iterations.
 
-use crate::api::allocation::{Allocator, AllocatorModel};
-use crate::api::switch::Ports;
-use crate::base::bits::Bits;
-use crate::models::allocation::islip::Islip;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::bits::Bits;
+use weft_api::switch::Ports;
+use weft_models::allocation::islip::Islip;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TwoRounds {}

@@ -1,11 +1,11 @@
 //! A policy that nothing else in Weft knows: it never switches a link.
 
-use crate::api::examples::written;
-use crate::api::policy::{Offers, Policy, PolicyModel, Site};
-use crate::state::LinkState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use weft_api::examples::written;
+use weft_api::policy::{Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 

@@ -1,12 +1,12 @@
 //! A routing that nothing else in Weft knows: as dimension order, but with the highest dimension first.
 
-use crate::api::examples::{Accepts, Example};
-use crate::api::routing::{Hop, Needs, Routing, RoutingModel};
-use crate::api::walk::Step;
-use crate::models::routing::on_grid::Grid;
-use crate::state::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weft_api::examples::{Accepts, Example};
+use weft_api::routing::{Hop, Needs, Routing, RoutingModel};
+use weft_api::state::Packet;
+use weft_api::walk::Step;
+use weft_models::routing::on_grid::Grid;
 use weft_topology::Graph;
 use weft_units::Refusal;
 

@@ -1,0 +1,135 @@
+//! Arbitration by age: wherever an allocator has a choice, the packet with the least age number wins (the oldest, or one that
+//! has come over a link); ties go round robin.
+
+use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
+use crate::state::{NO_REQUEST, matching};
+use crate::switch::Ports;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who wins where several packets want the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Whose turn it is.
+    #[default]
+    RoundRobin,
+    /// The packet that was created first (its time in the source queue counts).
+    Age,
+    /// The packet that was injected first (oldest in the network).
+    NetworkAge,
+    /// A packet that has come over a link between routers goes before one from a terminal of this router; among each, whose
+    /// turn it is.
+    Transit,
+}
+
+impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
+    /// The one of `inputs` that wins output `p`. All of them may send to it.
+    #[inline(always)]
+    pub fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
+        let turn = usize::from(self.outs.hot(p).rr_in);
+        if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
+    }
+
+    /// The one of `outputs` that wins at input `i`, which may send to all of them.
+    #[inline(always)]
+    pub fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
+        let turn = usize::from(self.ins.hot(i).rr_out);
+        if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
+    }
+
+    #[inline(never)]
+    fn oldest_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>, turn: usize) -> usize {
+        self.least(inputs, turn, |i| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    }
+
+    #[inline(never)]
+    fn oldest_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>, turn: usize) -> usize {
+        self.least(outputs, turn, |p| self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).0)
+    }
+
+    /// The member of `ports` with the least value. Of several, the first at or after `turn` wins.
+    pub fn least(&self, mut ports: Bits<W>, mut turn: usize, value: impl Fn(usize) -> u64) -> usize {
+        let (mut least, mut best) = (u64::MAX, ports.pick_from(turn));
+        while !ports.is_empty() {
+            let port = ports.pick_from(turn);
+            ports.clear(port);
+            turn = port + 1;
+            let own = value(port);
+            if own < least {
+                (least, best) = (own, port);
+            }
+        }
+        best
+    }
+
+    /// When the packet at the head of VC `v` of input `i` was created or injected.
+    pub fn age(&self, i: usize, v: u8) -> u64 {
+        *self.ages.hot(i * V + v as usize)
+    }
+
+    /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins.
+    pub fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
+        let mut best = (u64::MAX, 0);
+        let mut turn = self.ins.hot(i).rr_vc;
+        while vcs != 0 {
+            let v = pick16(vcs, turn);
+            vcs &= !(1 << v);
+            turn = (v + 1) & 15;
+            let age = self.age(i, v);
+            if age < best.0 {
+                best = (age, v);
+            }
+        }
+        best
+    }
+
+    /// VCs of input `i` that may send to output `p` now.
+    fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
+        let mut vcs = if HEADS && SINGLE { 0 } else { self.held_by(p, i) };
+        if HEADS {
+            let (open, out) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p));
+            let mut classes = out.requested;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                if self.open_to(p, out.class, open, class) != 0 {
+                    vcs |= matching(&self.ins.hot(i).requests, self.common.key(p, class));
+                }
+            }
+        }
+        vcs
+    }
+
+    /// Input `i` sends a flit to output `p`, from the VC with the oldest packet, as move `k`.
+    #[inline(never)]
+    pub fn enter_oldest<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+        let v = self.oldest_of(i, self.senders::<HEADS, SINGLE>(p, i)).1;
+        self.cross_from::<SINGLE>(p, i, v, k);
+    }
+
+    /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
+    pub fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
+        let port = self.ins.hot_mut(i);
+        let (keys, key) = (port.requests, *port.requests.hot(v as usize));
+        let vc = if key == NO_REQUEST {
+            port.rr_vc = (v + 1) & 15;
+            (*port.output_vc.hot(v as usize) & 15) as u8
+        } else {
+            // `take_vc` gives the output VC to the head of VC `rr_vc`
+            port.rr_vc = v;
+            let class = self.common.split(key).1;
+            let room = self.open_to(p, self.outs.hot(p).class, self.available_vcs::<SINGLE>(p), class);
+            let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
+            if !SINGLE {
+                self.ins.hot_mut(i).hold(v, p, vc);
+                self.outs.hot_mut(p).hold(vc, i, v);
+                self.router.switch_requests.set(p);
+            }
+            vc
+        };
+        let m = self.moves.hot_mut(k);
+        (m.i, m.v, m.p, m.vc) = (i as u8, v, p as u8, vc);
+    }
+}

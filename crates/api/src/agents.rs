@@ -1,0 +1,317 @@
+//! The agents of a power policy: what they are told, and what they can do. Every block has agents of its own; an
+//! overseer acts on the whole network. Both see channels (the outputs of routers and terminals), never the state of the loop itself.
+
+use crate::base::kept::{Kept, Value};
+use crate::control::{Arrival, ControlPacket, Frame, Wire};
+use crate::links_up::LinksUp;
+use crate::state::{Flit, LinkState, Packet};
+use crate::subnetworks::{Subnets, Views};
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use weft_topology::Peer;
+
+/// What the agents of a block are built from. Channels and routers are numbered within their block.
+#[derive(Debug)]
+pub struct BlockSite {
+    /// The channels that lead out of the routers, in the order of their ports; then, if the policy manages links of
+    /// terminals, those that lead from terminals into routers.
+    pub channels: Vec<ChannelSite>,
+    pub routers: Vec<RouterSite>,
+    /// All packets have one flit.
+    pub single: bool,
+    /// Links or routers fail in this run.
+    pub faults: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct ChannelSite {
+    /// The router that it leads out of, or into from a terminal.
+    pub router: u32,
+    /// State in cycle 0.
+    pub state: LinkState,
+    /// What is at its other end: for a channel between routers the router, numbered in the whole network, and the port.
+    pub peer: Peer,
+    /// Link class; `Site::class_name` has its name.
+    pub class: u8,
+    /// It belongs to a link, of a class that the policy may switch.
+    pub managed: bool,
+    /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same
+    /// link.
+    pub buffer: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct RouterSite {
+    /// Number in the whole network, coordinates, and first channel.
+    pub id: u32,
+    pub coords: u64,
+    pub base: u32,
+}
+
+/// Which events of the loop agents want to be told of. Events that they do not ask for cost nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Probes {
+    pub arrivals: bool,
+    pub departures: bool,
+    /// Heads whose route depended on the queues of their router (`at_head`).
+    pub routed: bool,
+}
+
+/// The agents of a block. By default they do nothing.
+pub trait Agents: Kept + Any + Debug + Send {
+    fn probes(&self) -> Probes {
+        Probes::default()
+    }
+
+    /// The run begins. Agents set their first timers here, which lie after cycle 0; what is to happen in cycle 0 they do here.
+    fn start(&mut self, _channels: &mut dyn Channels) {}
+
+    /// Timers that end in this cycle, in ascending order.
+    fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
+
+    /// No packet holds a VC of these channels any more, which are closed (in ascending order). A channel that no packet held
+    /// when it was closed is told of in the same cycle, after the timers.
+    fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
+
+    /// A head begins to ask for a channel that is closed. (Heads that waited when the channel was closed are not told of
+    /// again: [`Channels::is_wanted`] knows of all.)
+    fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
+
+    /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).
+    fn wanted_back(&mut self, _wanted: &[u32], _channels: &mut dyn Channels) {}
+
+    /// A control packet, or a message on a side channel, has come.
+    fn receive(&mut self, _arrival: Arrival, _channels: &mut dyn Channels) {}
+
+    /// A packet has chosen a hop of a detour.
+    fn goes_around(&mut self, _detour: Detour) {}
+
+    /// A packet of one flit that had chosen a detour over this channel takes another path after all.
+    fn not_around(&mut self, _channel: usize) {}
+
+    /// A head has got its route by the queues of the router where it is.
+    fn routed(&mut self, _packet: &Packet) {}
+
+    /// A head that has got its route so meets a link that has failed, and takes another: the packet as it was routed, and as
+    /// it is now.
+    fn rerouted(&mut self, _before: &Packet, _now: &Packet) {}
+
+    /// These flits have come to inputs.
+    fn arrive(&mut self, _batch: &Arrivals) {}
+
+    /// These flits leave inputs.
+    fn depart(&mut self, _batch: &Departures) {}
+
+    /// So many flits leave an input because their packet is discarded. `packet`: if its tail is among them. Agents that count
+    /// packets under way take it out of their counts here, as they do where it is delivered.
+    fn discard(&mut self, _now: u64, _input: usize, _flits: u16, _packet: Option<&Packet>) {}
+
+    /// An end of a link fails or returns.
+    fn fault(&mut self, _fault: Breakage, _channels: &mut dyn Channels) {}
+
+    /// For tests: the counts of packets and flits under way. Added up over all blocks each is 0 when the network is empty.
+    fn under_way(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    /// For tests: how many flits on a detour were sent on a port, and how many arrived on it.
+    fn went_around(&self, _port: usize) -> (u32, u32) {
+        (0, 0)
+    }
+}
+
+/// Flits that come in this cycle.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrivals<'a> {
+    pub now: u64,
+    pub flits: &'a [Flit],
+    pub packets: &'a [Packet],
+}
+
+/// Flits that leave a router in this step.
+#[derive(Debug, Clone, Copy)]
+pub struct Departures<'a> {
+    pub now: u64,
+    pub flits: &'a [Departure],
+    pub packets: &'a [Packet],
+}
+
+/// A flit that leaves input `input` for VC `vc` of channel `channel`.
+#[derive(Debug, Clone, Copy)]
+pub struct Departure {
+    pub input: u32,
+    pub channel: u32,
+    pub vc: u8,
+    /// The packet, if this is a head flit.
+    pub head: Option<u32>,
+    /// The packet, if this is a tail flit that leaves for its terminal.
+    pub delivered: Option<u32>,
+}
+
+/// A hop of a detour that a packet has chosen in cycle `now`, over channel `over`.
+#[derive(Debug, Clone, Copy)]
+pub struct Detour {
+    pub now: u64,
+    pub over: usize,
+    /// The direct link, which the packet does not take, if this hop begins the detour; `None` if it is a later hop.
+    pub direct: Option<usize>,
+    pub packet: u32,
+    /// The VC of the channel, if the head leaves in this step; its departure was told before. `None` if it still waits: its
+    /// departure will be told.
+    pub leaves_on: Option<u8>,
+}
+
+/// A link or a router fails or returns. The end of the link that hears of it is channel `channel`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Breakage {
+    pub channel: u32,
+    pub breaks: bool,
+    pub cause: Cause,
+}
+
+/// What fails or returns: the link, the router at its far end, or the router at this end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub enum Cause {
+    Link,
+    FarRouter,
+    OwnRouter,
+}
+
+/// A head for which no output leads on: it is in VC `v` of input `i` of router `router`, and is to reach member `to` of
+/// subnetwork `d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Parked {
+    pub router: u32,
+    pub i: u32,
+    pub v: u8,
+    pub d: u8,
+    pub to: u8,
+}
+
+/// The channels of a block, as its agents see and change them.
+pub trait Channels {
+    fn now(&self) -> u64;
+    /// A hash of the seed of the run and these numbers.
+    fn draw(&self, high: u32, low: u32, salt: u64) -> u64;
+
+    // ---- states -----------------------------------------------------------------------------------------------------
+    fn state(&self, channel: usize) -> LinkState;
+    /// The channel enters a state. This is for the account of its energy: which packets may use it is up to `open` and
+    /// `close`.
+    fn enter(&mut self, channel: usize, state: LinkState);
+    /// From now on no head may take a VC of the channel. Packets that hold one finish; [`Agents::drained`] tells when the
+    /// last of them has left the router. Flits that were granted the link may still wait for it then (`free_for`).
+    fn close(&mut self, channel: usize);
+    /// Heads may take VCs of the channel, which was closed, from now on, whether or not it has drained. Then call
+    /// `look_again`, if heads may wait for it.
+    fn open(&mut self, channel: usize);
+    /// Heads that wait for the channel, and those that choose at its router, look again.
+    fn look_again(&mut self, channel: usize);
+
+    // ---- what a channel does ----------------------------------------------------------------------------------------
+    /// Flits sent so far, the low 32 bits.
+    fn flits(&self, channel: usize) -> u32;
+    /// Flits per cycle that it can carry.
+    fn bandwidth(&self, channel: usize) -> f64;
+    /// Whether some head asks for it.
+    fn is_wanted(&self, channel: usize) -> bool;
+    /// Whether a packet holds one of its VCs.
+    fn is_held(&self, channel: usize) -> bool;
+    /// For how many cycles it could have taken another flit; below 0 while granted flits wait for it: it is free in as many
+    /// cycles.
+    fn free_for(&self, channel: usize) -> i32;
+    /// The buffer at its far end is empty, and all credits have come back.
+    fn credits_are_home(&self, channel: usize) -> bool;
+    /// Cycles that a credit, or a message on the side channel, takes.
+    fn credit_latency(&self, channel: usize) -> u64;
+
+    // ---- timers -----------------------------------------------------------------------------------------------------
+    /// Sets timer `who` to end at cycle `at`, which must be later than now; if it was set already, that setting is
+    /// void. Each channel has one timer, with the number of the channel. The timers of the routers have the numbers
+    /// that follow.
+    fn set_timer(&mut self, who: usize, at: u64);
+
+    // ---- what routers know ------------------------------------------------------------------------------------------
+    fn views(&self) -> &Views;
+    fn views_mut(&mut self) -> &mut Views;
+
+    // ---- control packets --------------------------------------------------------------------------------------------
+    /// Counts a packet of this kind, and tells the recordings of it. Returns its number, if there are recordings.
+    fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32>;
+    /// Tells the recordings that a packet of router `from` (numbered in the whole network) has come to the router that it was sent
+    /// to.
+    fn note_arrival(&mut self, from: u32, frame: &Frame);
+    /// Sends a packet over the link, ahead of all data flits that wait for it; `false`: too many packets wait there already.
+    fn send(&mut self, channel: usize, frame: Frame) -> bool;
+    /// Sends a message on the side channel of the link, not before cycle `at`.
+    fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame);
+    /// Hands the frame to router `router` of the block again, some time later.
+    fn try_later(&mut self, router: usize, frame: Frame);
+    /// Hands the frame to a router (numbered in the whole network) without a packet, after twice the latency of links
+    /// of this class.
+    fn tell(&mut self, router: u32, class: u8, frame: Frame);
+
+    // ---- faults -----------------------------------------------------------------------------------------------------
+    /// Whether router `router` of the block has failed.
+    fn is_dead(&self, router: usize) -> bool;
+    /// How many of the two routers at the ends of the channel have failed.
+    fn dead_ends(&self, channel: usize) -> u8;
+    /// Heads of the block for which no output leads on.
+    fn parked(&self) -> &[Parked];
+    /// Router `router` of the block knows something new about links: its parked heads look for a path again.
+    fn note_news(&mut self, router: usize);
+    /// Router `router` of the block has heard of a fault.
+    fn warn(&mut self, router: usize);
+}
+
+/// Acts on the whole network between two cycles.
+pub trait Overseer: Kept + Any + Debug + Send {
+    /// It acts next before this cycle, which is not past.
+    fn next(&self) -> u64;
+    /// Called before cycle `now`; acts if it is time to.
+    fn act(&mut self, network: &mut dyn Network, now: u64);
+    /// Links or routers have failed or returned in the cycle before `now`. Called before `act`.
+    fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
+}
+
+/// What an overseer tells the routing.
+#[derive(Debug, Clone, Value)]
+pub enum Published {
+    /// A number: how many stages are on, or the widths of a tree.
+    Number(u64),
+    /// The links up of a tree that packets may take, where some have failed.
+    LinksUp(Arc<LinksUp>),
+}
+
+/// The whole network, as an overseer sees it. Channels are numbered by router, then port, in the order of the graph.
+pub trait Network {
+    fn blocks(&self) -> usize;
+    /// The agents of a block.
+    fn agents(&mut self, block: usize) -> Option<&mut dyn Agents>;
+    /// Numbers that `read` takes from the agents of the channel's block; it gets the number of the channel in the block.
+    fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2];
+    /// The router of the channel knows from now on whether a link of its subnetwork `d` is active.
+    fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool);
+    /// As [`Channels::enter`].
+    fn enter(&mut self, channel: u32, state: LinkState, now: u64);
+    /// As [`Channels::close`]. The agents of the block, if there are some, are told when the channel has drained; the
+    /// overseer sees it when it acts next (`is_held`).
+    fn close(&mut self, channel: u32);
+    /// As [`Channels::open`]; heads that wait for the channel look at it again.
+    fn open(&mut self, channel: u32);
+    /// Whether some head asks for the channel.
+    fn is_wanted(&self, channel: u32) -> bool;
+    /// Whether a packet holds one of its VCs.
+    fn is_held(&self, channel: u32) -> bool;
+    fn credits_are_home(&self, channel: u32) -> bool;
+    /// As [`Channels::flits`].
+    fn flits(&self, channel: u32) -> u32;
+    /// Flits per cycle that the channel can carry: its bandwidth, or what the credits of the buffer at its far end let
+    /// through, if that is less.
+    fn throughput(&self, channel: u32) -> f64;
+    /// Whether the link of the channel, or a router at its ends, has failed.
+    fn is_broken(&self, channel: u32) -> bool;
+    /// Tells the routing what holds for packets that are routed from now on, such as how many stages are on.
+    fn publish(&mut self, published: &Published);
+}

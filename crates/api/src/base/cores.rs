@@ -1,0 +1,45 @@
+//! Keeps threads on cores.
+
+#[cfg(target_os = "linux")]
+use nix::{
+    sched::{CpuSet, sched_getaffinity, sched_setaffinity},
+    unistd::Pid,
+};
+
+/// Lets the calling thread run on this core only. Returns whether the system has done so.
+#[cfg(target_os = "linux")]
+pub fn pin(core: usize) -> bool {
+    let mut only = CpuSet::new();
+    only.set(core).and_then(|()| sched_setaffinity(Pid::from_raw(0), &only)).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn pin(_: usize) -> bool {
+    false
+}
+
+/// While it lives, the calling thread may be pinned; then it may run again where it could before.
+#[derive(Debug)]
+pub struct Pinned {
+    #[cfg(target_os = "linux")]
+    before: Option<CpuSet>,
+}
+
+impl Pinned {
+    pub fn begin() -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            before: sched_getaffinity(Pid::from_raw(0)).ok(),
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(before) = &self.before {
+            // the set was that of this thread, so that there is nothing to refuse
+            let _ = sched_setaffinity(Pid::from_raw(0), before);
+        }
+    }
+}

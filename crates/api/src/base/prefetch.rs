@@ -1,0 +1,32 @@
+//! Brings records into the cache before they are read.
+
+/// Asks for the cache line of element `index`, and for the next one if the record has more than one line. Reads nothing.
+#[inline(always)]
+pub fn prefetch<T>(records: &[T], index: usize) {
+    let record = records.as_ptr().wrapping_add(index).cast::<u8>();
+    line(record);
+    if size_of::<T>() > LINE {
+        line(record.wrapping_add(LINE));
+    }
+}
+
+/// Asks for the first cache line of element `index`.
+#[inline(always)]
+pub fn prefetch_first_line<T>(records: &[T], index: usize) {
+    line(records.as_ptr().wrapping_add(index).cast::<u8>());
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+#[inline(always)]
+fn line(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch never faults, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}

@@ -1,0 +1,35 @@
+//! What models are handed, and the traits of their families. Below it lie the state of a network (`state`), and what knows nothing
+//! of networks (`base`). A crate outside this repository that adds a model needs no other crate of the engine.
+//!
+//! A file here is one subject: `routing`, `policy`, `allocation`, `workload` and `recording` have the traits of the families;
+//! the others are what these speak of. Whoever runs a network (`weft-kernel`) knows these traits, and no model.
+
+// the name by which derived code finds this crate, here and elsewhere
+extern crate self as weft_api;
+
+pub mod base;
+pub mod state;
+
+pub mod age;
+pub mod agents;
+pub mod allocation;
+pub mod board;
+pub mod candidates;
+pub mod clocks;
+pub mod common;
+pub mod compiled;
+pub mod control;
+pub mod coordinates;
+pub mod examples;
+pub mod links_up;
+pub mod policy;
+pub mod recording;
+pub mod routing;
+pub mod sensor;
+pub mod spec;
+pub mod subnetworks;
+pub mod switch;
+pub mod view;
+pub mod walk;
+pub mod widths;
+pub mod workload;

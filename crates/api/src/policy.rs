@@ -1,0 +1,272 @@
+//! Link power policies: the questions that the engine asks them. What agents are told, and what they can do, is in
+//! `agents.rs`.
+
+use crate::agents::{Agents, BlockSite, Overseer};
+use crate::state::LinkState;
+use std::fmt::Debug;
+use std::sync::Arc;
+use weft_topology::{Graph, Peer};
+use weft_units::{Cycles, LinkClasses, Refusal};
+
+/// Knowledge of links that are off: a policy offers it, a routing goes by it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LinkKnowledge {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Each router knows which links of its subnetworks are on (`subnetworks.rs`).
+    Subnetworks,
+    /// Links go on and off by stages, and routings hear how many stages are on.
+    Stages,
+    /// Links of a tree go on and off by levels, and routings hear how many links up each level uses (`widths.rs`).
+    Widths,
+}
+
+impl LinkKnowledge {
+    /// In words, for messages.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Nothing => "no link states",
+            Self::Subnetworks => "the links that are on in its subnetworks",
+            Self::Stages => "the stages that are on",
+            Self::Widths => "the links up that each level of a tree uses",
+        }
+    }
+}
+
+/// What a policy offers to routings and faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offers {
+    /// What routings get to know of links.
+    pub links: LinkKnowledge,
+    /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed time: a
+    /// routing that avoids links goes with another policy.
+    pub packets_wait_for_links: bool,
+    /// It switches other links on if links or routers have failed.
+    pub replaces_failed_links: bool,
+    /// Names of the kinds of control packets that its agents may send.
+    pub control_packets: &'static [&'static str],
+    /// Parameters, as a scenario writes them, with which it leaves all links on although it could switch some; `None` if it
+    /// has no such parameters, or never switches any.
+    pub all_on: Option<&'static str>,
+}
+
+impl Offers {
+    /// Links never go off.
+    pub const ALWAYS_ON: Self = Self {
+        links: LinkKnowledge::Nothing,
+        packets_wait_for_links: false,
+        replaces_failed_links: false,
+        control_packets: &[],
+        all_on: None,
+    };
+
+    /// Whether a routing that can go by any of this knowledge goes with the policy: the policy offers one of these, or
+    /// links never go off.
+    pub fn suit(&self, known: &[LinkKnowledge]) -> bool {
+        known.contains(&self.links) || self.links == LinkKnowledge::Nothing && !self.packets_wait_for_links
+    }
+}
+
+/// The network on which a policy is to work.
+pub struct Site<'a> {
+    pub graph: &'a Graph,
+    /// Coordinates of each router, on topologies that have some.
+    pub coords: fn(&Graph) -> Vec<u64>,
+    /// Link classes that the policy manages.
+    pub managed: &'a [bool],
+    /// Latency of a flit and of a credit, per link class.
+    pub latencies: &'a [(Cycles, Cycles)],
+    /// Cycles that a head flit spends in a router.
+    pub router_delay: Cycles,
+    pub cycle_fs: u128,
+}
+
+impl Site<'_> {
+    pub fn coords(&self) -> Vec<u64> {
+        (self.coords)(self.graph)
+    }
+
+    /// The channels between routers, in the order of their numbers.
+    pub fn channels(&self) -> impl Iterator<Item = NetworkChannel> {
+        (0..self.graph.routers()).flat_map(move |router| {
+            let ports = (self.graph.port_base(router)..).zip(self.graph.ports(router));
+            ports.filter_map(move |(number, port)| match port.peer {
+                Peer::Router { router: to, port: to_port } => {
+                    Some(NetworkChannel { number, from: router, to: (to, to_port), class: port.class })
+                }
+                Peer::Terminal(_) | Peer::Unused => None,
+            })
+        })
+    }
+
+    /// The name of a link class.
+    pub fn class_name(&self, class: usize) -> &str {
+        &self.graph.class_names()[class]
+    }
+
+    /// The managed classes of links that `named` names, all where it is `None`; each once. Refuses, at
+    /// `path`, names of others.
+    pub fn managed_classes(&self, named: Option<&LinkClasses>, path: &str) -> Result<Vec<usize>, Refusal> {
+        let names = self.graph.class_names();
+        let managed: Vec<usize> = (0..names.len()).filter(|&class| self.managed[class]).collect();
+        if managed.is_empty() {
+            let what = "the policy has no link to switch: no class of links is managed";
+            return Err(Refusal::new("power.manages", what, "name a class of links"));
+        }
+        let Some(named) = named.filter(|named| !named.has_all()) else { return Ok(managed) };
+        let valid = managed.iter().map(|&class| names[class].as_str()).collect::<Vec<_>>().join(", ");
+        let refuse = |what: String, help: String| Err(Refusal::new(path, what, help));
+        if named.0.is_empty() {
+            return refuse("no class".into(), format!("leave it out for all, or name some of: {valid}"));
+        }
+        let mut numbers = Vec::new();
+        for name in &named.0 {
+            match names.iter().position(|other| other == name) {
+                None => {
+                    return refuse(
+                        format!("the topology has no link class `{name}`"),
+                        format!("write one of: {valid}"),
+                    );
+                }
+                Some(class) if !self.managed[class] => {
+                    let what = format!("the policy does not manage {name}: power.manages leaves it out");
+                    return refuse(what, format!("add {name} to power.manages, or write one of: {valid}"));
+                }
+                Some(class) if numbers.contains(&class) => {}
+                Some(class) => numbers.push(class),
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// A channel between two routers, as the whole network numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkChannel {
+    /// Its number for an overseer.
+    pub number: u32,
+    pub from: u32,
+    /// Router and port at its far end.
+    pub to: (u32, u16),
+    /// Link class, with the name [`Site::class_name`].
+    pub class: u8,
+}
+
+/// What a policy does at set times, whatever the traffic does. Empty if it goes by the traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// After so many cycles all that it does repeats; `None` if nothing does.
+    pub period: Option<Cycles>,
+    /// What it does once in a run.
+    pub once: Vec<OffTime>,
+}
+
+/// Links are off once, from one cycle to another. The path is that of the parameters that say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OffTime {
+    pub path: String,
+    pub from: Cycles,
+    pub until: Cycles,
+}
+
+/// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
+/// parameters.
+pub trait PolicyModel {
+    /// States that a channel can be in: the power model must price each.
+    fn modes(&self) -> &'static [LinkState];
+
+    /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
+    /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a run,
+    /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
+    /// measured before its links have settled.
+    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
+
+    /// Whether, with these parameters, all links that do not fail are on in every cycle. By default where they have no other
+    /// state.
+    fn stays_on(&self) -> bool {
+        self.modes() == [LinkState::On]
+    }
+
+    /// What it does at set times.
+    fn schedule(&self, _cycle_fs: u128) -> Result<Schedule, Refusal> {
+        Ok(Schedule::default())
+    }
+
+    /// The longest that the policy lets a packet wait for one link that is off, if nothing else is in its way. By default
+    /// no wait is put down to the policy: all of it is taken for a queue.
+    fn longest_wait(&self, _cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(0)
+    }
+
+    /// What may go wrong with these parameters although nothing is refused: a warning of a point that can run. The path is
+    /// that of the parameter.
+    fn risk(&self, _cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        Ok(None)
+    }
+
+    /// What its overseer has published in cycle 0, such as the number of stages that are on; `None` if it publishes
+    /// nothing. Asked of every network, also of one that `build` refuses.
+    fn first_published(&self, _site: &Site) -> Option<u64> {
+        None
+    }
+
+    /// Refuses parameters that do not go with faults.
+    fn check_faults(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// The policy at work. Refuses parameters and networks on which it can't work.
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal>;
+
+    /// Configurations that differ in what matters, quick enough for links to go off and on within 4,000 cycles of 1 ns.
+    /// Tests run all of them, beside the examples of the routings that go with the policy.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+/// A policy at work.
+pub trait Policy: Debug + Send + Sync {
+    /// State in cycle 0 of the link between two neighbouring routers, if the policy manages its class.
+    fn first_state(&self, _a: u32, _b: u32) -> LinkState {
+        LinkState::On
+    }
+
+    /// The member of every subnetwork that has links to all others.
+    fn hub(&self) -> u8 {
+        0
+    }
+
+    /// Whether all links are on when the network is full, whatever links were on at first.
+    fn fills_up(&self) -> bool {
+        false
+    }
+
+    /// The control packets that its agents send; `None` if they send none.
+    fn control(&self) -> Option<ControlPlan> {
+        None
+    }
+
+    /// The agents that act on the channels of a block; `None` if there are none.
+    fn agents(&self, _site: &BlockSite) -> Option<Box<dyn Agents>> {
+        None
+    }
+
+    /// The overseer, which acts on the whole network between two cycles; `None` if there is none.
+    fn overseer(&self, _site: &Site) -> Option<Box<dyn Overseer>> {
+        None
+    }
+}
+
+/// Control packets of a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct ControlPlan {
+    /// Names of the kinds of packets, in results.
+    pub kinds: &'static [&'static str],
+    /// Most packets that may wait for one link.
+    pub queue: u64,
+    /// Packets on their way to each router at once, for which memory is reserved; for more of them it is allocated when
+    /// they come.
+    pub per_router: usize,
+}

@@ -1,0 +1,319 @@
+//! Recordings: tables of a run that a scenario asks for by name. A recording is a configuration ([`Recording`]) that
+//! makes a part for every block of routers; a part hears of what happens in its block ([`Recorder`]), and at the end of
+//! the run the configuration makes one table of all parts.
+
+use crate::base::kept::{Kept, Value};
+use crate::control::ControlPacket;
+pub use crate::state::{LinkState, Packet};
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use weft_units::{Cycles, Refusal, Time};
+
+/// Most rows of a table where the user may choose the bound.
+const MAX_ROWS: usize = 100_000_000;
+
+/// What a table is: for the documentation of results and for those who ask for it.
+#[derive(Debug, Clone, Copy)]
+pub struct TableInfo {
+    /// What the table holds, in a few words without a capital letter.
+    pub meaning: &'static str,
+    /// What a row stands for, and which part of the run the table covers, in sentences.
+    pub rows: &'static str,
+    /// Whether the table may end before the run does, for lack of room: the summary then has the key `NAME_complete`.
+    pub bounded: bool,
+    /// All columns that the table can have, in their order.
+    pub columns: fn() -> Vec<Heading>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    pub name: String,
+    pub kind: Kind,
+    /// Empty for what has no unit.
+    pub unit: &'static str,
+    pub meaning: String,
+}
+
+impl Heading {
+    pub fn new(name: impl Into<String>, kind: Kind, unit: &'static str, meaning: impl Into<String>) -> Self {
+        Self { name: name.into(), kind, unit, meaning: meaning.into() }
+    }
+}
+
+/// What the cells of a column contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers of ports or the like, of which some may be absent.
+    MaybeNumber,
+    /// Routers, of which some may be absent. Who writes the table gives them their names.
+    Router,
+    /// Counts of which some may be absent.
+    MaybeCount,
+    Count,
+    Float,
+    Energy,
+    Text,
+    MaybeText,
+}
+
+/// The cells of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    MaybeNumbers(Vec<Option<u32>>),
+    Routers(Vec<Option<u32>>),
+    MaybeCounts(Vec<Option<u64>>),
+    Counts(Vec<u64>),
+    Floats(Vec<f64>),
+    /// Exact energies [yJ]; a file has them in fJ, with nine decimals.
+    Energies(Vec<u128>),
+    Texts(Vec<Arc<str>>),
+    MaybeTexts(Vec<Option<Arc<str>>>),
+}
+
+impl Column {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::MaybeNumbers(_) => Kind::MaybeNumber,
+            Self::Routers(_) => Kind::Router,
+            Self::MaybeCounts(_) => Kind::MaybeCount,
+            Self::Counts(_) => Kind::Count,
+            Self::Floats(_) => Kind::Float,
+            Self::Energies(_) => Kind::Energy,
+            Self::Texts(_) => Kind::Text,
+            Self::MaybeTexts(_) => Kind::MaybeText,
+        }
+    }
+
+    /// Number of cells.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::MaybeNumbers(cells) | Self::Routers(cells) => cells.len(),
+            Self::MaybeCounts(cells) => cells.len(),
+            Self::Counts(cells) => cells.len(),
+            Self::Floats(cells) => cells.len(),
+            Self::Energies(cells) => cells.len(),
+            Self::Texts(cells) => cells.len(),
+            Self::MaybeTexts(cells) => cells.len(),
+        }
+    }
+}
+
+/// A table that was recorded: columns of equal length, in the order of [`TableInfo::columns`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub columns: Vec<(String, Column)>,
+    /// Whether there was room for everything, up to the end of the run; `None` if the table has no bound.
+    pub complete: Option<bool>,
+}
+
+impl Table {
+    /// A table that has room for everything.
+    pub fn whole<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>) -> Self {
+        Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect(), complete: None }
+    }
+
+    /// A table that had a bound.
+    pub fn bounded<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>, complete: bool) -> Self {
+        Self { complete: Some(complete), ..Self::whole(columns) }
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(own, _)| own == name).map(|(_, column)| column)
+    }
+}
+
+/// What a recording may know of the network.
+#[derive(Debug, Clone)]
+pub struct NetworkSite {
+    /// Length of a cycle [fs].
+    pub cycle_fs: u128,
+    /// Channels: rows of channels.parquet.
+    pub channels: usize,
+    /// Channels that the power policy manages.
+    pub managed: usize,
+    /// Names of the link classes.
+    pub classes: Vec<Arc<str>>,
+    /// What their channels can carry [flits/cycle].
+    pub bandwidths: Vec<f64>,
+}
+
+impl NetworkSite {
+    /// A time of a recording in whole cycles; 0 cycles are refused at `path`.
+    pub fn cycles(&self, time: Time, path: &str) -> Result<Cycles, Refusal> {
+        Ok(time.duration(self.cycle_fs, path)?.above_zero(path)?.cycles)
+    }
+}
+
+/// How many rows a table may have, as the user wrote it at `path`.
+pub fn most_rows(most: u32, path: &str) -> Result<usize, Refusal> {
+    let most = most as usize;
+    if !(1..=MAX_ROWS).contains(&most) {
+        let what = format!("{most} is not 1 to {MAX_ROWS}");
+        return Err(Refusal::new(path, what, "write 1000000, or leave it out"));
+    }
+    Ok(most)
+}
+
+/// What a recorder may know of its block, before cycle 0. Recorders are told of channels by their numbers here.
+#[derive(Debug, Clone, Default)]
+pub struct RecorderSite {
+    /// Numbers of the routers in the whole network.
+    pub routers: Vec<u32>,
+    /// The channels that routers and terminals of the block send on.
+    pub channels: Vec<Sender>,
+}
+
+/// The sending end of a channel.
+#[derive(Debug, Clone, Copy)]
+pub struct Sender {
+    /// Row of channels.parquet; `None` for a port without a link.
+    pub row: Option<u32>,
+    /// Router of the block that sends; `None` for an injection channel.
+    pub router: Option<u32>,
+    pub class: u8,
+    /// Whether the power policy switches the channel.
+    pub managed: bool,
+    /// Power state in cycle 0.
+    pub state: LinkState,
+}
+
+/// What a channel has done so far.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Reading {
+    /// Flits sent since cycle 0.
+    pub flits: u64,
+    /// Its power state (`LinkState as u8`).
+    pub state: u8,
+}
+
+/// A control packet has come, maybe from another block.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct ControlArrival {
+    /// Block of its sender, and its number among the control packets of that block, from 0.
+    pub block: u32,
+    pub number: u32,
+    pub cycle: u64,
+    /// Links that it has crossed.
+    pub hops: u8,
+}
+
+/// The part of a recording in one block of routers. By default it does nothing. After the parts are joined, the result
+/// must not depend on which routers share a block: for example, keep integers that are added, or events that are
+/// sorted.
+#[allow(unused_variables, reason = "the names say what a recorder is told")]
+pub trait Recorder: Kept + Any + Debug + Send {
+    /// A channel goes from one power state to another.
+    fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
+
+    /// The tail of a packet reaches its terminal at cycle `at`. Called only if [`Recording::HEARS_DELIVERIES`].
+    fn delivered(&mut self, packet: &Packet, at: u64) {}
+
+    /// A router sends a control packet. The packets of the block are numbered from 0.
+    fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
+
+    /// A control packet arrives at a router of this block.
+    fn control_arrived(&mut self, arrival: ControlArrival) {}
+
+    /// The cycle of the next sample, which is the same in all blocks. `u64::MAX`: no more samples.
+    fn next_sample(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Takes a sample before cycle `now`, which is the cycle of [`Recorder::next_sample`] or the end of the run.
+    fn sample(&mut self, channels: &[Reading], now: u64) {}
+
+    /// The measured window begins with cycle `now`.
+    fn window_begins(&mut self, now: u64) {}
+
+    /// The measured window ends before cycle `now`.
+    fn window_ends(&mut self, now: u64) {}
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    pub network: &'a NetworkSite,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Length of the measured window \[cycles\].
+    pub window: u64,
+}
+
+/// The configuration of a recording: the keys under `measure.NAME`.
+pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
+    /// What its table is.
+    const TABLE: TableInfo;
+    /// Whether its parts are told of every packet that is delivered. This costs time.
+    const HEARS_DELIVERIES: bool = false;
+    /// What the recording keeps in a block.
+    type Part: Recorder;
+
+    /// The part for a block. Refuses parameters that it can't work with, at `path`; this must not depend on the block.
+    fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Self::Part, Refusal>;
+
+    /// Memory of all its parts and its table at most [bytes], where that is much: it is known before the run because
+    /// it does not depend on what happens.
+    fn bytes(&self, _network: &NetworkSite) -> u64 {
+        0
+    }
+
+    /// Makes the table of the parts, which are in the order of their blocks.
+    fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
+
+    /// Configurations that tests run; the first is proposed to users.
+    fn examples() -> Vec<Self>;
+}
+
+/// A recording of any kind.
+pub trait RecordingModel: Debug + Send + Sync {
+    fn hears_deliveries(&self) -> bool;
+    fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal>;
+    fn table(&self, parts: Vec<Box<dyn Recorder>>, run: &Recorded) -> Table;
+    /// See [`Recording::bytes`].
+    fn bytes(&self, network: &NetworkSite) -> u64;
+    fn share(&self) -> Arc<dyn RecordingModel>;
+    /// See [`Recording::examples`].
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+impl<R: Recording> RecordingModel for R {
+    fn hears_deliveries(&self) -> bool {
+        R::HEARS_DELIVERIES
+    }
+
+    fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal> {
+        Ok(Box::new(Recording::part(self, network, block, path)?))
+    }
+
+    fn table(&self, parts: Vec<Box<dyn Recorder>>, run: &Recorded) -> Table {
+        let own = |part: Box<dyn Recorder>| {
+            let part: Box<dyn Any> = part;
+            *part.downcast::<R::Part>().expect("the parts that this recording made")
+        };
+        Recording::table(self, parts.into_iter().map(own).collect(), run)
+    }
+
+    fn bytes(&self, network: &NetworkSite) -> u64 {
+        Recording::bytes(self, network)
+    }
+
+    fn share(&self) -> Arc<dyn RecordingModel> {
+        Arc::new(self.clone())
+    }
+
+    fn examples() -> Vec<Self> {
+        <R as Recording>::examples()
+    }
+}
+
+/// A recording that a run is to make.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub name: &'static str,
+    pub model: Arc<dyn RecordingModel>,
+}

@@ -1,0 +1,337 @@
+//! Subnetworks: sets of routers that are all neighbours of each other, such as the rows and columns of a flattened
+//! butterfly or the groups of a dragonfly. Also the link-state tables: what each router knows of the links in its
+//! subnetworks.
+
+use crate::base::kept::Kept;
+use crate::base::unchecked::Hot;
+use weft_topology::{Graph, Line, Structure};
+use weft_units::Refusal;
+
+/// Most routers of a subnetwork: the links of a router in it are one word.
+pub const MOST: u32 = 64;
+
+/// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leg {
+    pub d: usize,
+    pub own: u8,
+    pub to: u8,
+    /// Number of this leg among the legs of the packet, plus 1; `Packet::dim` holds it.
+    pub number: u8,
+    /// First of its VC classes.
+    pub class: u8,
+}
+
+/// The subnetworks of a router, one per dimension of a HyperX, one (its group) in a dragonfly. Members are numbered by
+/// their coordinate; the ports to the others follow each other in that order.
+#[derive(Debug, Clone)]
+pub struct Subnets {
+    /// Subnetworks that each router is in.
+    pub count: usize,
+    pub widths: [u8; 8],
+    /// First port to a member.
+    ports: [u8; 8],
+    /// Where the number of a member stands in the coordinates of its router [bits].
+    shifts: [u8; 8],
+    /// Difference between the router ids of members c and c + 1.
+    pub strides: [u32; 8],
+    /// Link class of each.
+    pub classes: [u8; 8],
+    /// Where the rows of each subnetwork begin in [`Views`].
+    offsets: [u16; 8],
+}
+
+impl Subnets {
+    /// The subnetworks of a topology; `None` if it has none, or if their routers are joined by trunks: a link-state table
+    /// has one link between two routers, and the two ends of a link agree on its state.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let mut nets = Self {
+            count: 0,
+            widths: [1; 8],
+            ports: [0; 8],
+            shifts: [0; 8],
+            strides: [1; 8],
+            classes: [0; 8],
+            offsets: [0; 8],
+        };
+        let Structure { grid, groups, .. } = graph.structure();
+        if let Some(grid) = grid {
+            let mut stride = 1;
+            for (d, dimension) in grid.dimensions.iter().enumerate() {
+                if dimension.line != Line::Complete {
+                    return None;
+                }
+                nets.add(dimension.width, dimension.first_port.into(), 8 * d as u8, stride, dimension.class);
+                stride *= dimension.width;
+            }
+        } else {
+            let groups = groups.as_ref()?;
+            let complete = groups.complete?;
+            nets.add(graph.routers() / groups.count, complete.first_port.into(), 0, 1, complete.class);
+        }
+        let has_trunk = |&class: &u8| graph.trunk_width(class) > 1;
+        (!nets.classes[..nets.count].iter().any(has_trunk)).then_some(nets)
+    }
+
+    fn add(&mut self, width: u32, port: u32, shift: u8, stride: u32, class: u8) {
+        let d = self.count;
+        self.widths[d] = width as u8;
+        (self.ports[d], self.shifts[d], self.strides[d], self.classes[d]) = (port as u8, shift, stride, class);
+        self.offsets[d] = if d == 0 { 0 } else { self.offsets[d - 1] + u16::from(self.widths[d - 1]) };
+        self.count += 1;
+    }
+
+    /// Most members of a subnetwork.
+    pub fn widest(&self) -> u8 {
+        self.widths[..self.count].iter().copied().max().unwrap_or(1)
+    }
+
+    /// Refuses subnetworks that are too wide for a word.
+    pub fn check(&self, who: &str, path: &str) -> Result<(), Refusal> {
+        match self.widths[..self.count].iter().find(|&&width| u32::from(width) > MOST) {
+            None => Ok(()),
+            Some(width) => Err(Refusal::new(
+                path,
+                format!("{who} keeps the links of a subnetwork in words of {MOST} bits, but one has {width} routers"),
+                format!("take a topology with at most {MOST} routers per dimension or group"),
+            )),
+        }
+    }
+
+    /// Coordinate in subnetwork `d` of the router with coordinates `at`.
+    #[inline(always)]
+    pub fn member(&self, at: u64, d: usize) -> u8 {
+        (at >> self.shifts[d]) as u8
+    }
+
+    /// The port of member `own` to member `c`.
+    #[inline(always)]
+    pub fn port_to(&self, d: usize, own: u8, c: u8) -> u8 {
+        self.ports[d] + c - u8::from(c > own)
+    }
+
+    /// The router that is member `c`, seen from router `router`, which is member `own`.
+    pub fn router(&self, router: u32, d: usize, own: u8, c: u8) -> u32 {
+        router - u32::from(own) * self.strides[d] + u32::from(c) * self.strides[d]
+    }
+
+    /// The subnetwork that has a link between two routers, and their members in it; `None` if none has.
+    pub fn link(&self, coords: &[u64], a: u32, b: u32) -> Option<(usize, u8, u8)> {
+        let (at, to) = (*coords.get(a as usize)?, *coords.get(b as usize)?);
+        (0..self.count).find_map(|d| {
+            let (own, c) = (self.member(at, d), self.member(to, d));
+            (own != c && self.router(a, d, own, c) == b).then_some((d, own, c))
+        })
+    }
+
+    /// The subnetwork that `port` of member `own` belongs to, and the member behind it.
+    pub fn behind(&self, port: u8, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
+        (0..self.count).find_map(|d| {
+            let k = port.checked_sub(self.ports[d]).filter(|&k| k + 1 < self.widths[d])?;
+            Some((d, k + u8::from(k >= own(d))))
+        })
+    }
+
+    /// Every other member, in ascending order.
+    pub fn others(&self, d: usize, own: u8) -> impl Iterator<Item = u8> + use<> {
+        (0..self.widths[d]).filter(move |&c| c != own)
+    }
+
+    /// A word with a bit for every member.
+    pub fn all(&self, d: usize) -> u64 {
+        u64::MAX >> (64 - u32::from(self.widths[d]))
+    }
+
+    /// Length of a table of pairs of members, over all subnetworks; `pair` gives the place of a pair in it.
+    pub fn pairs(&self) -> usize {
+        self.widths[..self.count].iter().map(|&width| usize::from(width).pow(2)).sum()
+    }
+
+    pub fn pair(&self, d: usize, a: u8, b: u8) -> usize {
+        let before: usize = self.widths[..d].iter().map(|&width| usize::from(width).pow(2)).sum();
+        before + usize::from(a.min(b)) * usize::from(self.widths[d]) + usize::from(a.max(b))
+    }
+
+    fn rows(&self) -> usize {
+        self.widths[..self.count].iter().map(|&width| usize::from(width)).sum()
+    }
+}
+
+/// The link-state tables of the routers of a block. For each member of each of its subnetworks, a router knows to which
+/// members that one has an active link, as far as the router has heard. What it knows of its own links is always true.
+#[derive(Debug, Clone, Kept)]
+pub struct Views {
+    #[kept(each)]
+    rows: Vec<u64>,
+    #[kept(fixed)]
+    per_router: usize,
+    /// For each subnetwork of each router: the number of members over which a packet can go from any member to any
+    /// other if all links there are active; 0 if some link is not.
+    #[kept(each)]
+    among_all: Vec<u8>,
+    /// For each subnetwork of each router: the hub, and the member that is to become the hub (the hub itself if none
+    /// is).
+    #[kept(each)]
+    hubs: Vec<u8>,
+    #[kept(fixed)]
+    nets: usize,
+}
+
+impl Views {
+    /// All links are active, and member `hub` is the hub everywhere.
+    pub fn new(nets: &Subnets, routers: usize, hub: u8) -> Self {
+        let of_net = |d: usize| (0..nets.widths[d]).map(move |c| nets.all(d) & !(1 << c));
+        let one: Vec<u64> = (0..nets.count).flat_map(of_net).collect();
+        Self {
+            per_router: nets.rows(),
+            rows: one.repeat(routers),
+            among_all: nets.widths.map(|width| width.saturating_sub(2))[..nets.count].repeat(routers),
+            hubs: vec![hub; 2 * nets.count * routers],
+            nets: nets.count,
+        }
+    }
+
+    /// Empty tables, for routings that do not read them.
+    pub fn none() -> Self {
+        Self { rows: Vec::new(), per_router: 0, among_all: Vec::new(), hubs: Vec::new(), nets: 0 }
+    }
+
+    /// The tables of router `r` of the block.
+    #[inline(always)]
+    pub fn of(&self, r: usize) -> LinkTable<'_> {
+        LinkTable {
+            rows: self.rows.hot_slice(r * self.per_router),
+            among_all: self.among_all.hot_slice(r * self.nets),
+            hubs: self.hubs.hot_slice(2 * r * self.nets),
+        }
+    }
+
+    /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
+    pub fn set_hub(&mut self, r: usize, d: usize, hub: u8, next: u8) {
+        let k = 2 * (r * self.nets + d);
+        (self.hubs[k], self.hubs[k + 1]) = (hub, next);
+    }
+
+    /// Router `r` has heard that the link between members `a` and `b` is active, or not.
+    pub fn set(&mut self, nets: &Subnets, r: usize, d: usize, (a, b): (u8, u8), active: bool) {
+        let base = r * self.per_router + usize::from(nets.offsets[d]);
+        if (self.rows[base + usize::from(a)] >> b & 1 != 0) == active {
+            return;
+        }
+        for (from, to) in [(a, b), (b, a)] {
+            let row = &mut self.rows[base + usize::from(from)];
+            *row = if active { *row | 1 << to } else { *row & !(1 << to) };
+        }
+        let rows = &self.rows[base..base + usize::from(nets.widths[d])];
+        let all = active && (0..).zip(rows).all(|(c, &row)| row == nets.all(d) & !(1 << c));
+        self.among_all[r * self.nets + d] = if all { nets.widths[d].saturating_sub(2) } else { 0 };
+    }
+}
+
+/// The link-state table of one router.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkTable<'a> {
+    rows: &'a [u64],
+    among_all: &'a [u8],
+    hubs: &'a [u8],
+}
+
+impl LinkTable<'_> {
+    /// Members that `c` has an active link to.
+    #[inline(always)]
+    pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
+        *self.rows.hot(usize::from(nets.offsets[d]) + usize::from(c))
+    }
+
+    /// Members over which a packet can go between any two of a subnetwork; 0 unless all its links are active.
+    #[inline(always)]
+    pub fn ways_among_all(&self, d: usize) -> u8 {
+        *self.among_all.hot(d)
+    }
+
+    /// The member that has links to all.
+    #[inline(always)]
+    pub fn hub(&self, d: usize) -> u8 {
+        *self.hubs.hot(2 * d)
+    }
+
+    /// The member that is about to become the hub where links have failed, else the hub.
+    pub fn next_hub(&self, d: usize) -> u8 {
+        *self.hubs.hot(2 * d + 1)
+    }
+
+    /// Members over which a packet can go from `own` to `to` in two hops.
+    #[inline(always)]
+    pub fn between(&self, nets: &Subnets, d: usize, own: u8, to: u8) -> u64 {
+        self.row(nets, d, own) & self.row(nets, d, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Subnets, Views};
+    use weft_topology::{Peer, TopologyConfig};
+
+    fn nets(yaml: serde_json::Value) -> (Subnets, weft_topology::Graph) {
+        let config: TopologyConfig = serde_json::from_value(yaml).expect("a topology");
+        let graph = config.build("topology").expect("it can be built");
+        (Subnets::of(&graph).expect("it has subnetworks"), graph)
+    }
+
+    #[test]
+    fn ports_lead_to_the_members_they_are_named_after() {
+        let hyperx = serde_json::json!({"hyperx": {"widths": [3, 5, 2], "terminals_per_router": 2}});
+        let dragonfly = serde_json::json!({"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}});
+        for (topology, of) in [(hyperx, true), (dragonfly, false)] {
+            let (nets, graph) = nets(topology);
+            let coords = crate::coordinates::of_all(&graph);
+            for r in 0..graph.routers() {
+                for d in 0..nets.count {
+                    let own = nets.member(coords[r as usize], d);
+                    for c in nets.others(d, own) {
+                        let port = nets.port_to(d, own, c);
+                        let there = nets.router(r, d, own, c);
+                        let peer = graph.ports(r)[port as usize];
+                        assert!(
+                            matches!(peer.peer, Peer::Router { router, .. } if router == there),
+                            "{of} {r} {d} {c}"
+                        );
+                        assert_eq!(peer.class, nets.classes[d]);
+                        assert_eq!(nets.member(coords[there as usize], d), c);
+                        let back = nets.behind(port, |d| nets.member(coords[r as usize], d));
+                        assert_eq!(back, Some((d, c)));
+                    }
+                }
+                assert_eq!(nets.behind(0, |_| 0), None, "a terminal");
+            }
+        }
+    }
+
+    #[test]
+    fn views_know_the_ways_over_one_other_member() {
+        let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 64], "terminals_per_router": 1}}));
+        let mut views = Views::new(&nets, graph.routers() as usize, 0);
+        assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
+        assert_eq!(views.of(7).between(&nets, 1, 0, 63), !(1 | 1 << 63));
+        views.set(&nets, 7, 0, (0, 3), false);
+        assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0100);
+        assert_eq!(views.of(6).between(&nets, 0, 1, 3), 0b0101, "only router 7 has heard of it");
+        views.set(&nets, 7, 0, (3, 0), true);
+        assert_eq!(views.of(7).between(&nets, 0, 1, 3), 0b0101);
+    }
+
+    #[test]
+    fn views_know_whether_all_links_are_active() {
+        let (nets, graph) = nets(serde_json::json!({"hyperx": {"widths": [4, 2, 64], "terminals_per_router": 1}}));
+        let mut views = Views::new(&nets, graph.routers() as usize, 0);
+        let ways = |views: &Views, r| [0, 1, 2].map(|d| views.of(r).ways_among_all(d));
+        assert_eq!(ways(&views, 7), [2, 0, 62], "between two there is only the direct way");
+        for link in [(0, 3), (1, 2)] {
+            views.set(&nets, 7, 0, link, false);
+        }
+        views.set(&nets, 7, 0, (0, 3), true);
+        assert_eq!((ways(&views, 7), ways(&views, 6)), ([0, 0, 62], [2, 0, 62]), "one is still missing, at router 7");
+        views.set(&nets, 7, 0, (2, 1), true);
+        assert_eq!(ways(&views, 7), [2, 0, 62]);
+    }
+}

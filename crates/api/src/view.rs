@@ -1,0 +1,333 @@
+//! What a routing sees of the router that its packet is in.
+
+use super::board::Post;
+use super::common::Common;
+use super::routing::Hop;
+use super::sensor::{History, Sensor};
+use super::subnetworks::{LinkTable, Views};
+use super::walk::Cost;
+use crate::base::unchecked::Hot;
+use crate::state::{Gate, LinkState, OutputUnit};
+use std::cell::Cell;
+use weft_topology::Trunk;
+
+/// What a head tells about the hop that it has chosen: the loop, or the power policy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Told {
+    #[default]
+    Nothing,
+    /// The hop begins a detour. The packet does not take the direct link, which is at port `direct`.
+    BeginsDetour { direct: u8 },
+    /// The hop is the next one of a detour.
+    ContinuesDetour,
+    /// The packet takes a direct link back that was about to go off.
+    TakesBack,
+    /// The head asks for the same hop until a flit leaves by that output, and need not be asked before. Only a routing that
+    /// decides in every step and sees grants ([`Needs::sees_grants`](super::routing::Needs::sees_grants)) may tell this.
+    Stays,
+}
+
+/// The questions that a routing may ask about the router where its packet is, about the other routers of its group
+/// ([`Needs::reads_group`](super::routing::Needs::reads_group)), and about what routers have posted.
+pub trait View {
+    /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
+    /// mean over its members.
+    fn read(&self, port: u8) -> i32;
+    /// Room of the buffers of all VCs behind output `port` of this router [flits].
+    fn capacity(&self, port: u8) -> u32;
+    /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
+    /// this router.
+    fn read_of(&self, away: i32, port: u8) -> i32;
+    /// What all routers have posted on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this
+    /// router knows now, or with `back` = 1 the one before.
+    fn post(&self, back: u64) -> Post<'_>;
+    /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
+    /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
+    /// The hop to ask for if no member has a VC that a head may take: over a member that is waking, or else one that is
+    /// off, so that it is woken.
+    fn fallback(&self, hop: Hop) -> Hop;
+    /// State of the channel behind output `port` of this router.
+    fn state(&self, port: u8) -> LinkState;
+    /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
+    /// routing counts as on, and a head that asks for it turns away (`kernel/src/broken.rs`).
+    #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        self.state(port) == LinkState::On
+    }
+    /// Whether the channel behind output `port` has failed, and the policy leaves that to the routing.
+    fn is_broken(&self, port: u8) -> bool;
+    /// Credits of the VCs of `hop` that a head may take.
+    fn credits(&self, hop: Hop) -> u32;
+    /// Whether a head may take a VC of `hop` now, and the link takes another flit.
+    fn is_open(&self, hop: Hop) -> bool;
+    /// Whether a VC of `hop`, free or not, has room for the packet of a head.
+    fn has_room(&self, hop: Hop) -> bool;
+    /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
+    fn was_granted(&self, port: u8) -> bool;
+    /// Used credits of all VCs of `hop` [flits].
+    fn used(&self, hop: Hop) -> u32;
+    /// Used credits of the VC of `hop` that has the most credits, as a share of its buffer, and how many credits are left.
+    fn occupancy(&self, hop: Hop) -> (f64, u32);
+    /// The link-state tables of this router.
+    fn table(&self) -> LinkTable<'_>;
+    /// The head tells the power policy about its choice.
+    fn told(&self, _what: Told) {}
+    /// Whether someone watches what a head compares.
+    #[inline(always)]
+    fn is_watched(&self) -> bool {
+        false
+    }
+    /// The cost of a path that begins with `hop`, if `queue` is the congestion at the output that `cost` names.
+    #[inline(always)]
+    fn weigh(&self, _hop: Hop, cost: Cost, queue: i32) -> i32 {
+        queue * cost.hops as i32 + cost.bias
+    }
+    /// The best member of the trunk, or else the fallback.
+    #[inline(always)]
+    fn best_or_fallback(&self, hop: Hop, turn: u32) -> Hop {
+        match self.member(hop, turn) {
+            (0, _) => self.fallback(hop),
+            (_, member) => member,
+        }
+    }
+}
+
+/// Which outputs of a router are taken already.
+#[derive(Debug, Clone, Copy)]
+pub struct Grants<'a> {
+    /// By port of the router, a bit: no more flits may wait for the link. Empty if no channel is paced.
+    pub full: &'a [u64],
+    /// By output of the block: the last cycle (low 32 bits) in which a head was granted it. Empty unless the routing asks.
+    pub last: &'a [u32],
+}
+
+/// The outputs of one block as a routing at one router sees them.
+#[derive(Debug)]
+pub struct Queues<'a, const V: usize> {
+    outs: &'a [OutputUnit<V>],
+    /// The trunk of each output; empty where every link stands alone.
+    trunks: &'a [Trunk],
+    /// First output of the router.
+    base: usize,
+    common: &'a Common,
+    /// For each output: flits that wait for the link, or were sent on it during the last credit round trip.
+    history: Option<&'a History>,
+    now: u64,
+    grants: Grants<'a>,
+    views: (&'a Views, usize),
+    told: Cell<Told>,
+}
+
+impl<'a, const V: usize> Queues<'a, V> {
+    /// `trunks`: those of `outs`; `base`: first output of the router there; `views`: the link-state tables of the
+    /// block, and the router there.
+    #[inline(always)]
+    pub fn new(
+        (outs, trunks): (&'a [OutputUnit<V>], &'a [Trunk]),
+        base: u32,
+        views: (&'a Views, usize),
+        history: Option<&'a History>,
+        grants: Grants<'a>,
+        now: u64,
+        common: &'a Common,
+    ) -> Self {
+        Self { outs, trunks, base: base as usize, common, history, now, grants, views, told: Cell::new(Told::Nothing) }
+    }
+
+    /// What the head told about its choice.
+    #[inline(always)]
+    pub fn what_was_told(&self) -> Told {
+        self.told.get()
+    }
+
+    /// The ports of the trunk that `port` is a member of.
+    pub fn members(&self, port: u8) -> impl Iterator<Item = u8> + Clone + use<V> {
+        Trunk::at(self.trunks, self.base + usize::from(port), port).members()
+    }
+}
+
+impl<const V: usize> View for Queues<'_, V> {
+    #[inline(always)]
+    fn read(&self, port: u8) -> i32 {
+        self.read_trunk(self.base, port)
+    }
+
+    #[inline(always)]
+    fn capacity(&self, port: u8) -> u32 {
+        let out = self.outs.hot(self.base + port as usize);
+        self.common.links.hot(out.class as usize).capacity
+    }
+
+    #[inline(always)]
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
+        if self.trunks.is_empty() {
+            return (self.open_credits(hop.port, hop.class), hop);
+        }
+        let trunk = self.trunks.hot(self.base + hop.port as usize);
+        let width = u32::from(trunk.width);
+        let (mut best, mut number) = ((0, hop), (turn % width) as u8);
+        // its members are of one link class
+        let vcs = self.vcs(hop.port, hop.class);
+        for _ in 0..width {
+            let port = trunk.member(number);
+            number = if number + 1 == trunk.width { 0 } else { number + 1 };
+            let credits = self.credits_of(port, vcs);
+            if credits > best.0 {
+                best = (credits, Hop { port, ..hop });
+            }
+        }
+        best
+    }
+
+    #[inline(always)]
+    fn state(&self, port: u8) -> LinkState {
+        LinkState::of(self.outs.hot(self.base + port as usize).state)
+    }
+
+    #[inline(always)]
+    fn is_on(&self, port: u8) -> bool {
+        let out = self.outs.hot(self.base + port as usize);
+        out.state == LinkState::On as u8 || out.gate == Gate::Broken
+    }
+
+    #[inline(always)]
+    fn is_broken(&self, port: u8) -> bool {
+        self.outs.hot(self.base + port as usize).gate == Gate::Broken
+    }
+
+    #[inline(always)]
+    fn credits(&self, hop: Hop) -> u32 {
+        self.open_credits(hop.port, hop.class)
+    }
+
+    #[inline(always)]
+    fn is_open(&self, hop: Hop) -> bool {
+        let full =
+            self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
+        let held = self.common.hold_switch && out.free_vcs != link.all;
+        !full && !held && link.open_to(out, open, hop.class as usize) != 0
+    }
+
+    #[inline(always)]
+    fn has_room(&self, hop: Hop) -> bool {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let vcs = if self.common.single { out.vcs_with_credit } else { out.vcs_with_room };
+        vcs & self.common.vcs(out.class, hop.class.into()) != 0
+    }
+
+    #[inline(always)]
+    fn was_granted(&self, port: u8) -> bool {
+        *self.grants.last.hot(self.base + port as usize) == self.now as u32
+    }
+
+    #[inline(always)]
+    fn used(&self, hop: Hop) -> u32 {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let (mut vcs, mut used) = (*link.vcs_of.hot(hop.class as usize), 0);
+        while vcs != 0 {
+            used += u32::from(link.buffer - out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        used
+    }
+
+    #[inline(always)]
+    fn occupancy(&self, hop: Hop) -> (f64, u32) {
+        let out = self.outs.hot(self.base + hop.port as usize);
+        let link = self.common.links.hot(out.class as usize);
+        let (mut vcs, mut most) = (*link.vcs_of.hot(hop.class as usize), 0);
+        while vcs != 0 {
+            most = most.max(*out.credits.hot(vcs.trailing_zeros() as usize));
+            vcs &= vcs - 1;
+        }
+        (f64::from(link.buffer - most) / f64::from(link.buffer), u32::from(most))
+    }
+
+    #[inline(always)]
+    fn table(&self) -> LinkTable<'_> {
+        self.views.0.of(self.views.1)
+    }
+
+    #[inline(always)]
+    fn told(&self, what: Told) {
+        self.told.set(what);
+    }
+
+    #[inline(always)]
+    fn read_of(&self, away: i32, port: u8) -> i32 {
+        self.read_trunk(self.base.wrapping_add_signed(away as isize), port)
+    }
+
+    #[inline(always)]
+    fn post(&self, back: u64) -> Post<'_> {
+        let board = self.common.board.as_ref().expect("a routing that reads the board says in `needs` what it posts");
+        board.known(self.now, back)
+    }
+
+    fn fallback(&self, hop: Hop) -> Hop {
+        let with = |state: LinkState| {
+            let out = |port: u8| &self.outs[self.base + port as usize];
+            let is = |port: &u8| out(*port).state == state as u8 && out(*port).gate != Gate::Broken;
+            self.members(hop.port).find(is)
+        };
+        Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
+    }
+}
+
+impl<const V: usize> Queues<'_, V> {
+    /// Credits of the VCs of `class` that a head may take at `port`. Where the class enters rings that keep a bubble, the
+    /// head may have to wait for more.
+    #[inline(always)]
+    pub fn open_credits(&self, port: u8, class: u8) -> u32 {
+        self.credits_of(port, self.vcs(port, class))
+    }
+
+    /// VCs of `class` at `port`.
+    #[inline(always)]
+    fn vcs(&self, port: u8, class: u8) -> u16 {
+        self.common.vcs(self.outs.hot(self.base + port as usize).class, class.into())
+    }
+
+    /// Credits of those of `vcs` that a head may take at `port`.
+    #[inline(always)]
+    fn credits_of(&self, port: u8, vcs: u16) -> u32 {
+        let out = self.outs.hot(self.base + port as usize);
+        if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
+    }
+
+    /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so
+    /// the mean counts.
+    #[inline(always)]
+    fn read_trunk(&self, base: usize, port: u8) -> i32 {
+        if self.trunks.is_empty() {
+            return self.read_output(base + port as usize);
+        }
+        let trunk = self.trunks.hot(base + port as usize);
+        trunk.members().map(|port| self.read_output(base + port as usize)).sum::<i32>() / i32::from(trunk.width)
+    }
+
+    #[inline(always)]
+    fn read_output(&self, o: usize) -> i32 {
+        let out = self.outs.hot(o);
+        let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
+        // flits that wait for the link from cycle `from` on
+        let waiting = |from: u32| {
+            let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
+            self.common.rates.hot(out.class as usize).flits_in(cycles)
+        };
+        if sensor == Sensor::OutputQueue {
+            return waiting(self.now as u32);
+        }
+        let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
+        let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
+        let Some(sent) = self.history else { return used };
+        // flits that could not leave as soon as they had crossed the router
+        let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));
+        (used - (sent.sent()[o] as i32 - waiting).max(0)).max(0)
+    }
+}

@@ -1,5 +1,0 @@
-pub mod allocation;
-pub mod power;
-pub mod recording;
-pub mod routing;
-pub mod workload;

@@ -1,0 +1,163 @@
+//! Channels that are closed while packets hold their VCs, by agents that close them again and again.
+
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
+use crate::run::outcome::Ending;
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels, RouterSite};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::policy::Policy;
+use weft_api::spec::{FlowControl, Watched};
+use weft_api::state::{ChannelEnd, LinkState, OutputUnit};
+use weft_kernel::block::Block;
+use weft_kernel::watch::Reason;
+use weft_topology::Peer;
+
+#[derive(Debug, Default)]
+struct ClosesAll(Arc<Mutex<Counts>>);
+
+/// How often something happened in a run.
+#[derive(Debug, Default)]
+struct Counts {
+    /// A channel drained in the cycle in which it was closed, drained later, or was opened before that.
+    at_once: u32,
+    later: u32,
+    never: u32,
+    wanted: u32,
+}
+
+impl Policy for ClosesAll {
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let channels = site.channels.iter().map(|channel| Channel { managed: channel.managed, ..Channel::default() });
+        Some(Box::new(Closers { channels: channels.collect(), counts: self.0.clone() }))
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Value)]
+struct Channel {
+    managed: bool,
+    /// When it was closed, if it is.
+    closed: Option<u64>,
+    drained: bool,
+    /// Flits sent when it was closed, and from then on when it had drained.
+    flits: u32,
+}
+
+/// Every channel is closed in cycle 200 to 240, for 1 cycle or for 40, and again 100 cycles after it has been opened. It stays
+/// on.
+#[derive(Debug, Kept)]
+struct Closers {
+    channels: Vec<Channel>,
+    #[kept(fixed)]
+    counts: Arc<Mutex<Counts>>,
+}
+
+impl Agents for Closers {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        let managed = (0..self.channels.len()).filter(|&o| self.channels[o].managed);
+        managed.for_each(|o| channels.set_timer(o, 200 + o as u64 % 40));
+    }
+
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        let now = channels.now();
+        for o in ended.iter().map(|&o| o as usize) {
+            let channel = &mut self.channels[o];
+            if channel.closed.is_none() {
+                *channel = Channel { closed: Some(now), drained: false, flits: channels.flits(o), ..*channel };
+                channels.close(o);
+                channels
+                    .set_timer(o, now + if channels.draw(o as u32, now as u32, 7).is_multiple_of(3) { 1 } else { 40 });
+                continue;
+            }
+            assert!(!(channel.drained && channels.is_held(o)));
+            let since = channels.flits(o) - channel.flits;
+            // packets that held one of the 6 VCs have finished, and none has begun
+            assert!(since <= if channel.drained { 0 } else { 6 * 5 }, "{since} flits on a closed channel");
+            self.counts.lock().unwrap().never += u32::from(!channel.drained);
+            channel.closed = None;
+            channels.open(o);
+            channels.look_again(o);
+            channels.set_timer(o, now + 100);
+        }
+    }
+
+    fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
+        assert!(drained.is_sorted());
+        for o in drained.iter().map(|&o| o as usize) {
+            let channel = &mut self.channels[o];
+            let closed = channel.closed.expect("an open channel is not told of");
+            assert!(!channel.drained && !channels.is_held(o), "told once, when it has drained");
+            let since = channels.flits(o) - channel.flits;
+            assert!(since <= 6 * 5, "{since} flits");
+            (channel.drained, channel.flits) = (true, channels.flits(o));
+            let counts = &mut *self.counts.lock().unwrap();
+            *if closed == channels.now() { &mut counts.at_once } else { &mut counts.later } += 1;
+        }
+    }
+
+    fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
+        assert!(self.channels[o].closed.is_some() && channels.state(o) == LinkState::On);
+        self.counts.lock().unwrap().wanted += 1;
+    }
+}
+
+fn site(block: &Block<1, 8>) -> BlockSite {
+    let channel = |out: &OutputUnit<8>| ChannelSite {
+        router: out.router,
+        state: LinkState::On,
+        peer: Peer::Unused,
+        class: out.class,
+        managed: out.kind == ChannelEnd::Local,
+        buffer: 0,
+    };
+    BlockSite {
+        channels: block.outs[..block.ins.len()].iter().map(channel).collect(),
+        routers: block.routers.iter().map(|r| RouterSite { id: r.id, coords: 0, base: r.base }).collect(),
+        single: false,
+        faults: false,
+    }
+}
+
+/// A run in which all packets arrive.
+fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool) -> Counts {
+    let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
+    let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
+    spec.set_packet(flits);
+    spec.set_load(0.3);
+    (spec.router.flow_control, spec.router.vc_realloc) = (flow_control, vc_realloc);
+    spec.router.hold_switch = hold_switch;
+    (spec.phases.warmup, spec.phases.window) = (0, 4000);
+    spec.watched = Watched::First(3000);
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).unwrap();
+    let site = site(&sim.blocks[0]);
+    let policy = ClosesAll::default();
+    sim.blocks[0].add_agents(&sim.net, &policy, &site);
+    let out = sim.run(&spec, &());
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
+    assert!(out.sums.packets > 500, "{}", out.sums.packets);
+    // a link that is closed is told as going off, though its state is on
+    let visits = out.journeys.iter().filter_map(|journey| journey.life.as_ref()).flat_map(|life| &life.routers);
+    assert!(visits.flat_map(|visit| &visit.waits).any(|wait| wait.reason == Reason::LinkAsleep));
+    std::mem::take(&mut *policy.0.lock().unwrap())
+}
+
+#[test]
+fn packets_that_hold_a_closed_channel_finish_and_no_other_begins() {
+    for (flow_control, hold_switch) in [
+        (FlowControl::VirtualCutThrough, false),
+        (FlowControl::VirtualCutThrough, true),
+        (FlowControl::Wormhole, false),
+    ] {
+        let told = run(5, flow_control, 0, hold_switch);
+        assert!(told.at_once > 100 && told.later > 100 && told.never > 10 && told.wanted > 100, "{told:?}");
+    }
+}
+
+#[test]
+fn packets_of_one_flit_hold_a_closed_channel_between_vc_and_switch_allocation_only() {
+    let told = run(1, FlowControl::VirtualCutThrough, 0, false);
+    assert!(told.at_once > 100 && told.wanted > 100 && (told.later, told.never) == (0, 0), "{told:?}");
+    let told = run(1, FlowControl::VirtualCutThrough, 1, false);
+    assert!(told.at_once > 100 && told.wanted > 100 && told.later > 10, "{told:?}");
+}

@@ -1,0 +1,8 @@
+//! What single models do in runs.
+
+mod dragonfly_ofar;
+mod dragonfly_par;
+mod dragonfly_valiant;
+mod hyperx_ofar;
+mod timetable;
+mod up_down;

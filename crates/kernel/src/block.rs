@@ -1,0 +1,278 @@
+//! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
+
+use crate::control::Control;
+use crate::deliveries::Delivery;
+use crate::faults::Faults;
+use crate::lone::FreshFlit;
+use crate::lone::LoneTrial;
+use crate::net::Net;
+use crate::pace::{Paces, Slowed};
+use crate::power::Power;
+use crate::recorders::Recorders;
+use crate::streams::Streams;
+use crate::switch_allocation::SwitchAllocator;
+use crate::tally::Tally;
+use crate::watch::Watch;
+use weft_api::agents::{Agents, Departure};
+use weft_api::base::bits::{Active, Bits};
+use weft_api::base::kept::Kept;
+use weft_api::base::wheel::Wheel;
+use weft_api::compiled::HeadRouting;
+use weft_api::control::Arrival;
+use weft_api::sensor::History;
+use weft_api::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_api::subnetworks::Views;
+use weft_api::workload::JobSources;
+use weft_topology::Trunk;
+
+/// The far end of a channel that leaves the block: a port of another block.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    pub block: u32,
+    /// Input port (flits) or output port (credits) in that block.
+    pub port: u32,
+}
+
+/// What a block sends to another block during a window.
+#[derive(Debug, Clone, Default, Kept)]
+pub struct Mail {
+    /// (arrival, flit); a head's `packet` is an index into `packets`.
+    pub flits: Vec<(u64, Flit)>,
+    pub packets: Vec<Packet>,
+    /// (arrival, output port * 16 + VC).
+    pub credits: Vec<(u64, u32)>,
+    /// (from when on, what comes into an input of the other block).
+    pub slowed: Vec<(u64, Slowed)>,
+    /// Control packets: (arrival, packet).
+    pub messages: Vec<(u64, Arrival)>,
+}
+
+/// The outputs of router `$r` as a routing sees them. (A function would borrow the whole block.)
+macro_rules! queues_at {
+    ($block:expr, $net:expr, $r:expr) => {
+        weft_api::view::Queues::new(
+            (&$block.outs, &$block.trunks),
+            weft_api::base::unchecked::Hot::hot(&$block.routers[..], $r).base,
+            (&$block.views, $r),
+            $block.history.as_ref(),
+            weft_api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },
+            $block.now,
+            &$net.common,
+        )
+    };
+}
+pub(crate) use queues_at;
+
+#[derive(Debug, Kept)]
+pub struct Block<const W: usize, const V: usize> {
+    pub now: u64,
+    /// The routing, compiled for the ports of this block.
+    #[kept(fixed)]
+    pub routing: Box<dyn HeadRouting<V>>,
+    #[kept(each)]
+    pub routers: Vec<Router<W>>,
+    #[kept(each)]
+    pub ins: Vec<InputUnit<V>>,
+    #[kept(each)]
+    pub outs: Vec<OutputUnit<V>>,
+    /// The trunk of each output of a router; empty where every link stands alone.
+    #[kept(fixed)]
+    pub trunks: Vec<Trunk>,
+    /// For each (output, VC class): the inputs whose heads ask for it.
+    #[kept(each)]
+    pub requesters: Vec<Bits<W>>,
+    #[kept(each)]
+    pub terminals: Vec<Terminal>,
+    pub segments: Pool<Segment>,
+    pub packets: Pool<Packet>,
+    pub flits: Wheel<Flit, 64>,
+    pub credits: Wheel<u32, 128>,
+    pub alarms: Wheel<u32, 128>,
+    /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
+    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
+    #[kept(each)]
+    pub opens: Vec<u64>,
+    pub turning: Wheel<u32, 128>,
+    /// Routers with something to allocate; terminals with something to send.
+    pub active: Active,
+    pub busy: Active,
+    /// For each output: the router behind it (numbered in the whole network).
+    #[kept(fixed)]
+    pub next_router: Vec<u32>,
+    #[kept(fixed)]
+    pub cuts: Vec<Cut>,
+    /// Mail per destination block.
+    #[kept(each)]
+    pub outbox: Vec<Mail>,
+    /// Flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits leave.
+    #[kept(fixed)]
+    pub lone_flits_cross: bool,
+    /// Body flits that follow each other and are alone; off unless packets are long.
+    pub streams: Streams,
+    /// Scratch: the flits of this cycle that may cross the switch alone.
+    #[kept(scratch)]
+    pub fresh_flits: Vec<FreshFlit>,
+    pub lone_trial: LoneTrial,
+    /// Scratch: routers whose heads have all chosen before the first step of this cycle.
+    #[kept(scratch)]
+    pub have_chosen: Active,
+    /// Scratch of the switch allocator: outputs that granted each input.
+    #[kept(scratch)]
+    pub grants: Vec<Bits<W>>,
+    /// Scratch of the switch allocator: the output that each input would accept.
+    #[kept(scratch)]
+    pub offers: Vec<u8>,
+    /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
+    #[kept(each)]
+    pub ages: Vec<u64>,
+    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).
+    #[kept(each)]
+    pub candidates: Vec<Bits<W>>,
+    /// Scratch of the switch allocator: the flits that cross in this step.
+    #[kept(scratch)]
+    pub moves: Vec<Move>,
+    /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +
+    /// VC). `vc_accepts`: for each input VC, which output VC is next (output * 16 + VC). Scratch: the output VCs that
+    /// granted each input VC; and for each output the VCs taken in this step, which may send from the next step on.
+    #[kept(each)]
+    pub vc_turns: Vec<u16>,
+    #[kept(each)]
+    pub vc_accepts: Vec<u16>,
+    #[kept(each)]
+    pub vc_grants: Vec<u16>,
+    #[kept(each)]
+    pub fresh: Vec<u16>,
+    pub paces: Paces<W>,
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    #[kept(each)]
+    pub granted: Vec<u32>,
+    /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
+    /// outputs were granted.
+    #[kept(each)]
+    pub asking: Vec<Bits<W>>,
+    /// Accounts of the channels, and what the agents of the policy have asked for.
+    pub power: Power,
+    #[kept(each)]
+    pub agents: Option<Box<dyn Agents>>,
+    pub control: Control,
+    pub recorders: Recorders,
+    pub faults: Faults,
+    /// Scratch: the departing flits, as the agents are told of them.
+    #[kept(scratch)]
+    pub departures: Vec<Departure>,
+    #[kept(each)]
+    pub history: Option<History>,
+    /// What routers know of the links of their subnetworks.
+    pub views: Views,
+    /// Scratch: what a router posts on the board.
+    #[kept(scratch)]
+    pub posts: Vec<u32>,
+    /// What the terminals of each job send.
+    #[kept(each)]
+    pub sources: Vec<JobSources>,
+    /// Packets that are on their way to a terminal and whose workload hears of the delivery.
+    pub deliveries: Wheel<Delivery, 32>,
+    pub tally: Tally,
+    #[kept(fixed)]
+    pub watch: Watch,
+}
+
+impl Mail {
+    /// Empty mail that has as much memory reserved as `mail`.
+    pub fn with_capacity_of(mail: &Self) -> Self {
+        Self {
+            flits: Vec::with_capacity(mail.flits.capacity()),
+            packets: Vec::with_capacity(mail.packets.capacity()),
+            credits: Vec::with_capacity(mail.credits.capacity()),
+            slowed: Vec::with_capacity(mail.slowed.capacity()),
+            messages: Vec::with_capacity(mail.messages.capacity()),
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
+    ///
+    /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
+    /// packet.
+    pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        if let Some(board) = &net.common.board {
+            self.post(net, board); //           queues   -> board
+        }
+        self.receive_credits::<SINGLE>(net); // credits  -> counters
+        self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        if net.rates.is_some() {
+            self.keep_pace(); //                time     -> outputs that were full, rates of what comes in
+        }
+        self.inject::<SINGLE>(net); //          sources  -> injection channels
+        self.manage_power(net); //              timers   -> link states
+        if net.watches {
+            self.watch_cycle(net); //           journeys <- what they wait for
+        }
+        self.allocate::<SINGLE>(net, allocator); //        heads    -> VCs, flits -> switch -> links, step by step
+        self.now += 1;
+    }
+
+    /// Advances to cycle `until`. Skips cycles in which nothing can happen.
+    pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
+        while self.now < until {
+            if self.is_quiet() && self.nothing_due(net) {
+                self.now += 1;
+            } else if net.single {
+                self.step::<true>(net, allocator);
+            } else {
+                self.step::<false>(net, allocator);
+            }
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.active.is_empty() && self.busy.is_empty() && self.streams.are_quiet()
+    }
+
+    fn nothing_due(&self, net: &Net) -> bool {
+        self.flits.is_empty_at(self.now)
+            && self.credits.is_empty_at(self.now)
+            && self.alarms.is_empty_at(self.now)
+            && self.turning.is_empty_at(self.now)
+            && self.deliveries.is_empty_at(self.now)
+            && self.paces.nothing_due(self.now)
+            && self.power.nothing_due(self.now)
+            && self.control.nothing_due(self.now)
+            && self.faults.nothing_due(self.now)
+            && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
+            && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
+            && self.watch.is_idle()
+    }
+
+    /// Reserves a slot for a packet; with `single`, also one for its segment.
+    #[inline(always)]
+    pub fn new_packet(&mut self, single: bool) -> u32 {
+        let id = self.packets.take();
+        if single && id as usize >= self.segments.items.len() {
+            self.segments.items.push(Segment::of_single(id));
+        }
+        id
+    }
+
+    /// Takes the mail of another block.
+    pub fn take(&mut self, net: &Net, mail: &mut Mail) {
+        for &(at, mut flit) in &mail.flits {
+            if flit.packet != NONE {
+                let id = self.new_packet(net.single);
+                self.packets.bring_free();
+                self.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                flit.packet = id;
+            }
+            self.flits.push(self.now, at, flit);
+        }
+        for &(at, credit) in &mail.credits {
+            self.credits.push(self.now, at, credit);
+        }
+        mail.slowed.drain(..).for_each(|(at, slowed)| self.paces.slow_from(self.now, at, slowed));
+        mail.messages.drain(..).for_each(|(at, arrival)| self.control.post_in(self.now, at, arrival));
+        mail.flits.clear();
+        mail.packets.clear();
+        mail.credits.clear();
+    }
+}

@@ -1,0 +1,165 @@
+//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Net::brings`).
+//!
+//! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
+//! then those that these lead to, so that many waits for memory pass at the same time.
+
+use crate::arrive::split;
+use crate::block::Block;
+use crate::lone::FreshFlit;
+use crate::net::Net;
+use weft_api::base::bits::Bits;
+use weft_api::base::prefetch::{prefetch, prefetch_first_line};
+use weft_api::base::unchecked::Hot;
+use weft_api::state::{Flit, NO_REQUEST, NONE, UNDECIDED, matching};
+use weft_api::workload::JobSources;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
+    #[inline(never)]
+    pub fn bring_for_flits(&self, net: &Net, (first, len): (u32, usize)) {
+        let flits = self.flits.items(first, len);
+        for flit in flits {
+            if net.single {
+                prefetch_first_line(&self.ins, (flit.to >> 4) as usize);
+            } else {
+                prefetch(&self.ins, (flit.to >> 4) as usize);
+            }
+            if net.single && !self.lone_trial.heads_try {
+                prefetch(&self.segments.items, flit.packet as usize);
+            }
+        }
+        flits.iter().for_each(|flit| self.bring_for_flit(net, flit));
+    }
+
+    #[inline(always)]
+    fn bring_for_flit(&self, net: &Net, flit: &Flit) {
+        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
+        let input = self.ins.hot(i);
+        let last = input.last(v);
+        if last != NONE {
+            prefetch(&self.segments.items, last as usize);
+        } else if flit.packet != NONE && flit.key < UNDECIDED {
+            let (p, class) = split(flit.key, net.class_bits);
+            let o = input.base(i) + p;
+            prefetch(&self.outs, o);
+            prefetch(&self.requesters, net.slot(o, class));
+        } else if flit.key == UNDECIDED {
+            prefetch(&self.packets.items, flit.packet as usize);
+        }
+    }
+
+    /// For a fresh flit that will soon be looked at: what `bring_for_flits` has brought, which other flits may have pushed out of the
+    /// nearest cache, and what is written when it crosses.
+    #[inline(always)]
+    pub fn bring_for_fresh<const SINGLE: bool>(&self, net: &Net, fresh: &FreshFlit) {
+        let o = fresh.out as usize;
+        prefetch_first_line(&self.ins, (fresh.at >> 4) as usize);
+        prefetch(&self.outs, o);
+        prefetch(
+            &self.requesters,
+            net.slot(o, if fresh.key == NO_REQUEST { 0 } else { split(fresh.key, net.class_bits).1 }),
+        );
+        prefetch(&self.next_router, o);
+        if SINGLE {
+            prefetch(&self.packets.items, fresh.segment as usize);
+        } else {
+            prefetch(&self.segments.items, fresh.segment as usize);
+        }
+    }
+
+    /// For the credits of a chunk: their output units. A mark (`streams.rs`) makes it ask for what is not there, which does nothing.
+    #[inline(never)]
+    pub fn bring_for_credits(&self, (first, len): (u32, usize)) {
+        self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));
+    }
+
+    /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
+    #[inline(never)]
+    pub fn bring_for_alarms(&self, (first, len): (u32, usize)) {
+        let alarms = self.alarms.items(first, len);
+        alarms.iter().for_each(|&t| prefetch(&self.terminals, t as usize));
+        for terminal in alarms.iter().map(|&t| self.terminals.hot(t as usize)) {
+            prefetch(&self.outs, terminal.out as usize);
+            if let JobSources::Clocks(clocks) = self.sources.hot(usize::from(terminal.job)) {
+                clocks.bring(terminal.source as usize);
+            }
+        }
+    }
+
+    /// For router `r` and those after it, of which `rest` has a bit each, from number `first` on: the outputs of the one after
+    /// the next, the inputs that ask for those of the next, and the packets of router `r` that may leave.
+    #[inline(never)]
+    pub fn bring_for_routers(&self, net: &Net, r: usize, first: usize, rest: u64) {
+        self.bring_heads(net, r);
+        if rest == 0 {
+            return;
+        }
+        self.bring_inputs(net, first + rest.trailing_zeros() as usize);
+        let after = rest & (rest - 1);
+        if after != 0 {
+            self.bring_outputs(net, first + after.trailing_zeros() as usize);
+        }
+    }
+
+    #[inline(always)]
+    fn bring_outputs(&self, net: &Net, r: usize) {
+        let (base, mut outputs) = self.asked(r);
+        while let Some(p) = outputs.take_first() {
+            prefetch(&self.outs, base + p);
+            prefetch(&self.requesters, net.slot(base + p, 0));
+            prefetch(&self.next_router, base + p);
+        }
+    }
+
+    #[inline(always)]
+    fn bring_inputs(&self, net: &Net, r: usize) {
+        self.each_request(net, r, |i, _| prefetch(&self.ins, i));
+    }
+
+    #[inline(always)]
+    fn bring_heads(&self, net: &Net, r: usize) {
+        self.each_request(net, r, |i, key| {
+            let input = self.ins.hot(i);
+            let v = matching(&input.requests, key).trailing_zeros() as usize;
+            let id = *input.head.hot(v % V) as usize;
+            prefetch(&self.segments.items, id);
+            if net.single {
+                prefetch(&self.packets.items, id);
+            }
+        });
+    }
+
+    /// Calls `each` with every input of router `r` whose heads ask for an output that it may allocate, and the key that they ask for.
+    #[inline(always)]
+    fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
+        let (base, mut outputs) = self.asked(r);
+        while let Some(p) = outputs.take_first() {
+            let mut classes = self.outs.hot(base + p).requested;
+            while classes != 0 {
+                let class = classes.trailing_zeros() as usize;
+                classes &= classes - 1;
+                let mut inputs = *self.requesters.hot(net.slot(base + p, class));
+                while let Some(i) = inputs.take_first() {
+                    each(base + i, net.key(p, class));
+                }
+            }
+        }
+    }
+
+    /// First port of router `r`, and the outputs that it may allocate.
+    #[inline(always)]
+    fn asked(&self, r: usize) -> (usize, Bits<W>) {
+        let router = self.routers.hot(r);
+        (router.base as usize, router.vc_requests | router.switch_requests)
+    }
+
+    /// For the first `count` moves of the router with ports from `base` on: the packets. One-flit packets were asked for with their
+    /// heads.
+    #[inline(never)]
+    pub fn bring_for_moves(&self, base: usize, count: usize) {
+        for m in &self.moves[..count] {
+            let id = *self.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
+            prefetch(&self.packets.items, self.segments.items.hot(id).packet as usize);
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Heads that choose their output again in every allocation step: under routings that decide in each step, and on
+//! trunks.
+//!
+//! Such a head is marked in `InputUnit::choosing` until it gets a VC. In each step it asks for one output port and VC
+//! class: of its candidates that have a free VC with room, the one with the most credits. A hash of the cycle decides
+//! ties. If no candidate can be taken now, the head asks for its last resort (the escape hop, or the first candidate),
+//! so that a sleeping link wakes up. It chooses again when a credit, a VC or a link becomes available at its router. One
+//! that may cross alone chooses as it comes (`lone.rs`), and is marked only if it does not cross.
+//!
+//! A routing may say that a head stays with its choice until a flit leaves by that output (`Told::Stays`). Such a head is
+//! marked in `InputUnit::settled`, and not asked before (`unsettle`).
+
+use crate::block::{Block, queues_at};
+use crate::lone::FreshFlit;
+use crate::net::{Net, Repair};
+use weft_api::age::Priority;
+use weft_api::base::bits::Bits;
+use weft_api::base::unchecked::Hot;
+use weft_api::candidates::{CLOSED, rank};
+use weft_api::routing::{Decides, Hop};
+use weft_api::state::{Segment, UNDECIDED, matching};
+use weft_api::view::{Told, View};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// A packet has become the head of VC `v` of input `i`, in a network where more has to be done than to look at its
+    /// route key. Returns the key if the head has no choice to make.
+    #[inline(never)]
+    pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
+        if net.closes_vcs && !self.is_open(i, v) {
+            return None;
+        }
+        if net.watches {
+            self.watch_front(net, i, v, packet, key);
+        }
+        if net.by_age {
+            let packet = self.packets.items.hot(packet as usize);
+            *self.ages.hot_mut(i * V + v) = match net.priority {
+                Priority::RoundRobin => 0,
+                Priority::Age => packet.created,
+                Priority::NetworkAge => packet.injected,
+                Priority::Transit => u64::from(self.ins.hot(i).class == 0),
+            };
+        }
+        let r = self.ins.hot(i).router as usize;
+        if net.routers_fail && self.is_doomed(net, i, v, packet) {
+            return None;
+        }
+        if let Repair::ByRouting(around) = net.faults
+            && !self.has_a_path(net, (i, v), around, packet, key)
+        {
+            return None;
+        }
+        if key == UNDECIDED && net.needs.decides != Decides::EachStep {
+            // the routing decides once; the member of the trunk is chosen again in each step
+            key = self.route_here(net, r, packet);
+            let head = *self.ins.hot(i).head.hot(v);
+            self.segments.items.hot_mut(head as usize).key = key;
+            if net.faults == Repair::ByPolicy && !self.leads_on(net, r, key) {
+                self.park(net, i, v, packet);
+                return None;
+            }
+        }
+        if !self.is_to_choose(net, i, key) {
+            return Some(key);
+        }
+        if net.compares_credits_of.is_some() {
+            self.let_compare(net, i, v, packet);
+        } else {
+            *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+            self.let_choose(net, i, v);
+        }
+        None
+    }
+
+    /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
+    #[inline(always)]
+    pub fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        *self.candidates.hot_mut(i * V + v) = self.candidates_of(net, i, packet);
+        self.let_choose(net, i, v);
+    }
+
+    /// Ports that packet `packet`, which is a head at input `i`, may take.
+    #[inline(always)]
+    fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
+        let at = *net.coords.hot(self.routers.hot(self.ins.hot(i).router as usize).id as usize);
+        Bits::of(self.routing.candidates(at, self.packets.items.hot(packet as usize)))
+    }
+
+    /// Packet `packet`, which has just come to VC `v` of input `i` as its head, compares its candidates at once: all credits of the
+    /// cycle have come, and nothing leaves a router before fresh flits are looked at, so it sees what it would see in the first
+    /// step. Returns whether one is open, by which the packet then tries to cross alone.
+    #[inline(always)]
+    pub fn compare_now<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) -> bool {
+        let Some(class) = net.compares_credits_of.map(usize::from) else { return false };
+        let port = self.ins.hot(i);
+        let base = port.base(i);
+        let ports = self.candidates_of(net, i, packet);
+        *self.candidates.hot_mut(i * V + v) = ports;
+        let Some(p) = self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)) else { return false };
+        self.try_alone::<SINGLE>(net, (i, v), p, class, UNDECIDED)
+    }
+
+    /// The head of VC `v` of input `i` has chosen this port and VC class, and tries to cross alone if a VC is open. `key`: its route
+    /// key, by which it goes on choosing if it does not cross. Returns whether it tries that.
+    #[inline(always)]
+    fn try_alone<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        p: usize,
+        class: usize,
+        key: u16,
+    ) -> bool {
+        let is_open = self.note_request::<SINGLE>(net, i, p, class);
+        if is_open {
+            let port = self.ins.hot(i);
+            let (at, out, segment) = ((i << 4 | v) as u32, (port.base(i) + p) as u32, *port.head.hot(v));
+            self.fresh_flits.push(FreshFlit { at, out, segment, key: net.key(p, class), chose: true });
+            if SINGLE {
+                self.begin_segment(segment, key);
+            }
+        }
+        is_open
+    }
+
+    /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
+    #[inline(always)]
+    pub fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
+        let is_trunk = |o: usize| !self.trunks.is_empty() && self.trunks.hot(o).width > 1;
+        key == UNDECIDED || is_trunk(self.ins.hot(i).base(i) + net.port(key))
+    }
+
+    /// A packet has become the head of VC `v` of input `i`, and chooses in every step, but compares no candidates. `alone`: it has
+    /// come in this cycle, and may cross alone; then it chooses at once, as `compare_now` says. Returns whether it tries that.
+    #[inline(never)]
+    pub fn new_asked_head<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        packet: u32,
+        key: u16,
+        alone: bool,
+    ) -> bool {
+        if alone
+            && let Some(hop) = self.hop_of(net, (i, v), packet, key).0
+            && self.try_alone::<SINGLE>(net, (i, v), hop.port.into(), hop.class.into(), key)
+        {
+            return true;
+        }
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        self.let_choose(net, i, v);
+        false
+    }
+
+    /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
+    /// if none is open.
+    #[inline(always)]
+    fn best_of<const SINGLE: bool>(
+        &self,
+        net: &Net,
+        base: usize,
+        mut ports: Bits<W>,
+        class: usize,
+        turn: u32,
+    ) -> Option<usize> {
+        let (mut highest, mut port) = (CLOSED, 0);
+        while let Some(p) = ports.take_first() {
+            let out = self.outs.hot(base + p);
+            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u8, turn);
+            if rank > highest {
+                (highest, port) = (rank, p);
+            }
+        }
+        (highest != CLOSED).then_some(port)
+    }
+
+    /// The head of VC `v` of input `i` chooses in the next step.
+    #[inline(always)]
+    pub fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
+        let port = self.ins.hot_mut(i);
+        port.choosing |= 1 << v;
+        let (r, number) = (port.router as usize, usize::from(port.port));
+        self.routers.hot_mut(r).choosing.set(number);
+        self.active.set(r);
+        self.unsettle_head(net, i, v);
+    }
+
+    /// The head of VC `v` of input `i`, which may choose, is asked in the next step of its router, even if it has settled.
+    #[inline(always)]
+    pub fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
+        if net.needs.sees_grants {
+            let port = self.ins.hot_mut(i);
+            port.settled &= !(1 << v);
+            let (r, number) = (port.router as usize, usize::from(port.port));
+            self.asking.hot_mut(r).set(number);
+        }
+    }
+
+    /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
+    #[inline(always)]
+    pub fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
+        let base = self.routers.hot(r).base as usize;
+        let mut classes = self.outs.hot(base + p).requested;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as usize;
+            classes &= classes - 1;
+            let mut inputs = *self.requesters.hot(net.slot(base + p, class));
+            let asking = self.asking.hot_mut(r);
+            *asking = *asking | inputs;
+            while let Some(input) = inputs.take_first() {
+                let port = self.ins.hot_mut(base + input);
+                port.settled &= !matching(&port.requests, net.key(p, class));
+            }
+        }
+    }
+
+    /// Every head of router `r` that may choose, and has not settled, asks for its best candidate at present.
+    #[inline(never)]
+    pub fn choose<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        if net.needs.sees_grants {
+            return self.choose_unsettled::<SINGLE>(net, r);
+        }
+        let (base, mut inputs) = (self.routers.hot(r).base as usize, self.routers.hot(r).choosing);
+        while let Some(input) = inputs.take_first() {
+            let mut vcs = self.ins.hot(base + input).choosing;
+            while vcs != 0 {
+                let v = vcs.trailing_zeros() as usize;
+                vcs &= vcs - 1;
+                match net.compares_credits_of {
+                    Some(class) => self.compare_for::<SINGLE>(net, r, (base, input), v, class),
+                    None => _ = self.choose_for::<SINGLE>(net, r, base + input, v),
+                }
+            }
+        }
+    }
+
+    /// The head of VC `v` of an input of router `r`, whose ports begin at `base`, asks for the candidate that ranks highest
+    /// by its credits in VCs of `class`; if none is open, for what the routing says.
+    #[inline(always)]
+    fn compare_for<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        r: usize,
+        (base, input): (usize, usize),
+        v: usize,
+        class: u8,
+    ) {
+        let (i, class) = (base + input, usize::from(class));
+        let (ports, turn) = (*self.candidates.hot(i * V + v), self.tie_turn(i, v));
+        let Some(port) = self.best_of::<SINGLE>(net, base, ports, class, turn) else {
+            self.choose_for::<SINGLE>(net, r, i, v);
+            return;
+        };
+        let hop = Hop { port: port as u8, class: class as u8 };
+        debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
+        self.turn_to(net, r, (i, v), hop, turn);
+        // a VC is free, and the router is active
+        self.requesters.hot_mut(net.slot(base + port, class)).set(input);
+        self.outs.hot_mut(base + port).requested |= 1 << class;
+        self.routers.hot_mut(r).vc_requests.set(port);
+    }
+
+    /// What the routing says for the head of VC `v` of input `i`.
+    fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
+        let segment = self.segments.items.hot(*self.ins.hot(i).head.hot(v) as usize);
+        let mut packet = *self.packets.items.hot(segment.packet as usize);
+        let at = *net.coords.hot(self.routers.hot(r).id as usize);
+        self.routing.each_step(at, &queues_at!(self, net, r), &mut packet, turn)
+    }
+
+    /// The number that decides ties of the head of VC `v` of input `i`: it differs between the heads of a router, and from
+    /// cycle to cycle.
+    #[inline(always)]
+    fn tie_turn(&self, i: usize, v: usize) -> u32 {
+        self.now as u32 + u32::from(self.ins.hot(i).port) + v as u32
+    }
+
+    #[inline(never)]
+    fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
+        let (base, mut inputs) = (self.routers.hot(r).base as usize, *self.asking.hot(r));
+        while let Some(input) = inputs.take_first() {
+            let port = self.ins.hot(base + input);
+            let mut vcs = port.choosing & !port.settled;
+            while vcs != 0 {
+                let v = vcs.trailing_zeros() as usize;
+                vcs &= vcs - 1;
+                if self.choose_for::<SINGLE>(net, r, base + input, v) {
+                    self.ins.hot_mut(base + input).settled |= 1 << v;
+                }
+            }
+            let port = self.ins.hot(base + input);
+            if port.choosing & !port.settled == 0 {
+                self.asking.hot_mut(r).clear(input);
+            }
+        }
+    }
+
+    /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
+    #[inline(always)]
+    fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
+        let &Segment { packet, key, .. } = self.segments.items.hot(*self.ins.hot(i).head.hot(v) as usize);
+        let (hop, told) = self.hop_of(net, (i, v), packet, key);
+        let Some(hop) = hop else {
+            self.ask_nothing(net, r, i, v);
+            return false;
+        };
+        self.turn_to(net, r, (i, v), hop, self.tie_turn(i, v));
+        self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
+        told == Told::Stays
+    }
+
+    /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
+    #[inline(always)]
+    fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
+        let (r, turn) = (self.ins.hot(i).router as usize, self.tie_turn(i, v));
+        if key != UNDECIDED {
+            let (port, class) = crate::arrive::split(key, net.class_bits);
+            let hop = Hop { port: port as u8, class: class as u8 };
+            return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
+        }
+        let queues = queues_at!(self, net, r);
+        let packet = self.packets.items.hot_mut(packet as usize);
+        let at = *net.coords.hot(self.routers.hot(r).id as usize);
+        let hop = self.routing.each_step(at, &queues, packet, turn);
+        (hop, queues.what_was_told())
+    }
+
+    /// Of the trunk of `hop`, which leaves router `r`, the best member at present: [`View::best_or_fallback`]. (With the fallback
+    /// out of line, the view of the router need not be laid out in memory: 27 instructions less per flit-hop.)
+    #[inline(always)]
+    fn member_for(&self, net: &Net, r: usize, hop: Hop, turn: u32) -> Hop {
+        match queues_at!(self, net, r).member(hop, turn) {
+            (0, _) => self.fallback_for(net, r, hop),
+            (_, member) => member,
+        }
+    }
+
+    #[inline(never)]
+    fn fallback_for(&self, net: &Net, r: usize, hop: Hop) -> Hop {
+        queues_at!(self, net, r).fallback(hop)
+    }
+
+    /// The head of VC `v` of input `i` is about to ask for this hop, and for no other one.
+    #[inline(always)]
+    fn turn_to(&mut self, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
+        let key = net.key(hop.port as usize, hop.class as usize);
+        let old = std::mem::replace(self.ins.hot_mut(i).requests.hot_mut(v), key);
+        if key != old {
+            if net.watches {
+                self.watch_choice(net, i, v, hop, turn);
+            }
+            if old != UNDECIDED {
+                self.withdraw(net, r, i, old);
+            }
+        }
+    }
+
+    /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.
+    #[cold]
+    fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
+        let old = std::mem::replace(self.ins.hot_mut(i).requests.hot_mut(v), UNDECIDED);
+        if old != UNDECIDED {
+            self.withdraw(net, r, i, old);
+        }
+    }
+
+    /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
+    /// same input also asks for `key`.
+    pub fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
+        let port = self.ins.hot(i);
+        if matching(&port.requests, key) != 0 {
+            return;
+        }
+        let (p, class) = crate::arrive::split(key, net.class_bits);
+        let (o, number) = (port.base(i) + p, usize::from(port.port));
+        let requesters = self.requesters.hot_mut(net.slot(o, class));
+        requesters.clear(number);
+        if requesters.is_empty() {
+            let out = self.outs.hot_mut(o);
+            out.requested &= !(1 << class);
+            if out.requested == 0 {
+                self.routers.hot_mut(r).vc_requests.clear(p);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Carries control packets, as events and not as flits in queues. A control packet uses its link for one cycle, ahead
+//! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
+//! of them.
+
+use crate::block::Block;
+use crate::net::Net;
+use std::sync::Arc;
+use weft_api::base::kept::Kept;
+use weft_api::base::wheel::Wheel;
+use weft_api::control::{Arrival, ControlCount, Frame, Wire};
+use weft_api::policy::ControlPlan;
+use weft_api::state::ChannelEnd;
+
+/// Cycles after which a packet that could not be sent is tried again.
+const RETRY: u64 = 64;
+
+/// Control packets of a block.
+#[derive(Debug, Kept)]
+pub struct Control {
+    /// `None` if the policy sends no packets.
+    #[kept(each)]
+    pub counts: Option<ControlCount>,
+    arriving: Wheel<Arrival, 16>,
+    /// First cycle in which each channel can carry another control packet.
+    #[kept(each)]
+    next: Vec<u64>,
+    /// Most packets that may wait for one link.
+    #[kept(fixed)]
+    queue: u64,
+    /// For every router of the network: its block, and its first port in that block.
+    #[kept(fixed)]
+    places: Arc<[(u32, u32)]>,
+    #[kept(fixed)]
+    block: u32,
+    /// Scratch.
+    #[kept(scratch)]
+    due: Vec<Arrival>,
+}
+
+/// Where a block is in its network.
+#[derive(Debug)]
+pub struct Place {
+    pub block: u32,
+    /// For every router of the network: its block, and its first port in that block.
+    pub places: Arc<[(u32, u32)]>,
+    /// Most cycles that a packet is on its way.
+    pub horizon: u64,
+}
+
+impl Control {
+    /// For a policy that sends no control packets.
+    pub fn none() -> Self {
+        let place = Place { block: 0, places: Arc::new([]), horizon: 0 };
+        Self { counts: None, ..Self::new(ControlPlan { kinds: &[], queue: 0, per_router: 0 }, place, 0, 0) }
+    }
+
+    pub fn new(plan: ControlPlan, place: Place, channels: usize, routers: usize) -> Self {
+        let events = routers * plan.per_router;
+        Self {
+            counts: Some(ControlCount::new(plan.kinds)),
+            arriving: Wheel::new(place.horizon, events),
+            next: vec![0; channels],
+            queue: plan.queue,
+            places: place.places,
+            block: place.block,
+            due: Vec::with_capacity(events),
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.arriving.is_empty_at(now)
+    }
+
+    /// No packet is under way.
+    pub fn is_empty(&self) -> bool {
+        self.arriving.is_empty()
+    }
+
+    /// The measured window begins: counts from 0 again.
+    pub fn begin(&mut self) {
+        self.counts = self.counts.take().map(|counts| ControlCount::new(&counts.kinds));
+    }
+
+    pub fn count(&mut self, kind: usize) {
+        if let Some(counts) = &mut self.counts {
+            counts.packets[kind] += 1;
+        }
+    }
+
+    /// The block of a router (numbered in the whole network).
+    pub fn block_of(&self, router: u32) -> u32 {
+        self.places[router as usize].0
+    }
+
+    /// Schedules the arrival of a packet, or of news that came without one, for cycle `at`.
+    pub fn post_in(&mut self, now: u64, at: u64, arrival: Arrival) {
+        assert!(self.counts.is_some(), "a policy whose agents send something says so: `Policy::control`");
+        self.arriving.push(now, at, arrival);
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
+    pub fn receive_control(&mut self, net: &Net) {
+        let control = &mut self.control;
+        if control.nothing_due(self.now) {
+            return;
+        }
+        let mut due = std::mem::take(&mut control.due);
+        while let Some((chunk, len)) = control.arriving.due(self.now) {
+            due.extend((0..len).map(|k| control.arriving.item(chunk, k)));
+            control.arriving.release(self.now);
+        }
+        due.sort_unstable();
+        self.with_agents(net, |agents, channels| due.iter().for_each(|&arrival| agents.receive(arrival, channels)));
+        due.clear();
+        self.control.due = due;
+    }
+
+    /// Sends a packet over channel `o`. Returns false if too many packets wait for it.
+    pub fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
+        let (out, control) = (&mut self.outs[o], &mut self.control);
+        let earliest = self.now + net.after_grant;
+        let flit = net.common.rates[usize::from(out.class)].cycles_per_flit();
+        let depart = earliest.max(control.next[o]);
+        if depart > earliest + control.queue * flit {
+            return false;
+        }
+        control.next[o] = depart + flit;
+        // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves that
+        // much later
+        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
+        out.flits += 1;
+        if let Some(counts) = &mut control.counts {
+            counts.flit_hops += 1;
+        }
+        let at = depart + flit - 1 + net.links[usize::from(out.class)].latency;
+        self.post_control(o, at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame });
+        true
+    }
+
+    /// The frame will arrive at the far end of channel `o` at cycle `at`.
+    pub fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
+        let out = &self.outs[o];
+        if out.kind == ChannelEnd::Remote {
+            let cut = self.cuts[out.peer as usize];
+            self.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
+        } else {
+            self.control.post_in(self.now, at, Arrival { port: out.peer, wire, frame });
+        }
+    }
+
+    /// Hands the frame to router `r` of the block again after [`RETRY`] cycles.
+    pub fn try_control_later(&mut self, r: usize, frame: Frame) {
+        let arrival = Arrival { port: self.routers[r].base, wire: Wire::None, frame };
+        self.control.post_in(self.now, self.now + RETRY, arrival);
+    }
+
+    /// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
+    pub fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
+        let (block, port) = self.control.places[router as usize];
+        let latency = net.links[usize::from(class)].latency;
+        let at = self.now + (2 * latency).max(latency + net.after_grant);
+        let arrival = Arrival { port, wire: Wire::None, frame };
+        if block == self.control.block {
+            self.control.post_in(self.now, at, arrival);
+        } else {
+            self.outbox[block as usize].messages.push((at, arrival));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The channels of a block, as its agents see and change them.
+
+use crate::block::Block;
+use crate::net::Net;
+use weft_api::agents::{Channels, Parked};
+use weft_api::base::hash::hash;
+use weft_api::control::{ControlPacket, Frame, Wire};
+use weft_api::recording::ControlArrival;
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Views;
+
+pub struct Facade<'a, const W: usize, const V: usize> {
+    pub block: &'a mut Block<W, V>,
+    pub net: &'a Net,
+}
+
+impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
+    fn now(&self) -> u64 {
+        self.block.now
+    }
+
+    fn draw(&self, high: u32, low: u32, salt: u64) -> u64 {
+        hash(self.net.seed, high, low, salt)
+    }
+
+    fn state(&self, channel: usize) -> LinkState {
+        self.block.power.state_for_policy(channel, &self.block.outs[channel])
+    }
+
+    fn enter(&mut self, channel: usize, state: LinkState) {
+        self.block.change_state(self.net, channel, state, self.block.now);
+    }
+
+    fn open(&mut self, channel: usize) {
+        let Block { power, outs, now, .. } = &mut *self.block;
+        power.open_channel(channel, &mut outs[channel], *now);
+    }
+
+    fn close(&mut self, channel: usize) {
+        let Block { power, outs, .. } = &mut *self.block;
+        power.close_channel(channel, &mut outs[channel]);
+    }
+
+    fn look_again(&mut self, channel: usize) {
+        self.block.look_again(channel);
+    }
+
+    fn flits(&self, channel: usize) -> u32 {
+        self.block.outs[channel].flits
+    }
+
+    fn bandwidth(&self, channel: usize) -> f64 {
+        self.block.bandwidth(self.net, channel)
+    }
+
+    fn is_wanted(&self, channel: usize) -> bool {
+        self.block.outs[channel].requested != 0
+    }
+
+    fn is_held(&self, channel: usize) -> bool {
+        self.block.power.held_vcs(channel, &self.block.outs[channel]) != 0
+    }
+
+    fn free_for(&self, channel: usize) -> i32 {
+        (self.block.now as u32).wrapping_sub(self.block.outs[channel].next_free) as i32
+    }
+
+    fn credits_are_home(&self, channel: usize) -> bool {
+        let out = &self.block.outs[channel];
+        self.net.links[usize::from(out.class)].are_home(&out.credits)
+    }
+
+    fn credit_latency(&self, channel: usize) -> u64 {
+        self.net.links[usize::from(self.block.outs[channel].class)].credit_latency
+    }
+
+    fn set_timer(&mut self, who: usize, at: u64) {
+        self.block.power.timers.set(who, self.block.now, at);
+    }
+
+    fn views(&self) -> &Views {
+        &self.block.views
+    }
+
+    fn views_mut(&mut self) -> &mut Views {
+        &mut self.block.views
+    }
+
+    fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
+        self.block.control.count(kind);
+        self.block.recorders.control_sent(packet)
+    }
+
+    fn note_arrival(&mut self, from: u32, frame: &Frame) {
+        if let Some(number) = frame.number {
+            let Block { control, recorders, now, .. } = &mut *self.block;
+            let arrival = ControlArrival { block: control.block_of(from), number, cycle: *now, hops: frame.hops };
+            recorders.control_arrived(arrival);
+        }
+    }
+
+    fn send(&mut self, channel: usize, frame: Frame) -> bool {
+        self.block.send_control(self.net, channel, frame)
+    }
+
+    fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame) {
+        self.block.post_control(channel, at, wire, frame);
+    }
+
+    fn try_later(&mut self, router: usize, frame: Frame) {
+        self.block.try_control_later(router, frame);
+    }
+
+    fn tell(&mut self, router: u32, class: u8, frame: Frame) {
+        self.block.tell(self.net, router, class, frame);
+    }
+
+    fn is_dead(&self, router: usize) -> bool {
+        self.block.faults.is_dead(router)
+    }
+
+    fn dead_ends(&self, channel: usize) -> u8 {
+        self.block.faults.dead_ends(channel)
+    }
+
+    fn parked(&self) -> &[Parked] {
+        self.block.faults.parked()
+    }
+
+    fn note_news(&mut self, router: usize) {
+        self.block.faults.note_news(router);
+    }
+
+    fn warn(&mut self, router: usize) {
+        self.block.faults.warn(router);
+    }
+}

@@ -1,0 +1,301 @@
+//! Links and routers that fail and return. This file tells the agents, and decides what happens to heads whose output
+//! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
+//! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
+
+use crate::arrive::split;
+use crate::block::Block;
+use crate::broken::Broken;
+use crate::net::{Net, Repair};
+use weft_api::agents::{Breakage, Cause, Detour, Parked};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
+use weft_api::subnetworks::{Leg, Subnets};
+
+/// One end of a link notices at cycle `at` that the link or a router has failed or returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Event {
+    pub at: u64,
+    pub what: Breakage,
+}
+
+/// The state of a block that has to do with faults.
+#[derive(Debug, Default, Kept)]
+pub struct Faults {
+    #[kept(fixed)]
+    on: bool,
+    /// Future events, the latest first.
+    events: Vec<Event>,
+    parked: Vec<Parked>,
+    /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
+    /// failed.
+    #[kept(each)]
+    dead: Vec<bool>,
+    #[kept(each)]
+    dead_ends: Vec<u8>,
+    /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
+    pub(super) doomed: Vec<(u32, u8)>,
+    /// Routers that have heard something new about links, and whose heads have not looked again yet.
+    news: Vec<u32>,
+    /// Routers that have heard of a fault.
+    #[kept(each)]
+    warned: Vec<bool>,
+    pub(super) broken: Broken,
+}
+
+impl Faults {
+    /// For a block with this many ports and routers. Every block of a run with faults has one, even if no fault is in
+    /// the block.
+    pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
+        events.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            on: true,
+            events,
+            dead: vec![false; routers],
+            dead_ends: vec![0; ports],
+            warned: vec![false; routers],
+            broken: Broken::new(ports, vcs),
+            ..Self::default()
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.doomed.is_empty() && self.broken.nothing_due(now) && self.events.last().is_none_or(|event| event.at > now)
+    }
+
+    pub fn is_dead(&self, r: usize) -> bool {
+        self.dead.get(r).is_some_and(|&dead| dead)
+    }
+
+    pub fn dead_ends(&self, o: usize) -> u8 {
+        self.dead_ends.get(o).copied().unwrap_or(0)
+    }
+
+    pub fn parked(&self) -> &[Parked] {
+        &self.parked
+    }
+
+    /// Router `r` has heard something new about links.
+    pub fn note_news(&mut self, r: usize) {
+        if self.on {
+            self.news.push(r as u32);
+        }
+    }
+
+    /// A head asks for channel `o`, which is broken.
+    pub fn note_asked(&mut self, o: usize) {
+        self.broken.asked.push(o as u32);
+    }
+
+    /// The routing has new tables.
+    pub fn hear_of_tables(&mut self) {
+        self.broken.look_again = true;
+    }
+
+    /// Router `r` has heard of a fault.
+    pub fn warn(&mut self, r: usize) {
+        self.warned[r] = true;
+    }
+
+    fn note(&mut self, r: usize, what: Breakage) {
+        self.warned[r] = true;
+        if what.cause != Cause::Link {
+            let ends = &mut self.dead_ends[what.channel as usize];
+            *ends = if what.breaks { *ends + 1 } else { *ends - 1 };
+        }
+        if what.cause == Cause::OwnRouter {
+            self.dead[r] = what.breaks;
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Handles the links and routers that fail or return in this cycle.
+    pub fn break_parts(&mut self, net: &Net) {
+        let now = self.now;
+        while let Some(Event { what, .. }) = self.faults.events.pop_if(|event| event.at <= now) {
+            let o = what.channel as usize;
+            let r = self.outs[o].router as usize;
+            self.faults.note(r, what);
+            if net.faults != Repair::ByPolicy {
+                self.break_or_mend(net, what);
+                continue;
+            }
+            self.with_agents(net, |agents, channels| agents.fault(what, channels));
+            if what.breaks {
+                self.reroute_some(net, r, |block, i, v| {
+                    block.faults.dead[r] || block.ins[i].base(i) + net.port(block.ins[i].requests[v]) == o
+                });
+            }
+        }
+    }
+
+    /// At routers that have heard something new, parked heads look for a path again. So do heads that go from one
+    /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
+    /// discarded.
+    pub fn reroute_heads(&mut self, net: &Net) {
+        if let Repair::ByRouting(around) = net.faults {
+            self.turn_heads(net, around);
+        } else if !self.faults.news.is_empty() {
+            self.reroute_after_news(net);
+        }
+        if !self.faults.doomed.is_empty() {
+            self.discard(net);
+        }
+    }
+
+    #[cold]
+    fn reroute_after_news(&mut self, net: &Net) {
+        let mut routers = std::mem::take(&mut self.faults.news);
+        routers.sort_unstable();
+        routers.dedup();
+        let hears = |p: &mut Parked| routers.binary_search(&p.router).is_ok();
+        let parked: Vec<Parked> = self.faults.parked.extract_if(.., hears).collect();
+        for Parked { i, v, .. } in parked {
+            self.route_again(net, i as usize, usize::from(v));
+        }
+        for r in routers.drain(..).map(|r| r as usize) {
+            if self.faults.warned[r] {
+                self.reroute_some(net, r, |block, i, v| block.goes_on(net, r, i, v));
+            }
+        }
+    }
+
+    /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
+    fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
+        let base = self.routers[r].base as usize;
+        let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
+        for i in base..end {
+            for v in 0..V {
+                let key = self.ins[i].requests[v];
+                if key != NO_REQUEST && key != UNDECIDED && turns(self, i, v) {
+                    self.ins[i].requests[v] = UNDECIDED;
+                    self.withdraw(net, r, i, key);
+                    self.forget(net, i, v);
+                    self.route_again(net, i, v);
+                }
+            }
+        }
+    }
+
+    /// Whether a head came from a member of a subnetwork and asks for a link to another member of it that is not the
+    /// end of its leg.
+    fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
+        let (port, nets) = (&self.ins[i], subnets(net));
+        let at = net.coords[self.routers[r].id as usize];
+        let (p, class) = split(port.requests[v], net.class_bits);
+        let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
+        // of the two VC classes of a leg, the second one is for the hop to its end
+        class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
+    }
+
+    /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
+    fn route_again(&mut self, net: &Net, i: usize, v: usize) {
+        let (r, head) = (self.ins[i].router as usize, self.ins[i].head[v] as usize);
+        let id = self.segments.items[head].packet;
+        if self.is_lost(net, r, id) {
+            self.faults.doomed.push((i as u32, v as u8));
+            return;
+        }
+        let at = net.coords[self.routers[r].id as usize];
+        let packet = &mut self.packets.items[id as usize];
+        let was_around = packet.flags & AROUND != 0;
+        let (leg, nets) = (crossing(net, at, packet), subnets(net));
+        let begins = nets.behind(self.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
+        if begins {
+            packet.dim = 0; // at the first router of a leg all ways are open
+        }
+        // the agents are told only if the head has found a path
+        let agents = self.agents.take();
+        let key = self.route_here(net, r, id);
+        self.agents = agents;
+        self.segments.items[head].key = key;
+        if !self.leads_on(net, r, key) {
+            self.park_without_request(net, i, v, id);
+            return;
+        }
+        self.tell_agents_of_route(net, r, id, leg, (key, begins, begins && !was_around));
+        self.ins[i].requests[v] = key;
+        let (p, class) = split(key, net.class_bits);
+        if net.single {
+            self.request_vc::<true>(net, i, p, class);
+        } else {
+            self.request_vc::<false>(net, i, p, class);
+        }
+    }
+
+    /// Tells the agents and the policy about the path that a head has found. `begins`: the head is at the first router
+    /// of its leg. `is_new`: the detour of this head was not counted there yet; longer packets are counted as they leave.
+    fn tell_agents_of_route(
+        &mut self,
+        net: &Net,
+        r: usize,
+        id: u32,
+        leg: Leg,
+        (key, begins, is_new): (u16, bool, bool),
+    ) {
+        let (packet, base) = (&self.packets.items[id as usize], self.routers[r].base as usize);
+        let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
+        let state = LinkState::of(self.outs[direct].state);
+        if packet.flags & AROUND != 0 {
+            if let Some(agents) = &mut self.agents {
+                let counts = if net.single { is_new } else { begins };
+                agents.goes_around(Detour {
+                    now: self.now,
+                    over: base + net.port(key),
+                    direct: counts.then_some(direct),
+                    packet: id,
+                    leaves_on: None,
+                });
+            }
+        } else if begins && state == LinkState::Shadow {
+            self.power.wanted_back.push(direct as u32);
+        }
+    }
+
+    /// The head of VC `v` of input `i` has no path. It waits until its router hears something new.
+    #[cold]
+    pub fn park(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        self.forget(net, i, v);
+        self.park_without_request(net, i, v, packet);
+    }
+
+    /// As `park`, for a head that asks for no output.
+    fn park_without_request(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
+        self.ins[i].requests[v] = UNDECIDED;
+        let router = self.ins[i].router;
+        let at = net.coords[self.routers[router as usize].id as usize];
+        let leg = crossing(net, at, &self.packets.items[packet as usize]);
+        self.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
+    }
+
+    /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
+    /// take it out of their count.
+    fn forget(&mut self, net: &Net, i: usize, v: usize) {
+        let segment = &self.segments.items[self.ins[i].head[v] as usize];
+        let around = self.packets.items[segment.packet as usize].flags & AROUND != 0;
+        let o = self.ins[i].base(i) + net.port(segment.key);
+        if let Some(agents) = &mut self.agents
+            && net.single
+            && around
+        {
+            agents.not_around(o);
+        }
+    }
+
+    /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
+    pub fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
+        let out = self.outs.hot(self.routers.hot(r).base as usize + net.port(key));
+        matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
+    }
+}
+
+/// Faults are allowed only with routings that cross subnetworks.
+pub(super) fn subnets(net: &Net) -> &Subnets {
+    net.subnets.as_ref().expect("a network with faults has subnetworks")
+}
+
+/// The leg of a packet that waits for a link of a subnetwork.
+fn crossing(net: &Net, at: u64, packet: &Packet) -> Leg {
+    net.routing.aim(at, packet, net.seed).unwrap_or_else(|_| unreachable!("only links of subnetworks are gone round"))
+}

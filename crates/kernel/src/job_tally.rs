@@ -1,0 +1,232 @@
+//! Statistics beside those of all packets: per job, and for the latencies that a workload reports separately.
+
+use crate::fault_tally::FaultTally;
+use crate::net::{Net, NetJob};
+use crate::phase_tally::PhaseTally;
+use crate::tally::Tally;
+use hdrhistogram::Histogram;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::state::sums::{Measured, PacketSums};
+use weft_api::state::{MEASURED, Packet};
+use weft_api::workload::Amount;
+
+/// Statistics of one job, or of one latency that its workload reports separately.
+#[derive(Debug, Clone, Kept)]
+struct Part {
+    created: Amount,
+    accepted_flits: u64,
+    #[kept(each)]
+    batches: Vec<PacketSums>,
+    /// Latencies up to 2^32 cycles with 2 significant digits; `None` if no terminal of the job is in this block.
+    #[kept(each)]
+    latency: Option<Histogram<u64>>,
+}
+
+/// What became of the packets of a job in the whole run, measured or not.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Done {
+    pub packets: u64,
+    /// Those that were discarded, with those that their deliveries would have brought about.
+    pub lost: u64,
+    /// When the last of them was delivered or discarded.
+    pub last: u64,
+}
+
+/// All packets that were delivered, measured or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct Seen {
+    pub packets: u64,
+    pub latency: u64,
+}
+
+#[derive(Debug, Clone, Kept)]
+pub struct Parts {
+    /// For each job, its first part. Empty if the sums of the window are all that is needed.
+    #[kept(fixed)]
+    of_job: Vec<u16>,
+    #[kept(each)]
+    parts: Vec<Part>,
+    #[kept(each)]
+    done: Vec<Done>,
+    /// Measured packets of each job that were discarded.
+    #[kept(each)]
+    lost: Vec<Amount>,
+    /// What the deliveries of these would have brought about.
+    #[kept(each)]
+    unborn: Vec<Amount>,
+    pub seen: Seen,
+    pub by_phase: PhaseTally,
+    pub faults: FaultTally,
+}
+
+impl Parts {
+    /// `here`: whether a terminal of the job is in the block. `batches`: most batches of the window. `changes`: when the
+    /// load of some job changes.
+    pub fn new(
+        jobs: &[NetJob],
+        batches: usize,
+        changes: &[u64],
+        faults: FaultTally,
+        here: impl Fn(usize) -> bool,
+    ) -> Self {
+        let (mut of_job, mut parts) = (Vec::new(), Vec::new());
+        if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
+            for (j, job) in jobs.iter().enumerate() {
+                of_job.push(parts.len() as u16);
+                let latency = || here(j).then(histogram);
+                let part = || Part {
+                    created: Amount::default(),
+                    accepted_flits: 0,
+                    batches: vec![PacketSums::default(); if here(j) { batches } else { 0 }],
+                    latency: latency(),
+                };
+                parts.extend((0..1 + job.workload.latencies().len()).map(|_| part()));
+            }
+        }
+        Self {
+            of_job,
+            parts,
+            done: vec![Done::default(); jobs.len()],
+            lost: vec![Amount::default(); jobs.len()],
+            unborn: vec![Amount::default(); jobs.len()],
+            seen: Seen::default(),
+            by_phase: PhaseTally::new(changes),
+            faults,
+        }
+    }
+
+    /// A terminal of the job has created a measured packet that no delivery caused.
+    pub fn created(&mut self, job: u16, flits: u16) {
+        if let Some(&p) = self.of_job.get(job as usize) {
+            self.parts[p as usize].created += Amount { packets: 1, flits: flits.into() };
+        }
+    }
+
+    /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
+    pub fn lose(&mut self, job: usize, packet: &Packet, unborn: Amount, now: u64) {
+        let done = &mut self.done[job];
+        (done.lost, done.last) = (done.lost + 1 + unborn.packets, done.last.max(now));
+        if packet.flags & MEASURED != 0 {
+            self.lost[job] += Amount { packets: 1, flits: packet.len.into() };
+            self.unborn[job] += unborn;
+        }
+    }
+
+    pub fn lost(&self, job: usize) -> Amount {
+        self.lost[job]
+    }
+
+    pub fn unborn(&self, job: usize) -> Amount {
+        self.unborn[job]
+    }
+
+    pub fn done(&self, job: usize) -> Done {
+        self.done[job]
+    }
+
+    /// Measured packets of the job's terminals that no delivery caused; `None` if the job has no parts.
+    pub fn created_by(&self, job: usize) -> Option<Amount> {
+        self.of_job.get(job).map(|&p| self.parts[p as usize].created)
+    }
+
+    /// Accepted flits of the job; `None` if it has no parts.
+    pub fn accepted_by(&self, job: usize) -> Option<u64> {
+        self.of_job.get(job).map(|&p| self.parts[p as usize].accepted_flits)
+    }
+
+    /// Accepted flits of a job, and the statistics of its packets and of each latency that its workload reports
+    /// separately; `None` if the job has no parts.
+    pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
+        let first = *self.of_job.get(job)? as usize;
+        let end = self.of_job.get(job + 1).map_or(self.parts.len(), |&p| p as usize);
+        let parts = &self.parts[first..end];
+        Some((parts[0].accepted_flits, parts.iter().map(Part::measured).collect()))
+    }
+
+    pub fn merge(&mut self, other: &Parts) {
+        self.parts.iter_mut().zip(&other.parts).for_each(|(a, b)| a.merge(b));
+        for (a, b) in self.done.iter_mut().zip(&other.done) {
+            *a = Done { packets: a.packets + b.packets, lost: a.lost + b.lost, last: a.last.max(b.last) };
+        }
+        self.unborn.iter_mut().zip(&other.unborn).for_each(|(a, b)| *a += *b);
+        self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += *b);
+        self.seen.packets += other.seen.packets;
+        self.seen.latency += other.seen.latency;
+        self.by_phase.merge(&other.by_phase);
+        self.faults.merge(&other.faults);
+    }
+}
+
+impl Part {
+    fn count(&mut self, batch: usize, packet: &Packet, latency: u64, network: u64) {
+        if let Some(sums) = self.batches.get_mut(batch) {
+            sums.count(packet, latency, network);
+        }
+        if let Some(histogram) = &mut self.latency {
+            histogram.saturating_record(latency);
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        let mut sums = PacketSums::default();
+        self.batches.iter().for_each(|b| sums.add(b));
+        let latency = self.latency.clone().unwrap_or_else(histogram);
+        Measured { sums, batches: self.batches.clone(), latency }
+    }
+
+    fn merge(&mut self, other: &Part) {
+        self.created += other.created;
+        self.accepted_flits += other.accepted_flits;
+        if self.batches.is_empty() {
+            self.batches.clone_from(&other.batches);
+        } else {
+            self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
+        }
+        match (&mut self.latency, &other.latency) {
+            (Some(mine), Some(theirs)) => mine.add(theirs).expect("same bounds"),
+            (mine @ None, theirs) => mine.clone_from(theirs),
+            (Some(_), None) => {}
+        }
+    }
+}
+
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, 2).expect("constant bounds are valid")
+}
+
+impl Tally {
+    /// Packet of job `job` is delivered at cycle `at`.
+    pub fn deliver_to_job(&mut self, net: &Net, job: usize, packet: &Packet, at: u64) {
+        let (latency, network) = (at - packet.created, at - packet.injected);
+        let inside = self.inside(at);
+        let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
+        let parts = &mut self.parts;
+        let done = parts.done.hot_mut(job);
+        *done = Done { packets: done.packets + 1, last: done.last.max(at), ..*done };
+        parts.seen.packets += 1;
+        parts.seen.latency += latency;
+        if inside {
+            parts.faults.deliver(packet, at);
+        }
+        if packet.flags & MEASURED != 0 {
+            parts.by_phase.count(packet, latency, network);
+        }
+        let Some(&first) = parts.of_job.get(job) else { return };
+        let first = first as usize;
+        parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };
+        if packet.flags & MEASURED == 0 {
+            return;
+        }
+        parts.parts[first].count(batch, packet, latency, network);
+        net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
+            parts.parts[first + 1 + which].count(batch, packet, latency, network);
+        });
+        let kept_back = net.jobs.hot(job).workload.kept_back(packet);
+        if kept_back > 0 {
+            parts.by_phase.keep_back(packet, kept_back);
+            parts.parts[first].batches.hot_mut(batch).kept_back += kept_back;
+            self.batches.hot_mut(batch).kept_back += kept_back;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The loop: a block of routers advances cycle by cycle. It knows the traits of `weft-api`, and no model.
+//!
+//! Begin with [`block`], whose `step` has one line for each phase of a cycle.
+
+pub mod arrive;
+pub mod block;
+mod bring;
+mod broken;
+pub mod bundles;
+pub mod choose;
+pub mod closed_vcs;
+pub mod control;
+pub mod deliveries;
+pub mod depart;
+pub mod discards;
+pub mod facade;
+pub mod fault_tally;
+pub mod faults;
+pub mod job_tally;
+pub mod lone;
+pub mod net;
+pub mod network_interface;
+pub mod pace;
+pub mod phase_tally;
+pub mod posts;
+pub mod power;
+pub mod recorders;
+pub mod spy;
+pub mod steady;
+pub mod streams;
+pub mod switch_allocation;
+pub mod tally;
+pub mod timers;
+pub mod vc_allocation;
+pub mod watch;

@@ -1,0 +1,347 @@
+//! Flits that are alone: each allocator lets them cross, so none is asked.
+//!
+//! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
+//! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
+//! flits do. All others are left to the allocator, as are all flits where somebody may see in which order they leave a router
+//! (`Block::lone_flits_cross` is false). A head that chooses in every step (`choose.rs`) does so as it comes, by what it would see in
+//! the first step of the cycle; so nothing leaves a router alone while other heads there are still to choose. A body flit that is alone
+//! may be the first of a stream (`streams.rs`).
+
+use crate::arrive::split;
+use crate::block::Block;
+use crate::depart::Crossing;
+use crate::net::Net;
+use crate::streams;
+use weft_api::base::bits::{Bits, pick16};
+use weft_api::base::kept::Kept;
+use weft_api::base::unchecked::Hot;
+use weft_api::state::{BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, occupied};
+
+/// So many fresh flits ahead the loop asks for what it will need.
+const AHEAD: usize = 12;
+
+/// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
+#[derive(Debug, Clone, Default, Kept)]
+pub struct LoneTrial {
+    pub heads_try: bool,
+    /// When this is decided again.
+    until: u64,
+    /// Flits of any kind that could have crossed alone since it was decided, and how many have.
+    tried: u64,
+    pub crossed: u64,
+}
+
+impl LoneTrial {
+    /// Heads try in all cycles (for tests).
+    pub fn without_end() -> Self {
+        Self { heads_try: true, until: u64::MAX, ..Self::default() }
+    }
+
+    /// Heads go on trying while three of five flits cross. When they have stopped, they try anew after a while.
+    #[inline(always)]
+    pub fn decide(&mut self, now: u64) {
+        if now >= self.until {
+            let stop = self.heads_try && self.crossed * 5 < self.tried * 3;
+            let (heads_try, cycles) = if stop { (false, 4096) } else { (true, 128) };
+            *self = Self { heads_try, until: now + cycles, ..Self::default() };
+        }
+    }
+}
+
+/// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone. There is
+/// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
+#[derive(Debug, Clone, Copy)]
+pub struct FreshFlit {
+    /// Input unit * 16 + VC.
+    pub at: u32,
+    /// The output unit by which it will leave.
+    pub out: u32,
+    /// Its segment.
+    pub segment: u32,
+    /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
+    pub key: u16,
+    /// It is a head that has chosen this key for the next step only (`kernel/src/choose.rs`).
+    pub chose: bool,
+}
+
+impl FreshFlit {
+    /// Its input unit, the VC there, and the output unit by which it will leave.
+    #[inline(always)]
+    fn places(self) -> (usize, usize, usize) {
+        ((self.at >> 4) as usize, (self.at & 15) as usize, self.out as usize)
+    }
+}
+
+/// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
+#[inline(always)]
+fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
+    (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u8 + 1);
+    out.rr_in = port.port + 1;
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Sends those of the fresh flits of this cycle that are alone, and leaves the others to the allocator. `STREAMS`: a body flit
+    /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
+    #[inline(never)]
+    pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
+        debug_assert!(self.fresh_flits.len() <= self.ins.len(), "an input has two fresh flits");
+        let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
+        for k in 0..self.fresh_flits.len() {
+            if net.brings
+                && let Some(later) = self.fresh_flits.get(k + AHEAD)
+            {
+                self.bring_for_fresh::<SINGLE>(net, later);
+            }
+            let fresh = *self.fresh_flits.hot(k);
+            if SINGLE {
+                self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
+            } else if fresh.key != NO_REQUEST {
+                self.begin_if_lone::<CHOOSE>(net, fresh, earliest);
+            } else {
+                self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
+            }
+        }
+        self.lone_trial.tried += self.fresh_flits.len() as u64;
+        self.lone_trial.crossed += self.tally.flit_hops - hops;
+        self.fresh_flits.clear();
+    }
+
+    /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
+    #[inline(never)]
+    fn begin_if_lone<const CHOOSE: bool>(&mut self, net: &Net, fresh: FreshFlit, earliest: u64) {
+        self.send_if_lone_head::<false, CHOOSE>(net, fresh, earliest);
+    }
+
+    #[inline(always)]
+    fn send_if_lone_head<const SINGLE: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        earliest: u64,
+    ) {
+        let (i, v, o) = fresh.places();
+        let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
+        let waits = CHOOSE && self.heads_are_to_choose(self.ins.hot(i).router as usize);
+        let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
+        if room != 0 {
+            self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
+            return;
+        }
+        if CHOOSE && fresh.chose {
+            self.let_choose_after(net, (i, v));
+        } else if SINGLE {
+            self.begin_segment(fresh.segment, fresh.key);
+        }
+        let port = self.ins.hot_mut(i);
+        *port.requests.hot_mut(v) = fresh.key;
+        let p = o - port.base(i);
+        self.ask_for_vc(i, p);
+    }
+
+    /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
+    #[inline(always)]
+    fn heads_are_to_choose(&self, r: usize) -> bool {
+        !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.contains(r)
+    }
+
+    /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
+    /// no head of its router has one to make there, and chooses again after it.
+    #[inline(always)]
+    fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
+        let r = self.ins.hot(i).router as usize;
+        if self.routers.hot(r).choosing.is_empty() {
+            self.have_chosen.set(r);
+        }
+        self.let_choose(net, i, v);
+    }
+
+    #[inline(always)]
+    fn send_if_lone_body<const STREAMS: bool, const CHOOSE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        earliest: u64,
+    ) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot(i);
+        let held = *port.output_vc.hot(v);
+        let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
+        let (out, r) = (self.outs.hot(o), port.router as usize);
+        if out.vcs_with_flit != 1 << vc
+            || out.requested != 0
+            || !self.leaves_alone(i, v)
+            || CHOOSE && self.heads_are_to_choose(r)
+        {
+            self.routers.hot_mut(r).switch_requests.set(p);
+            self.active.set(r);
+            return;
+        }
+        let segment = self.segments.items.hot(fresh.segment as usize);
+        if segment.arrived == segment.len {
+            self.send_lone_tail(net, fresh, vc, earliest);
+        } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
+            self.open_stream(net, (i, v), (p, vc));
+        } else {
+            self.send_lone::<false>(net, (i, v), (p, vc), earliest);
+        }
+    }
+
+    /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now. None of the others has a fresh flit.
+    #[inline(always)]
+    fn leaves_alone(&self, i: usize, v: usize) -> bool {
+        let port = self.ins.hot(i);
+        let mut others = occupied(&port.head) & !(1 << v);
+        while others != 0 {
+            let other = others.trailing_zeros() as usize;
+            others &= others - 1;
+            let held = *port.output_vc.hot(other);
+            let has_flit =
+                || self.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
+            if *port.requests.hot(other) != NO_REQUEST || has_flit() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// VCs of output `o` that are open to the head of VC `v` of input `i`, if nobody else may send to this output or from this input
+    /// now; else none.
+    #[inline(always)]
+    fn room_for_lone_head<const SINGLE: bool>(&self, net: &Net, (i, v): (usize, usize), o: usize, class: usize) -> u16 {
+        let out = self.outs.hot(o);
+        let link = net.links.hot(usize::from(out.class));
+        let mut only = Bits::default();
+        only.set(usize::from(self.ins.hot(i).port));
+        let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.hold_switch && out.free_vcs != link.all);
+        if out.requested != 1 << class
+            || *self.requesters.hot(net.slot(o, class)) != only
+            || others_send
+            || if SINGLE { occupied(&self.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
+        {
+            return 0;
+        }
+        let open = out.available_vcs::<SINGLE>();
+        if SINGLE && net.class_bits == 0 { open } else { link.open_to(out, open, class) }
+    }
+
+    /// A head takes one of the VCs in `room` of its output, and crosses. The VCs take turns.
+    #[inline(always)]
+    fn send_lone_head<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        fresh: FreshFlit,
+        class: usize,
+        room: u16,
+        earliest: u64,
+    ) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot_mut(i);
+        let out = self.outs.hot_mut(o);
+        let vc = pick16(room, out.rr_vc);
+        (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
+        take_turns(port, out, (i, v), o);
+        *self.requesters.hot_mut(net.slot(o, class)) = Bits::default();
+        let depart = out.depart(earliest);
+        let (packet, len) = if SINGLE {
+            (fresh.segment, 1)
+        } else {
+            let segment = self.segments.items.hot_mut(fresh.segment as usize);
+            segment.sent = 1;
+            (segment.packet, segment.len)
+        };
+        let tail = len == 1;
+        if tail {
+            *port.head.hot_mut(v) = NONE;
+        } else {
+            port.hold(v as u8, o - port.base(i), vc);
+            out.hold(vc, port.port.into(), v as u8);
+            out.vcs_with_flit = 0;
+        }
+        let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
+        self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
+        if !SINGLE && tail {
+            self.segments.remove(fresh.segment);
+        }
+        self.return_credit(net, i, v);
+        self.tally.flit_hops += 1;
+    }
+
+    /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
+    /// output.
+    #[inline(never)]
+    fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
+        let (i, v, o) = fresh.places();
+        let port = self.ins.hot_mut(i);
+        *port.head.hot_mut(v) = NONE;
+        let out = self.outs.hot_mut(o);
+        take_turns(port, out, (i, v), o);
+        out.vcs_with_flit = 0;
+        self.free_vc(o, vc);
+        let depart = self.outs.hot_mut(o).depart(earliest);
+        let &Segment { packet, len, .. } = self.segments.items.hot(fresh.segment as usize);
+        let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
+        self.traverse::<false>(net, (o, vc), depart, crossing);
+        self.segments.remove(fresh.segment);
+        self.return_credit(net, i, v);
+        self.tally.flit_hops += 1;
+    }
+
+    /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
+    /// `FIRST`: a run begins with it, and one with its credit.
+    #[inline(always)]
+    pub fn send_lone<const FIRST: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        (p, vc): (usize, usize),
+        earliest: u64,
+    ) -> u64 {
+        let (key, mark) = if FIRST { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
+        let port = self.ins.hot_mut(i);
+        let o = port.base(i) + p;
+        self.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
+        let out = self.outs.hot_mut(o);
+        take_turns(port, out, (i, v), o);
+        out.vcs_with_flit = 0;
+        out.spend::<false>(vc, net.room);
+        let link = net.links.hot(usize::from(out.class));
+        let at = out.depart(earliest) + link.latency;
+        let (kind, peer) = (out.kind, out.peer);
+        if kind == ChannelEnd::Local {
+            self.flits.push(self.now, at, Flit::of_run(peer << 4 | vc as u32, key));
+        } else if kind == ChannelEnd::Ejection {
+            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
+            self.tally.accepted(at + net.ejection_delay);
+        } else {
+            self.mail_flit::<false>(peer, at, Flit::of_run(vc as u32, key), NONE);
+        }
+        self.return_marked(net, (i, v), self.now, mark);
+        self.tally.flit_hops += 1;
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
+    fn tries(trial: &mut LoneTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
+        let mut try_in = |now| {
+            trial.decide(now);
+            (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
+            trial.heads_try
+        };
+        cycles.map(&mut try_in).collect()
+    }
+
+    #[test]
+    fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
+        let mut trial = LoneTrial::default();
+        assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
+        let busy = tries(&mut trial, 10_000..60_000, 5);
+        let short = busy.iter().filter(|&&tries| tries).count();
+        assert!(short > 10 * 128 && short < 14 * 128, "{short} cycles of trial");
+        assert!(tries(&mut trial, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
+    }
+}

@@ -1,0 +1,189 @@
+//! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
+
+use crate::pace::Rates;
+use std::sync::Arc;
+use weft_api::age::Priority;
+use weft_api::base::unchecked::Hot;
+use weft_api::common::Common;
+use weft_api::compiled::Ahead;
+use weft_api::routing::{AnyRouting, AroundFaults, Needs, hop_in_order};
+use weft_api::spec::{FlowControl, InputSpeedup};
+use weft_api::state::Packet;
+use weft_api::state::link_class::Link;
+use weft_api::subnetworks::Subnets;
+use weft_api::workload::Workload;
+
+/// What the loop knows of a job.
+#[derive(Debug)]
+pub struct NetJob {
+    pub workload: Arc<dyn Workload>,
+    /// Its sources hear of packets that are sent and delivered.
+    pub is_told: bool,
+}
+
+#[derive(Debug)]
+pub struct Net {
+    /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
+    pub coords: Vec<u64>,
+    /// (router, port) of every terminal.
+    pub terminal_at: Vec<(u32, u8)>,
+    /// Bits of the VC class in a route key (output port << class_bits | class).
+    pub class_bits: u32,
+    pub links: Vec<Link>,
+    /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
+    pub rates: Option<Rates>,
+    /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.
+    pub fast_links: bool,
+    /// What models may know of all routers.
+    pub common: Common,
+    pub routing: Arc<dyn AnyRouting>,
+    /// Its hops ahead, compiled.
+    pub ahead: Box<dyn Ahead>,
+    /// First port of each dimension, where packets cross complete lines in order (`Routing::first_ports`).
+    pub first_ports: Option<[u8; 8]>,
+    /// What the routing asks of the engine.
+    pub needs: Needs,
+    /// Heads choose their output again in every step: the routing does, or links are trunks.
+    pub chooses: bool,
+    /// Arbiters let the oldest packet win.
+    pub by_age: bool,
+    pub priority: Priority,
+    /// Nothing but recordings must be told of deliveries, beside the sums of the window.
+    pub only_recorded: bool,
+    /// Packets are watched (`watch.rs`).
+    pub watches: bool,
+    /// Injection channels are paced, or may sleep.
+    pub injection_slow_path: bool,
+    /// New packets are counted by their job, or watched.
+    pub creation_slow_path: bool,
+    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
+    pub crossing_slow_path: bool,
+    pub heads: HeadPath,
+    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
+    /// routing in every step.
+    pub compares_credits_of: Option<u8>,
+    /// Flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
+    /// matters to nobody.
+    pub lone_flits_cross: bool,
+    /// Subnetworks whose links the routing looks at, if it does.
+    pub subnets: Option<Subnets>,
+    /// Who finds a way round links and routers that fail.
+    pub faults: Repair,
+    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    pub tables: Vec<Tables>,
+    /// Cycles that a head waits which has lost its escape (`broken.rs`).
+    pub patience: u64,
+    /// Spans in which something is broken, the earliest first, if heads escape to a ring: that is cut as a whole then.
+    pub cut_rings: Vec<(u64, u64)>,
+    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
+    pub routers_fail: bool,
+    pub jobs: Vec<NetJob>,
+    /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](weft_api::state::NO_JOB).
+    pub ranks: Vec<u32>,
+    pub job_of: Vec<u16>,
+    /// Some job hears of packets that are sent and delivered.
+    pub tells: bool,
+    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
+    pub delivery_slow_path: bool,
+    /// All packets have one flit, and none enters a ring that keeps a bubble.
+    pub single: bool,
+    /// Cycles from the grant to the start of the link.
+    pub after_grant: u64,
+    pub ejection_delay: u64,
+    /// Whole cycles for which a VC that a packet has left is closed to the next head.
+    pub routing_delay: u64,
+    /// How many flits leave an input port at the same time.
+    pub input_speedup: InputSpeedup,
+    /// VCs may be closed to the next head for a while, because of one of the two.
+    pub closes_vcs: bool,
+    /// 1 if a VC taken in one step may cross the switch only in the next.
+    pub vc_realloc: bool,
+    pub speedup: u8,
+    /// An output finishes a packet before it begins another.
+    pub hold_switch: bool,
+    pub flow_control: FlowControl,
+    /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
+    /// packet of the run, whatever the length of the head's own. A head that enters a ring needs more
+    /// (`Link::room_to_enter`).
+    pub room: u16,
+    /// Some VC class enters rings that keep a bubble.
+    pub rings: bool,
+    /// A credit may be the one that some head waits for, however many there are.
+    pub each_credit_wakes: bool,
+    /// Cycles from the grant of a flit at its last router to its delivery, if the link is free.
+    pub landing: u64,
+    /// No delivery is known more cycles ahead.
+    pub lookahead: u64,
+    /// The network is larger than the cache: the loop asks for records before it needs them (`bring.rs`).
+    pub brings: bool,
+    /// Cycles of an observation of the power state, where a policy switches channels.
+    pub power_period: Option<u64>,
+    /// The longest that the workload of a job keeps a reply back.
+    pub turnaround: u64,
+    /// After so many cycles the policy does the same again, whatever the traffic does; `None` if it does not.
+    pub policy_repeats: Option<u64>,
+    /// The cycles after 0 in which the load or the pattern of some job changes, in order.
+    pub changes: Vec<u64>,
+    /// Length of a batch of the window.
+    pub batch: u64,
+    pub seed: u64,
+}
+
+/// What is done as a packet becomes the head of its VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPath {
+    /// It asks for the hop of its route key, or for the one that its routing names now.
+    Key,
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`streams.rs`).
+    AmongStreams,
+    /// If its key names no hop, the loop will compare its candidates.
+    Candidates,
+    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
+    Asked,
+    /// More: its age, someone watches it, it waits first, or links or routers fail.
+    Slow,
+}
+
+/// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).
+#[derive(Debug)]
+pub struct Tables {
+    pub at: u64,
+    pub routing: Arc<dyn AnyRouting>,
+}
+
+/// Who finds a way round links and routers that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing fails in this run.
+    Unneeded,
+    /// The power policy switches other links on (`faults.rs`).
+    ByPolicy,
+    /// The routing, under any policy (`broken.rs`).
+    ByRouting(AroundFaults),
+}
+
+impl Repair {
+    pub fn any(self) -> bool {
+        self != Self::Unneeded
+    }
+}
+
+impl Net {
+    /// Job of a terminal that is in one.
+    #[inline(always)]
+    pub fn job(&self, terminal: u32) -> usize {
+        if self.jobs.len() == 1 { 0 } else { usize::from(*self.job_of.hot(terminal as usize)) }
+    }
+
+    /// Route key of a packet at the router it will reach next.
+    #[inline(always)]
+    pub fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
+        let at = *self.coords.hot(router);
+        match &self.first_ports {
+            // the commonest routing, without a call
+            Some(ports) => hop_in_order(ports, at, packet)
+                .map_or_else(|| self.key(usize::from(packet.dst_port), 0), |port| self.key(usize::from(port), 0)),
+            None => self.ahead.key_ahead(at, packet, self.seed, self.class_bits),
+        }
+    }
+}

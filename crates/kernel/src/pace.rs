@@ -1,0 +1,295 @@
+//! Channels whose rate is not one flit per cycle, or at which only so many flits may wait for the link (`state/rate.rs`).
+//!
+//! What only paced channels need is marked cold, so that the compiler keeps the common path short.
+//!
+//! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
+
+use crate::block::Block;
+use crate::net::Net;
+use weft_api::base::bits::Bits;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::base::wheel::Wheel;
+use weft_api::spec::InputSpeedup;
+use weft_api::state::rate::{Fine, Pace, Rate, whole};
+use weft_api::state::{ChannelEnd, Flit};
+
+/// Rates of the link classes.
+#[derive(Debug)]
+pub struct Rates {
+    /// By link class.
+    pub of: Vec<Rate>,
+    /// By class of the link over which a flit came, times the number of classes, plus class of the next link
+    /// ([`Pace::delay_after`]).
+    delays: Vec<Fine>,
+    /// At the injection channels, before which nothing delays a flit.
+    at_source: Fine,
+    /// Most flits that may wait for a link, by class.
+    staged: Vec<u32>,
+}
+
+impl Rates {
+    pub fn new(of: Vec<Rate>, staged: Vec<u32>) -> Self {
+        let delay = |&before: &Rate, &next: &Rate| Pace::new(next, 0).delay_after(before);
+        let delays = of.iter().flat_map(|before| of.iter().map(move |next| delay(before, next))).collect();
+        let at_source = Pace::new(of[0], 0).own_delay();
+        Self { delays, at_source, staged, of }
+    }
+
+    /// The pace of a channel of this class.
+    pub fn pace(&self, class: u8) -> Pace {
+        Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
+    }
+
+    /// When a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`. `before`: class of
+    /// the channel over which the flit came, and by how much that was slowed down.
+    #[inline(always)]
+    pub fn ready(&self, (before, slowdown): (u8, u32), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
+        let (cycles, part) = if slowdown == 1 && pace.rate() == *self.of.hot(usize::from(next)) {
+            *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
+        } else {
+            self.delay_when_slowed(before, slowdown, pace)
+        };
+        (earliest + cycles, part)
+    }
+
+    #[inline(never)]
+    fn delay_when_slowed(&self, before: u8, slowdown: u32, pace: &Pace) -> Fine {
+        pace.delay_after(self.of.hot(usize::from(before)).slower(slowdown))
+    }
+
+    /// When the injection channel has all of a flit that its terminal sends at `now`.
+    pub fn ready_at_source(&self, now: u64) -> Fine {
+        (now + self.at_source.0, self.at_source.1)
+    }
+}
+
+/// The flits that come into an input from some time on were sent at the full rate of their channel divided by `slowdown`.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct Slowed {
+    /// In the block of the input.
+    pub input: u32,
+    pub slowdown: u32,
+    /// Number of this change among those of the channel: of two that take effect in one cycle the later one holds.
+    pub change: u32,
+}
+
+/// What happens to paces in a later cycle.
+#[derive(Debug, Clone, Copy, Value)]
+enum Event {
+    /// A full output, or an injection channel whose terminal waits, can take a flit.
+    Opens(u32),
+    Comes(Slowed),
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self::Opens(0)
+    }
+}
+
+/// The paces of the channels of a block; empty if all channels carry one flit per cycle, and any number may wait.
+#[derive(Debug, Kept)]
+pub struct Paces<const W: usize> {
+    /// By output.
+    #[kept(each)]
+    pub of: Vec<Pace>,
+    /// By router: outputs at which no more flits may wait for the link.
+    #[kept(each)]
+    pub full: Vec<Bits<W>>,
+    /// Scratch: the flits of a cycle, the last one first.
+    #[kept(scratch)]
+    pub arriving: Vec<Flit>,
+    /// By input: by how much the flits that come in are slowed down, and the number of that change.
+    #[kept(each)]
+    came: Vec<(u32, u32)>,
+    events: Wheel<Event, 32>,
+}
+
+impl<const W: usize> Paces<W> {
+    pub fn new(of: Vec<Pace>, routers: usize, horizon: u64) -> Self {
+        let channels = of.len();
+        let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
+        let events = Wheel::new(if of.is_empty() { 2 } else { horizon }, 2 * channels);
+        Self { full, arriving: Vec::new(), came: vec![(1, 0); channels], events, of }
+    }
+
+    /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
+    #[inline(always)]
+    pub fn full_at(&self, r: usize) -> &[u64] {
+        if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.events.is_empty_at(now)
+    }
+
+    /// Takes effect in cycle `at`.
+    pub fn slow_from(&mut self, now: u64, at: u64, slowed: Slowed) {
+        self.events.push(now, at, Event::Comes(slowed));
+    }
+}
+
+/// The 64-bit cycle near `now` whose low 32 bits are these.
+#[inline(always)]
+pub fn cycle_near(now: u64, low: u32) -> u64 {
+    now.wrapping_add_signed(i64::from(low.wrapping_sub(now as u32) as i32))
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
+    /// other flit were before it, and as things are.
+    pub fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
+        let out = self.outs.hot(o);
+        let next_free = cycle_near(earliest, out.next_free);
+        match &net.rates {
+            Some(rates) if net.links.hot(usize::from(out.class)).paced => {
+                let pace = self.paces.of.hot(o);
+                let ready = rates.ready(self.came(i), (out.class, pace), earliest);
+                (whole(ready), pace.complete(next_free, ready))
+            }
+            _ => (earliest, earliest.max(next_free)),
+        }
+    }
+
+    /// Class of the channel into input `i`, and by how much its flits were slowed down.
+    fn came(&self, i: usize) -> (u8, u32) {
+        (self.ins.hot(i).class, self.paces.came.hot(i).0)
+    }
+
+    /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
+    /// link.
+    #[cold]
+    #[inline(never)]
+    pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let before = self.came(i);
+        let out = self.outs.hot_mut(o);
+        let pace = self.paces.of.hot_mut(o);
+        let mut ready = rates.ready(before, (out.class, pace), earliest);
+        if head {
+            self.tally.delayed(self.now, whole(ready) - earliest);
+        }
+        if net.input_speedup != InputSpeedup::Unlimited {
+            // the flit before has left by then, and this one takes as long as the link is busy with it
+            ready = ready.max((self.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
+        }
+        let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
+        out.next_free = next_free as u32;
+        let full_for = pace.full_for(next_free, self.now + net.after_grant);
+        if full_for > 0 {
+            let r = out.router as usize;
+            let port = o - self.routers.hot(r).base as usize;
+            self.paces.full.hot_mut(r).set(port);
+            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
+        }
+        if net.input_speedup != InputSpeedup::Unlimited {
+            self.read_until(net, (i, v), depart, head);
+        }
+        depart
+    }
+
+    /// Whether the injection channel of terminal `t` can take a flit now. If not, the terminal is woken when it can.
+    #[cold]
+    #[inline(never)]
+    pub fn is_open_to_terminal(&mut self, t: usize) -> bool {
+        let o = self.terminals.hot(t).out as usize;
+        let next_free = cycle_near(self.now, self.outs.hot(o).next_free);
+        let full_for = self.paces.of.hot(o).full_for(next_free, self.now);
+        if full_for > 0 {
+            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
+        }
+        full_for == 0
+    }
+
+    /// The cycle in which a flit that terminal `t` sends now, maybe a head, is on its injection channel.
+    #[cold]
+    #[inline(never)]
+    pub fn inject_paced(&mut self, net: &Net, t: usize, head: bool) -> u64 {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let o = self.terminals.hot(t).out as usize;
+        let out = self.outs.hot_mut(o);
+        let ready = rates.ready_at_source(self.now);
+        if head {
+            self.tally.delayed(self.now, whole(ready) - self.now);
+        }
+        let (depart, next_free) = self.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
+        out.next_free = next_free as u32;
+        depart
+    }
+
+    /// Channel `o`, whose links are paced, carries flits at its bandwidth divided by `slowdown` from now on. The input at
+    /// its far end knows when the first of them comes.
+    pub fn change_pace(&mut self, net: &Net, o: usize, slowdown: u32) {
+        let rates = net.rates.as_ref().expect("links that are paced have rates");
+        let (out, now) = (&mut self.outs[o], self.now);
+        let rate = rates.of[usize::from(out.class)].slower(slowdown);
+        let pace = &mut self.paces.of[o];
+        if pace.rate() != rate {
+            out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
+            let slowed = |input: u32| Slowed { input, slowdown, change: pace.changes() };
+            let at = now + net.after_grant + net.links[usize::from(out.class)].latency;
+            match out.kind {
+                ChannelEnd::Local | ChannelEnd::Injection => {
+                    let slowed = slowed(out.peer);
+                    self.paces.slow_from(now, at, slowed);
+                }
+                ChannelEnd::Remote => {
+                    let cut = self.cuts[out.peer as usize];
+                    self.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
+                }
+                ChannelEnd::Ejection | ChannelEnd::Unused => {}
+            }
+        }
+    }
+
+    /// What happens to paces in this cycle: outputs can take a flit again, terminals have waited for their link, and flits
+    /// come in that were sent at another rate.
+    #[cold]
+    #[inline(never)]
+    pub fn keep_pace(&mut self) {
+        while let Some((first, len)) = self.paces.events.due(self.now) {
+            for k in 0..len {
+                match self.paces.events.item(first, k) {
+                    Event::Opens(output) => self.open_output(output as usize),
+                    Event::Comes(Slowed { input, slowdown, change }) => {
+                        let came = &mut self.paces.came[input as usize];
+                        // a count that wraps round comes after the one before it
+                        if change.wrapping_sub(came.1) < 1 << 31 {
+                            *came = (slowdown, change);
+                        }
+                    }
+                }
+            }
+            self.paces.events.release(self.now);
+        }
+    }
+
+    fn open_output(&mut self, o: usize) {
+        let out = self.outs.hot(o);
+        let r = out.router as usize;
+        if out.kind == ChannelEnd::Injection {
+            let terminal = self.terminals.hot_mut(r);
+            if std::mem::take(&mut terminal.waiting) {
+                self.busy.set(r);
+            }
+        } else {
+            self.paces.full.hot_mut(r).clear(o - self.routers.hot(r).base as usize);
+            self.active.set(r);
+        }
+    }
+
+    /// Whether all that router `r` has to do waits for full outputs.
+    #[cold]
+    #[inline(never)]
+    pub fn waits_for_links(&self, net: &Net, r: usize) -> bool {
+        if net.rates.is_none() {
+            return false;
+        }
+        let router = self.routers.hot(r);
+        // heads may take VCs of full outputs where that is a stage of its own
+        let asked = if net.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
+        let heads_wait = !net.vc_realloc || router.vc_requests.is_empty();
+        heads_wait && asked.without(self.paces.full.hot(r)).is_empty()
+    }
+}

@@ -1,0 +1,31 @@
+//! What the routers of a block post on the board.
+
+use crate::block::{Block, queues_at};
+use crate::net::Net;
+use weft_api::board::Board;
+use weft_api::state::ChannelEnd;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The routers post their numbers, in the cycles in which posts are due.
+    #[inline(always)]
+    pub fn post(&mut self, net: &Net, board: &Board) {
+        if board.is_due(self.now) {
+            self.post_all(net, board);
+        }
+    }
+
+    #[inline(never)]
+    fn post_all(&mut self, net: &Net, board: &Board) {
+        for (r, router) in self.routers.iter().enumerate() {
+            let at = net.coords[router.id as usize];
+            let here = queues_at!(self, net, r);
+            let ports = router.base as usize..self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
+            let from_terminal = |&port: &usize| self.outs[port].kind == ChannelEnd::Ejection;
+            let flits = |port: usize| self.outs[self.ins[port].upstream as usize].flits;
+            let sent = || ports.clone().filter(from_terminal).map(flits).fold(0, u32::wrapping_add);
+            self.posts.fill(0);
+            self.routing.post(at, &here, &sent, &mut self.posts);
+            board.post(self.now, router.id, &self.posts);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The queues of a router with a notebook: what a routing compared in a decision, number by number.
+
+use std::cell::RefCell;
+use weft_api::board::Post;
+use weft_api::routing::Hop;
+use weft_api::state::LinkState;
+use weft_api::subnetworks::LinkTable;
+use weft_api::view::{Queues, View};
+use weft_api::walk::Cost;
+
+/// A candidate and the number that decided about it.
+#[derive(Debug, Clone, Copy)]
+pub enum Weighed {
+    /// Congestion of an output, and the cost that comes of it: the least wins.
+    Cost { hop: Hop, cost: Cost, queue: i32, value: i32 },
+    /// Credits of what a head may take at once: the most win, 0 is closed.
+    Credits { hop: Hop, credits: u32 },
+}
+
+pub struct Spy<'a, const V: usize> {
+    queues: &'a Queues<'a, V>,
+    pub notes: RefCell<Vec<Weighed>>,
+}
+
+impl<'a, const V: usize> Spy<'a, V> {
+    pub fn new(queues: &'a Queues<'a, V>) -> Self {
+        Self { queues, notes: RefCell::default() }
+    }
+}
+
+impl<const V: usize> View for Spy<'_, V> {
+    fn read(&self, port: u8) -> i32 {
+        self.queues.read(port)
+    }
+
+    fn capacity(&self, port: u8) -> u32 {
+        self.queues.capacity(port)
+    }
+
+    fn read_of(&self, away: i32, port: u8) -> i32 {
+        self.queues.read_of(away, port)
+    }
+
+    fn post(&self, back: u64) -> Post<'_> {
+        self.queues.post(back)
+    }
+
+    fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
+        // all that were compared, not only the best
+        let credits = |port: u8| Weighed::Credits {
+            hop: Hop { port, ..hop },
+            credits: self.queues.open_credits(port, hop.class),
+        };
+        self.notes.borrow_mut().extend(self.queues.members(hop.port).map(credits));
+        self.queues.member(hop, turn)
+    }
+
+    fn fallback(&self, hop: Hop) -> Hop {
+        self.queues.fallback(hop)
+    }
+
+    fn state(&self, port: u8) -> LinkState {
+        self.queues.state(port)
+    }
+
+    fn is_broken(&self, port: u8) -> bool {
+        self.queues.is_broken(port)
+    }
+
+    fn credits(&self, hop: Hop) -> u32 {
+        self.queues.credits(hop)
+    }
+
+    fn is_open(&self, hop: Hop) -> bool {
+        self.notes.borrow_mut().push(Weighed::Credits { hop, credits: self.queues.open_credits(hop.port, hop.class) });
+        self.queues.is_open(hop)
+    }
+
+    fn has_room(&self, hop: Hop) -> bool {
+        self.notes.borrow_mut().push(Weighed::Credits { hop, credits: self.queues.open_credits(hop.port, hop.class) });
+        self.queues.has_room(hop)
+    }
+
+    fn was_granted(&self, port: u8) -> bool {
+        self.queues.was_granted(port)
+    }
+
+    fn used(&self, hop: Hop) -> u32 {
+        self.queues.used(hop)
+    }
+
+    fn occupancy(&self, hop: Hop) -> (f64, u32) {
+        self.queues.occupancy(hop)
+    }
+
+    fn table(&self) -> LinkTable<'_> {
+        self.queues.table()
+    }
+
+    fn is_watched(&self) -> bool {
+        true
+    }
+
+    fn weigh(&self, hop: Hop, cost: Cost, queue: i32) -> i32 {
+        let value = self.queues.weigh(hop, cost, queue);
+        self.notes.borrow_mut().push(Weighed::Cost { hop, cost, queue, value });
+        value
+    }
+}

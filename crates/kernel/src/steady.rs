@@ -1,0 +1,217 @@
+//! Body flits that flow steadily: a block whose state repeats itself is moved on by many periods at once.
+//!
+//! A long message is mostly body flits, one behind the other. While only these and their credits move, what happens next depends
+//! on the state of the network, and on times only by how far they are from now. So once the state is the same as some cycles
+//! before, but for counts of flits, it goes on like that until a count runs out: the last flit of a packet comes, or leaves its
+//! source. [`Snapshot`] tells whether the state has come back, [`Flow`] is what one period adds to the counts.
+
+use crate::block::Block;
+use crate::net::Net;
+use crate::streams::Streams;
+use weft_api::base::bits::Bits;
+use weft_api::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
+
+/// A source must have so many flits left of its packet that the search for a period may pay.
+const WORTH: u16 = 64;
+
+/// The state of a block before some cycle, as far as body flits and credits change it.
+#[derive(Debug)]
+pub struct Snapshot<const W: usize, const V: usize> {
+    at: u64,
+    routers: Vec<Router<W>>,
+    ins: Vec<InputUnit<V>>,
+    outs: Vec<OutputUnit<V>>,
+    requesters: Vec<Bits<W>>,
+    terminals: Vec<Terminal>,
+    segments: Vec<Segment>,
+    streams: Streams,
+    packets: usize,
+    /// Routers and terminals that have work to do.
+    active: Vec<u64>,
+    busy: Vec<u64>,
+    /// Events by the cycles until then, in order.
+    flits: Vec<(u64, Flit)>,
+    credits: Vec<(u64, u32)>,
+    vc_turns: Vec<u16>,
+    vc_accepts: Vec<u16>,
+    vc_grants: Vec<u16>,
+    counts: Counts,
+}
+
+/// What a block has counted of body flits.
+#[derive(Debug, Clone, Copy)]
+struct Counts {
+    flit_hops: u64,
+    injected: u64,
+    accepted: u64,
+}
+
+/// What one period adds to the counts of a block.
+#[derive(Debug)]
+pub struct Flow {
+    /// (number, flits): those that come to a segment, as many as leave it; that leave an output; that a terminal injects.
+    segments: Vec<(u32, u16)>,
+    outs: Vec<(u32, u32)>,
+    terminals: Vec<(u32, u16)>,
+    counts: Counts,
+}
+
+/// Cycles from `now` until the link of an output is free.
+fn busy<const V: usize>(out: &OutputUnit<V>, now: u64) -> u64 {
+    (out.next_free.wrapping_sub(now as u32) as i32).max(0) as u64
+}
+
+impl Flow {
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.terminals.is_empty()
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
+    /// than body flits and credits are under way, or too few are left for a search to pay.
+    pub fn flows(&self) -> Option<(usize, u16)> {
+        let mut flits = self.streams.flits_under_way();
+        let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
+        let more = !self.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
+            || !self.deliveries.is_empty()
+            || !self.turning.is_empty()
+            || self.routers.iter().any(|router| !router.choosing.is_empty());
+        let left = self.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
+        (!more && left >= WORTH).then_some((flits, left))
+    }
+
+    /// The state before this cycle.
+    pub fn snapshot(&self) -> Snapshot<W, V> {
+        Snapshot {
+            at: self.now,
+            routers: self.routers.clone(),
+            ins: self.ins.clone(),
+            outs: self.outs.clone(),
+            requesters: self.requesters.clone(),
+            terminals: self.terminals.clone(),
+            segments: self.segments.items.clone(),
+            streams: self.streams.by_distance(self.now),
+            packets: self.packets.in_use(),
+            active: self.active.0.clone(),
+            busy: self.busy.0.clone(),
+            flits: self.flits.by_distance(self.now),
+            credits: self.credits.by_distance(self.now),
+            vc_turns: self.vc_turns.clone(),
+            vc_accepts: self.vc_accepts.clone(),
+            vc_grants: self.vc_grants.clone(),
+            counts: self.counts(),
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let (flit_hops, injected) = (self.tally.flit_hops, self.tally.injected_flits);
+        Counts { flit_hops, injected, accepted: self.tally.accepted_flits }
+    }
+
+    /// What has flowed since `then`, if the state is the same as it was.
+    pub fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
+        let is_same = self.flits.by_distance(self.now) == then.flits
+            && self.credits.by_distance(self.now) == then.credits
+            && self.routers == then.routers
+            && self.ins == then.ins
+            && self.requesters == then.requesters
+            && self.streams.by_distance(self.now) == then.streams
+            && self.packets.in_use() == then.packets
+            && (&self.active.0, &self.busy.0) == (&then.active, &then.busy)
+            && (&self.vc_turns, &self.vc_accepts, &self.vc_grants)
+                == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
+        if !is_same || self.segments.items.len() != then.segments.len() {
+            return None;
+        }
+        let (mut segments, mut outs, mut terminals) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, (now, then)) in (0..).zip(self.segments.items.iter().zip(&then.segments)) {
+            let came = now.arrived.wrapping_sub(then.arrived);
+            let moved = Segment { arrived: now.arrived, sent: then.sent.wrapping_add(came), ..*then };
+            if moved != *now {
+                return None;
+            }
+            if came > 0 {
+                segments.push((id, came));
+            }
+        }
+        for (o, (now, old)) in (0..).zip(self.outs.iter().zip(&then.outs)) {
+            let moved = OutputUnit { flits: now.flits, next_free: now.next_free, ..old.clone() };
+            if moved != *now || busy(now, self.now) != busy(old, then.at) {
+                return None;
+            }
+            if now.flits != old.flits {
+                outs.push((o, now.flits.wrapping_sub(old.flits)));
+            }
+        }
+        for (t, (now, then)) in (0..).zip(self.terminals.iter().zip(&then.terminals)) {
+            if (Terminal { left: now.left, ..then.clone() }) != *now {
+                return None;
+            }
+            if now.left != then.left {
+                terminals.push((t, then.left - now.left));
+            }
+        }
+        let (now, then) = (self.counts(), then.counts);
+        let counts = Counts {
+            flit_hops: now.flit_hops - then.flit_hops,
+            injected: now.injected - then.injected,
+            accepted: now.accepted - then.accepted,
+        };
+        Some(Flow { segments, outs, terminals, counts })
+    }
+
+    /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
+    pub fn periods_left(&self, flow: &Flow) -> u64 {
+        let to_come = flow.segments.iter().map(|&(id, came)| {
+            let segment = &self.segments.items[id as usize];
+            (segment.len - 1).saturating_sub(segment.arrived) / came
+        });
+        let to_inject =
+            flow.terminals.iter().map(|&(t, sent)| self.terminals[t as usize].left.saturating_sub(2) / sent);
+        to_come.chain(to_inject).min().map_or(0, u64::from)
+    }
+
+    /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
+    pub fn longest_wait(&self, flow: &Flow) -> u64 {
+        flow.outs.iter().map(|&(o, _)| busy(&self.outs[o as usize], self.now)).max().unwrap_or(0)
+    }
+
+    /// The first cycle from now on in which a source may have a packet, as far as that is known.
+    pub fn next_due(&self, net: &Net) -> u64 {
+        if net.tells {
+            let mut cycles = self.now..self.now + self.alarms.horizon();
+            return cycles.find(|&cycle| !self.alarms.is_empty_at(cycle)).unwrap_or(self.now + self.alarms.horizon());
+        }
+        let mut due = u64::MAX;
+        self.alarms.for_each(|t| due = due.min(self.terminals[t as usize].due));
+        due
+    }
+
+    /// The flow goes on for so many periods, which last `cycles` in all.
+    pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
+        for &(id, came) in &flow.segments {
+            let segment = &mut self.segments.items[id as usize];
+            segment.arrived += came * periods as u16;
+            segment.sent += came * periods as u16;
+        }
+        for &(o, sent) in &flow.outs {
+            let out = &mut self.outs[o as usize];
+            out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
+            // an output that no flit leaves has a free link, or the state would not have come back
+            out.next_free = out.next_free.wrapping_add(cycles as u32);
+        }
+        for &(t, sent) in &flow.terminals {
+            self.terminals[t as usize].left -= sent * periods as u16;
+        }
+        self.tally.flit_hops += flow.counts.flit_hops * periods;
+        self.tally.injected_flits += flow.counts.injected * periods;
+        self.tally.accepted_flits += flow.counts.accepted * periods;
+        self.streams.delay(cycles);
+        self.flits.delay(cycles);
+        self.credits.delay(cycles);
+        let asleep = if net.tells { Vec::new() } else { self.alarms.take_all() };
+        self.now += cycles;
+        asleep.into_iter().for_each(|t| self.sleep(net, t as usize, self.now));
+    }
+}

@@ -1,0 +1,103 @@
+//! A stream closes, and what it has changed is settled.
+
+use super::{BALANCED, ENDS, Sender, TERMINAL};
+use crate::block::Block;
+use crate::net::Net;
+use weft_api::base::unchecked::Hot;
+use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Somebody has something for output `o`: a stream that leaves by it ends, and its flits go on one by one.
+    #[inline(always)]
+    pub fn interrupt(&mut self, net: &Net, o: usize) {
+        if self.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
+            self.break_stream(net, o);
+        }
+    }
+
+    /// The stream of output `o` ends before its run. The flits that it would have taken go on one by one.
+    #[inline(never)]
+    pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
+        let from = self.streams.outs.hot(o).from;
+        self.close_stream(net, o);
+        if from == TERMINAL {
+            self.streams.sources.retain(|&other| other as usize != o);
+            self.busy.set(self.outs.hot(o).router as usize);
+        } else {
+            self.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
+        }
+    }
+
+    /// The stream of output `o` ends: from the first cycle on whose streams have not flowed, no flit of it crosses.
+    pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
+        let end = self.streams.next.max(self.now);
+        self.settle_stream(net, o, end);
+        let sender = self.streams.outs.hot_mut(o);
+        let &mut Sender { from, vc, delay, credits, .. } = sender;
+        let at = end + u64::from(delay);
+        (sender.from, sender.ended) = (NONE, at);
+        let out = self.outs.hot_mut(o);
+        if credits != BALANCED {
+            self.streams.stop_spending(o);
+        } else {
+            if end == self.now {
+                // the credit that has come in this cycle is not spent
+                out.regain_credit(usize::from(vc), net.room);
+            }
+            self.streams.start_returning(o, vc);
+        }
+        self.end_run(net, o, u32::from(vc), at);
+        if from != TERMINAL {
+            let (i, v) = ((from >> 4) as usize, (from & 15) as usize);
+            self.streams.ins.hot_mut(i).closed = end;
+            self.return_marked(net, (i, v), end, ENDS);
+        }
+    }
+
+    /// Tells the far end of output `o` that from cycle `at` on no flit of the run on VC `vc` comes.
+    fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
+        let out = self.outs.hot(o);
+        let peer = out.peer;
+        match out.kind {
+            ChannelEnd::Local | ChannelEnd::Injection => {
+                self.flits.push(self.now, at, Flit::of_run(peer << 4 | vc, RUN_ENDS));
+            }
+            ChannelEnd::Remote => self.mail_flit::<false>(peer, at, Flit::of_run(vc, RUN_ENDS), NONE),
+            // a terminal takes all that comes, and its credits are a run, too
+            ChannelEnd::Ejection | ChannelEnd::Unused => {
+                let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
+                self.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
+            }
+        }
+    }
+
+    /// Counts the flits of the stream of output `o` before cycle `end`.
+    fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
+        let sender = self.streams.outs.hot_mut(o);
+        let flits = end - std::mem::replace(&mut sender.since, end);
+        let out = self.outs.hot_mut(o);
+        out.flits = out.flits.wrapping_add(flits as u32);
+        if sender.from == TERMINAL {
+            return;
+        }
+        out.next_free = out.next_free.wrapping_add(flits as u32);
+        let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
+        let segment = self.segments.items.hot_mut(*self.ins.hot(i).head.hot(v) as usize);
+        segment.arrived += flits as u16;
+        segment.sent += flits as u16;
+        self.tally.flit_hops += flits;
+        if out.kind == ChannelEnd::Ejection {
+            let landed = end + u64::from(sender.delay) + net.ejection_delay;
+            self.tally.accepted_flits += self.tally.cycles_inside(landed - flits, landed);
+        }
+    }
+
+    /// Counts the flits of all streams before this cycle.
+    pub fn settle_streams(&mut self, net: &Net) {
+        for o in 0..self.streams.outs.len() {
+            if self.streams.outs[o].from != NONE {
+                self.settle_stream(net, o, self.now);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The allocation steps of a cycle: heads take output VCs, flits cross the switch.
+//!
+//! In a step each input and each output sends at most one flit. With `vc_realloc` = 0 a head asks for the switch and takes
+//! a free VC of its class as it crosses. With `vc_realloc` = 1 it takes the VC first (`vc_allocation.rs`), and asks for the switch
+//! from the next step on; a VC then serves a packet every second step.
+
+use crate::block::Block;
+use crate::net::Net;
+use std::fmt::Debug;
+use weft_api::allocation::{Allocator, UseAllocator};
+use weft_api::base::bits::Bits;
+use weft_api::base::unchecked::Hot;
+use weft_api::state::key_of;
+use weft_api::switch::Ports;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    pub fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        if !SINGLE && self.streams.are_on() {
+            self.flow(net);
+            self.send_lone_flits::<SINGLE, true, false>(net);
+        } else if !self.fresh_flits.is_empty() {
+            if net.chooses {
+                self.send_lone_flits::<SINGLE, false, true>(net);
+            } else {
+                self.send_lone_flits::<SINGLE, false, false>(net);
+            }
+        }
+        if self.lone_flits_cross {
+            self.lone_trial.decide(self.now);
+        }
+        for word in 0..self.active.0.len() {
+            let mut bits = *self.active.0.hot(word);
+            while bits != 0 {
+                let r = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if net.brings {
+                    self.bring_for_routers(net, r, word * 64, bits);
+                }
+                let moved = self.tally.flit_hops;
+                for _ in 0..net.speedup {
+                    if net.chooses && !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.take(r) {
+                        self.choose::<SINGLE>(net, r);
+                    }
+                    if net.vc_realloc {
+                        self.staged_step::<SINGLE>(net, allocator, r);
+                    } else {
+                        self.switch_step::<true, SINGLE>(net, allocator, r);
+                    }
+                }
+                let router = self.routers.hot(r);
+                let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
+                if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
+                    // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
+                    // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
+                    let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
+                    if !news {
+                        self.active.clear(r);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Flits that hold a VC cross the switch of router `r`; with `HEADS`, also heads, which take a VC as they cross.
+    #[inline(always)]
+    pub fn switch_step<const HEADS: bool, const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        allocator: &dyn SwitchAllocator<W, V>,
+        r: usize,
+    ) {
+        let router = self.routers.hot(r);
+        if HEADS && !router.vc_requests.is_empty() {
+            self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
+        } else if !router.switch_requests.is_empty() {
+            // body flits only, the common case of long packets
+            self.cross::<false, SINGLE>(net, allocator, r, router.switch_requests);
+        }
+    }
+
+    /// Matches inputs to `outputs`, and sends the flits that have won.
+    #[inline(always)]
+    fn cross<const HEADS: bool, const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        allocator: &dyn SwitchAllocator<W, V>,
+        r: usize,
+        outputs: Bits<W>,
+    ) {
+        let moves = if net.crossing_slow_path {
+            self.matched_slow_path::<HEADS>(net, allocator, r, outputs)
+        } else {
+            matched::<W, V, HEADS>(self, net, allocator, r, outputs)
+        };
+        self.send_all::<SINGLE>(net, r, moves);
+    }
+
+    /// Used if arbiters go by age, packets are watched, there is a routing delay behind every packet, or outputs may be
+    /// full because their link is slow.
+    #[inline(never)]
+    fn matched_slow_path<const HEADS: bool>(
+        &mut self,
+        net: &Net,
+        allocator: &dyn SwitchAllocator<W, V>,
+        r: usize,
+        mut outputs: Bits<W>,
+    ) -> usize {
+        if net.rates.is_some() {
+            outputs = outputs.without(self.paces.full.hot(r));
+        }
+        let moves = matched::<W, V, HEADS>(self, net, allocator, r, outputs);
+        if net.watches {
+            self.watch_moves(net, r, moves);
+        }
+        if net.routing_delay > 0 {
+            self.close_behind(net, r, moves);
+        }
+        moves
+    }
+
+    #[inline(always)]
+    pub fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
+        let router = self.routers.hot_mut(r);
+        let base = router.base as usize;
+        Ports {
+            common: &net.common,
+            router,
+            ins: self.ins.hot_from(base),
+            outs: self.outs.hot_from(base),
+            requesters: self.requesters.hot_from(base << net.class_bits),
+            grants: &mut self.grants,
+            offers: &mut self.offers,
+            moves: &mut self.moves,
+            ages: if AGE { self.ages.hot_slice(base * V) } else { &[] },
+        }
+    }
+}
+
+impl Net {
+    /// Route key of a class of output port `p`.
+    #[inline(always)]
+    pub fn key(&self, p: usize, class: usize) -> u16 {
+        key_of(p, class, self.class_bits)
+    }
+
+    /// Output port of a route key.
+    #[inline(always)]
+    pub fn port(&self, key: u16) -> usize {
+        usize::from(key) >> self.class_bits
+    }
+
+    /// Place of the requests for a class of output `o` in `Block::requesters`.
+    #[inline(always)]
+    pub fn slot(&self, o: usize, class: usize) -> usize {
+        o << self.class_bits | class
+    }
+
+    /// VCs of a routing class on a link class.
+    #[inline(always)]
+    pub fn vcs(&self, link: u8, class: usize) -> u16 {
+        *self.links.hot(link as usize).vcs_of.hot(class)
+    }
+}
+
+/// A switch allocator compiled for the loop: one virtual call per allocation step of a router.
+pub trait SwitchAllocator<const W: usize, const V: usize>: Debug + Send + Sync {
+    /// Heads that may get a VC, and flits that have one. Returns the number of moves.
+    fn heads_and_flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
+    /// Flits that have a VC only.
+    fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize;
+}
+
+#[inline(always)]
+fn matched<const W: usize, const V: usize, const HEADS: bool>(
+    block: &mut Block<W, V>,
+    net: &Net,
+    allocator: &dyn SwitchAllocator<W, V>,
+    r: usize,
+    outputs: Bits<W>,
+) -> usize {
+    if HEADS { allocator.heads_and_flits(block, net, r, outputs) } else { allocator.flits(block, net, r, outputs) }
+}
+
+/// An allocator for runs whose packets all have one flit, or not, and whose arbiters go by age, or not.
+#[derive(Debug)]
+struct Compiled<A, const SINGLE: bool, const AGE: bool>(A);
+
+impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE: bool> SwitchAllocator<W, V>
+    for Compiled<A, SINGLE, AGE>
+{
+    fn heads_and_flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
+        self.0.allocate::<W, V, true, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs)
+    }
+
+    fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
+        self.0.allocate::<W, V, false, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs)
+    }
+}
+
+/// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
+pub struct Compile<const W: usize, const V: usize> {
+    pub single: bool,
+    pub by_age: bool,
+}
+
+impl<const W: usize, const V: usize> UseAllocator for Compile<W, V> {
+    type Output = Box<dyn SwitchAllocator<W, V>>;
+
+    fn take(self, allocator: impl Allocator) -> Self::Output {
+        match (self.single, self.by_age) {
+            (true, true) => Box::new(Compiled::<_, true, true>(allocator)),
+            (true, false) => Box::new(Compiled::<_, true, false>(allocator)),
+            (false, true) => Box::new(Compiled::<_, false, true>(allocator)),
+            (false, false) => Box::new(Compiled::<_, false, false>(allocator)),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Timers of the agents of a block: one per channel and one per router. Setting a timer again replaces the earlier
+//! setting.
+
+use weft_api::base::kept::Kept;
+use weft_api::base::wheel::Wheel;
+
+/// No timer is set.
+const NEVER: u64 = u64::MAX;
+
+#[derive(Debug, Kept)]
+pub struct Timers {
+    wheel: Wheel<u32, 64>,
+    /// The cycle in which each timer ends.
+    #[kept(each)]
+    ends: Vec<u64>,
+    /// The cycle in which the wheel next looks at each timer: when it ends, or earlier if that is beyond the horizon of
+    /// the wheel.
+    #[kept(each)]
+    comes_up: Vec<u64>,
+    /// Scratch.
+    #[kept(scratch)]
+    ended: Vec<u32>,
+}
+
+impl Timers {
+    pub fn new(count: usize) -> Self {
+        Self {
+            wheel: Wheel::new(1024, 2 * count),
+            ends: vec![NEVER; count],
+            comes_up: vec![NEVER; count],
+            ended: Vec::with_capacity(2 * count),
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.wheel.is_empty_at(now)
+    }
+
+    pub fn none_is_set(&self) -> bool {
+        self.comes_up.iter().all(|&at| at == NEVER)
+    }
+
+    /// Sets timer `who` to end at cycle `at`, or in the next cycle if that is later.
+    pub fn set(&mut self, who: usize, now: u64, at: u64) {
+        self.ends[who] = at;
+        let at = at.clamp(now + 1, now + self.wheel.horizon() - 1);
+        if at < self.comes_up[who] {
+            self.comes_up[who] = at;
+            self.wheel.push(now, at, who as u32);
+        }
+    }
+
+    /// The timers that end at `now`, in ascending order. The caller hands the list back with `give_back`.
+    pub fn end(&mut self, now: u64) -> Vec<u32> {
+        let mut ended = std::mem::take(&mut self.ended);
+        while let Some((chunk, len)) = self.wheel.due(now) {
+            for k in 0..len {
+                let who = self.wheel.item(chunk, k);
+                // a timer that was set again may be in the wheel more than once; only the entry at `comes_up` counts
+                if self.comes_up[who as usize] == now {
+                    self.comes_up[who as usize] = NEVER;
+                    ended.push(who);
+                }
+            }
+            self.wheel.release(now);
+        }
+        ended.sort_unstable();
+        ended.retain(|&who| {
+            let at = self.ends[who as usize];
+            if at > now {
+                self.set(who as usize, now, at);
+            }
+            at <= now
+        });
+        ended
+    }
+
+    pub fn give_back(&mut self, mut ended: Vec<u32>) {
+        ended.clear();
+        self.ended = ended;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timers;
+
+    /// Runs 5000 cycles and returns which timer ended when. `set` is called whenever a timer ends, and may set timers.
+    fn run(timers: &mut Timers, set: impl Fn(&mut Timers, u32, u64)) -> Vec<(u64, u32)> {
+        let mut all = Vec::new();
+        for now in 1..5000 {
+            let ended = timers.end(now);
+            for &who in &ended {
+                all.push((now, who));
+                set(timers, who, now);
+            }
+            timers.give_back(ended);
+        }
+        all
+    }
+
+    #[test]
+    fn a_later_setting_makes_an_earlier_one_void() {
+        let mut timers = Timers::new(3);
+        for (who, at) in [(0, 100), (0, 50), (1, 50), (1, 100), (2, 4000), (2, 3000)] {
+            timers.set(who, 0, at);
+        }
+        assert_eq!(run(&mut timers, |_, _, _| {}), [(50, 0), (100, 1), (3000, 2)]);
+    }
+
+    #[test]
+    fn a_timer_that_is_set_to_an_old_time_again_ends_once() {
+        let mut timers = Timers::new(1);
+        timers.set(0, 0, 100);
+        timers.set(0, 0, 50);
+        let again = |timers: &mut Timers, _, now| {
+            if now == 50 {
+                timers.set(0, now, 100)
+            }
+        };
+        assert_eq!(run(&mut timers, again), [(50, 0), (100, 0)]);
+    }
+}

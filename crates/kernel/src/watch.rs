@@ -1,0 +1,457 @@
+//! Watched packets: notes what happens to them, where it happens.
+//!
+//! A run that watches no packets pays nothing: the calls are on branches that the loop takes anyway for other rare
+//! cases (`Net::creation_slow_path`, `HeadPath::Slow`, `crossing_slow_path`), and on one branch per cycle. Each block
+//! keeps notes of its own; `journey.rs` joins them.
+
+use crate::arrive::split;
+use crate::block::{Block, queues_at};
+use crate::net::Net;
+use crate::spy::{Spy, Weighed};
+use serde::Serialize;
+use weft_api::routing::{Decides, Hop};
+use weft_api::spec::{FlowControl, Watched};
+use weft_api::state::{ChannelEnd, Gate, NO_REQUEST, NONE, Packet, UNDECIDED, WATCHED};
+use weft_api::view::View;
+
+/// How many choices of a head that chooses in every step are kept: the first ones and the last.
+const CHOICES: usize = 64;
+
+weft_units::words! {
+    /// Why a head did not cross the switch.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Reason {
+        /// The power policy has closed the link: it is off, on its way to off or on, or about to go off.
+        LinkAsleep = "link_asleep",
+        /// The link has failed.
+        LinkBroken = "link_broken",
+        /// Other packets hold all VCs that it may take.
+        VcHeld = "vc_held",
+        /// The output sends another packet to its end (`hold_switch`).
+        OutputHeld = "output_held",
+        /// As many flits wait for the link as may: it is slower than the switch.
+        LinkFull = "link_full",
+        /// The next buffer has no room.
+        NoCredit = "no_credit",
+        /// Another head got the VC.
+        LostVc = "lost_vc",
+        /// Another input got the output, or another VC of its own input the switch.
+        LostSwitch = "lost_switch",
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The head waits for output `port` from one cycle to another (exclusive).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Wait {
+    pub reason: Reason,
+    pub port: u32,
+    pub from_cycle: u64,
+    pub to_cycle: u64,
+}
+
+/// The choice of a hop, and the candidates.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// When the choice was made. A choice that does not depend on queues is made before the packet comes to the router.
+    pub cycle: u64,
+    pub rule: &'static str,
+    pub candidates: Vec<(Hop, Option<Weighed>)>,
+    pub chosen: Hop,
+    /// Coordinates of the intermediate that the packet now heads for.
+    pub via: Option<u64>,
+}
+
+/// The packet at its source.
+#[derive(Debug, Clone)]
+pub struct Birth {
+    pub packet: Packet,
+    /// When it came to the head of the source queue.
+    pub first: u64,
+    pub injected: Option<u64>,
+    /// When all of the head is on the link of the terminal, if that is paced; else that is when it is injected.
+    pub left: Option<u64>,
+    pub vc: u8,
+    pub tail_injected: Option<u64>,
+    /// The decision about the hop at its first router, if that does not depend on queues.
+    pub ahead: Option<Decision>,
+    terminal: usize,
+    id: u32,
+}
+
+/// The packet in a router, from when it became the head of its VC.
+#[derive(Debug, Clone)]
+pub struct Stay {
+    pub name: (u32, u32),
+    pub hop: u32,
+    pub router: u32,
+    pub front: u64,
+    pub decisions: Vec<Decision>,
+    /// Number of choices that were not kept.
+    pub dropped: u32,
+    pub waits: Vec<Wait>,
+    /// Whether the last of `waits` is still going on.
+    waiting: bool,
+    pub vc_taken: Option<u64>,
+    /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
+    /// first cycle on the link.
+    pub output: Option<(u8, u8)>,
+    pub head: Option<(u64, u64)>,
+    /// First cycle of the head on the link if no other flit had been before it.
+    pub head_alone: u64,
+    pub tail: Option<(u64, u64)>,
+    /// The decision about the hop at the next router, if that does not depend on queues.
+    pub ahead: Option<Decision>,
+}
+
+/// A watched packet at the head of VC `v` of input `i`.
+#[derive(Debug)]
+struct Live {
+    i: usize,
+    v: usize,
+    stay: usize,
+    sends: bool,
+}
+
+/// The notes of a block.
+#[derive(Debug, Default)]
+pub struct Watch {
+    wanted: Watched,
+    pub births: Vec<Birth>,
+    pub stays: Vec<Stay>,
+    /// Indices of `births` whose tail is not injected yet.
+    pending: Vec<usize>,
+    live: Vec<Live>,
+    /// The last cycle in which the heads were looked at. Nothing has happened since.
+    looked: u64,
+}
+
+impl Watch {
+    pub fn new(wanted: &Watched) -> Self {
+        let mut wanted = wanted.clone();
+        if let Watched::Packets(names) = &mut wanted {
+            names.sort_unstable();
+        }
+        Self { wanted, ..Self::default() }
+    }
+
+    /// No watched packet is at the head of a VC. While one is, each cycle is looked at: what it waits for may change in a
+    /// cycle in which nothing moves.
+    pub fn is_idle(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    fn wants(&self, packet: &Packet, measured: bool, now: u64) -> bool {
+        match &self.wanted {
+            Watched::Nobody => false,
+            Watched::Packets(names) => names.binary_search(&(packet.src, packet.seq)).is_ok(),
+            // takes all packets of one cycle, so that any number of blocks keeps the same ones
+            Watched::First(n) => {
+                measured && (self.births.len() < *n || self.births.last().is_some_and(|last| last.first == now))
+            }
+        }
+    }
+}
+
+impl Stay {
+    fn decide(&mut self, decision: Decision) {
+        if self.decisions.len() == CHOICES {
+            self.decisions.pop();
+            self.dropped += 1;
+        }
+        self.decisions.push(decision);
+    }
+
+    fn waits_for(&mut self, reason: Reason, port: u32, now: u64) {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
+            // nothing changed in the cycles that were skipped
+            last.to_cycle = now;
+            if (last.reason, last.port) == (reason, port) {
+                last.to_cycle = now + 1;
+                return;
+            }
+        }
+        self.waiting = true;
+        self.waits.push(Wait { reason, port, from_cycle: now, to_cycle: now + 1 });
+    }
+
+    fn stops_waiting(&mut self, now: u64) {
+        if let Some(last) = self.waits.last_mut().filter(|_| self.waiting) {
+            last.to_cycle = now;
+            if last.from_cycle == now {
+                self.waits.pop();
+            }
+        }
+        self.waiting = false;
+    }
+
+    /// The head took a VC in cycle `taken`; until then it waited for the reasons noted before. If the router has
+    /// skipped cycles since, the head has been waiting for a credit of that VC.
+    fn takes_vc(&mut self, taken: u64, port: u32, now: u64) {
+        self.stops_waiting(taken);
+        self.vc_taken = Some(taken);
+        if taken + 1 < now {
+            self.waits_for(Reason::NoCredit, port, taken + 1);
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Packet `id` has come to the head of the source queue of terminal `t`.
+    pub fn watch_creation(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+        let packet = &mut self.packets.items[id as usize];
+        if !self.watch.wants(packet, measured, self.now) {
+            return;
+        }
+        packet.flags |= WATCHED;
+        let packet = *packet;
+        let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
+        let (first, injected, tail_injected) = (self.now, None, None);
+        self.watch.pending.push(self.watch.births.len());
+        let (left, vc, terminal) = (None, 0, t);
+        self.watch.births.push(Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id });
+    }
+
+    /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
+    pub fn watch_injection(&mut self, t: usize, id: u32, left: u64) {
+        let Watch { pending, births, .. } = &mut self.watch;
+        if let Some(&n) = pending.iter().find(|&&n| (births[n].terminal, births[n].id) == (t, id)) {
+            births[n].left = Some(left);
+        }
+    }
+
+    /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
+    pub fn watch_front(&mut self, net: &Net, i: usize, v: usize, id: u32, key: u16) {
+        let packet = self.packets.items[id as usize];
+        if packet.flags & WATCHED == 0 {
+            return;
+        }
+        let port = &self.ins[i];
+        let asks = key == UNDECIDED && net.needs.decides != Decides::EachStep;
+        let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
+        self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
+        self.watch.stays.push(Stay {
+            name: (packet.src, packet.seq),
+            hop: packet.links_crossed,
+            router: self.routers[port.router as usize].id,
+            front: self.now,
+            decisions,
+            dropped: 0,
+            waits: Vec::new(),
+            waiting: false,
+            vc_taken: None,
+            output: None,
+            head: None,
+            head_alone: 0,
+            tail: None,
+            ahead: None,
+        });
+    }
+
+    /// The decision that `route_here` is about to make, by the same queues.
+    fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
+        let (router, mut after) = (&self.routers[r], *packet);
+        let queues = queues_at!(self, net, r);
+        let spy = Spy::new(&queues);
+        let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
+        let compared = candidates(spy.notes.into_inner());
+        let (rule, candidates) = if compared.is_empty() {
+            // the routing compared nothing: it drew an intermediate that needs no detour, or it has none to draw
+            (net.routing.rule_without_queues(), vec![(chosen, None)])
+        } else {
+            (net.routing.rule(), compared)
+        };
+        Decision { cycle: self.now, rule, candidates, chosen, via: net.routing.intermediate(&after) }
+    }
+
+    /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
+    pub fn watch_choice(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
+        let Some(live) = self.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
+            return;
+        };
+        let (port, stay) = (&self.ins[i], live.stay);
+        let segment = &self.segments.items[port.head[v] as usize];
+        let router = &self.routers[port.router as usize];
+        let queues = queues_at!(self, net, port.router as usize);
+        let spy = Spy::new(&queues);
+        let rule = if segment.key == UNDECIDED {
+            let mut packet = self.packets.items[segment.packet as usize];
+            let at = net.coords[router.id as usize];
+            self.routing.each_step_watched(at, &spy, &mut packet, turn);
+            net.routing.rule()
+        } else {
+            let (port, class) = split(segment.key, net.class_bits);
+            spy.best_or_fallback(Hop { port: port as u8, class: class as u8 }, turn);
+            "in every step the member of the trunk with the most credits among those with room"
+        };
+        let candidates = candidates(spy.notes.into_inner());
+        let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
+        self.watch.stays[stay].decide(decision);
+    }
+
+    /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
+    pub fn watch_cycle(&mut self, net: &Net) {
+        let mut watch = std::mem::take(&mut self.watch);
+        watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
+        self.watch_heads(net, &mut watch);
+        self.watch = watch;
+    }
+
+    /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
+    pub fn watch_end(&mut self, net: &Net) {
+        let mut watch = std::mem::take(&mut self.watch);
+        self.watch_heads(net, &mut watch);
+        watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
+        self.watch = watch;
+    }
+
+    fn watch_heads(&self, net: &Net, watch: &mut Watch) {
+        for live in watch.live.iter().filter(|live| !live.sends) {
+            let (port, stay) = (&self.ins[live.i], &mut watch.stays[live.stay]);
+            if port.requests[live.v] == NO_REQUEST && stay.vc_taken.is_none() {
+                stay.takes_vc(watch.looked, u32::from(port.output_vc[live.v] >> 4), self.now);
+            }
+            if let Some((reason, port)) = self.reason(net, live.i, live.v) {
+                stay.waits_for(reason, port, self.now);
+            }
+        }
+        watch.looked = self.now;
+    }
+
+    /// Notes the injection of head and tail. Returns true after the tail.
+    fn has_left(&self, birth: &mut Birth) -> bool {
+        let terminal = &self.terminals[birth.terminal];
+        let sends = terminal.packet == birth.id && terminal.packet != NONE;
+        if sends && terminal.vc == u8::MAX {
+            return false;
+        }
+        if birth.injected.is_none() {
+            (birth.injected, birth.vc) = (Some(self.now), terminal.vc);
+        }
+        if !sends {
+            birth.tail_injected = Some(self.now);
+        }
+        !sends
+    }
+
+    /// Why the head of VC `v` of input `i` can't cross the switch, or why another one may instead. `None` if it asks
+    /// for nothing yet.
+    fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
+        let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
+        let base = port.base(i);
+        if key == UNDECIDED {
+            let waits = self.faults.broken.waits(i, v);
+            let named = self.segments.items[port.head[v] as usize].key;
+            return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
+        }
+        if key == NO_REQUEST {
+            let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);
+            let dry = self.outs[base + p].vcs_with_credit >> vc & 1 == 0;
+            let reason = if dry {
+                Reason::NoCredit
+            } else if self.is_full(net, i, p) {
+                Reason::LinkFull
+            } else {
+                Reason::LostSwitch
+            };
+            return Some((reason, p as u32));
+        }
+        let (p, class) = split(key, net.class_bits);
+        let out = &self.outs[base + p];
+        let vcs = net.vcs(out.class, class);
+        let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
+        let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
+        let reason = if out.gate == Gate::Broken {
+            Reason::LinkBroken
+        } else if out.is_closed() {
+            Reason::LinkAsleep
+        } else if out.free_vcs & vcs == 0 {
+            Reason::VcHeld
+        } else if !net.single && net.hold_switch && out.free_vcs != net.links[out.class as usize].all {
+            Reason::OutputHeld
+        } else if !early && net.links[out.class as usize].open_to(out, room, class) == 0 {
+            Reason::NoCredit
+        } else if net.vc_realloc {
+            Reason::LostVc
+        } else if self.is_full(net, i, p) {
+            Reason::LinkFull
+        } else {
+            Reason::LostSwitch
+        };
+        Some((reason, p as u32))
+    }
+
+    /// Whether as many flits wait for the link of output `p` as may, at the router of input `i`.
+    fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
+        net.rates.is_some() && self.paces.full[self.ins[i].router as usize].contains(p)
+    }
+
+    /// The packet at the head of VC `v` of input `i` is discarded.
+    #[cold]
+    pub fn watch_loss(&mut self, i: usize, v: usize) {
+        let now = self.now;
+        if let Some(n) = self.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
+            let live = self.watch.live.swap_remove(n);
+            self.watch.stays[live.stay].stops_waiting(now);
+        }
+    }
+
+    /// The first `count` moves of router `r` are about to be carried out.
+    pub fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
+        let mut watch = std::mem::take(&mut self.watch);
+        let base = self.routers[r].base as usize;
+        for m in &self.moves[..count] {
+            let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
+            let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
+            let segment = &self.segments.items[self.ins[i].head[v] as usize];
+            let (live, out) = (&mut watch.live[n], &self.outs[o]);
+            let stay = &mut watch.stays[live.stay];
+            let (alone, depart) = self.departure(net, i, o, self.now + net.after_grant);
+            if !live.sends {
+                live.sends = true;
+                stay.stops_waiting(self.now);
+                stay.vc_taken.get_or_insert(self.now);
+                (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
+                stay.head_alone = alone;
+                if out.kind != ChannelEnd::Ejection {
+                    let packet = &self.packets.items[segment.packet as usize];
+                    let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };
+                    stay.ahead = decided_ahead(net, self.next_router[o], &there, self.now);
+                }
+            }
+            if net.single || segment.sent + 1 == segment.len {
+                stay.tail = Some((self.now, depart));
+                watch.live.swap_remove(n);
+            }
+        }
+        self.watch = watch;
+    }
+}
+
+/// The decision about the hop at `router`, which the packet will reach next; `None` if that depends on queues.
+fn decided_ahead(net: &Net, router: u32, packet: &Packet, now: u64) -> Option<Decision> {
+    let (at, mut after) = (net.coords[router as usize], *packet);
+    let chosen = net.routing.next(at, &mut after, net.seed)?;
+    let steps = net.routing.steps(at, packet, net.seed);
+    let rule = if router == net.terminal_at[packet.dst as usize].0 {
+        "its terminal is here"
+    } else if steps.len() > 1 {
+        "drawn, all equally likely"
+    } else {
+        "the routing names one"
+    };
+    let candidates = steps.iter().map(|step| (step.hop, None)).collect();
+    Some(Decision { cycle: now, rule, candidates, chosen, via: net.routing.intermediate(&after) })
+}
+
+fn candidates(notes: Vec<Weighed>) -> Vec<(Hop, Option<Weighed>)> {
+    let hop = |note: &Weighed| match *note {
+        Weighed::Cost { hop, .. } | Weighed::Credits { hop, .. } => hop,
+    };
+    notes.into_iter().map(|note| (hop(&note), Some(note))).collect()
+}

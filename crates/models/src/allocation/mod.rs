@@ -1,0 +1,32 @@
+//! Switch allocators: who crosses the switch in an allocation step. Each is one file, and one line here.
+
+weft_units::registry! {
+    /// Every switch allocator. All have round-robin arbiters, or arbiters by age; an iteration matches inputs and outputs
+    /// that are still free.
+    pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator:
+    "islip" => islip::Islip,
+    "separable_input_first" => separable_input_first::SeparableInputFirst,
+    "separable_output_first" => separable_output_first::SeparableOutputFirst,
+    "three_stage" => three_stage::ThreeStage,
+}
+
+mod output_first;
+
+use weft_api::allocation::{AllocatorModel, UseAllocator};
+
+impl Default for AllocatorConfig {
+    fn default() -> Self {
+        Self::Islip(islip::Islip { iterations: one() })
+    }
+}
+
+impl AllocatorConfig {
+    /// Rounds of matching per allocation step.
+    pub fn iterations(&self) -> u8 {
+        self.model().iterations()
+    }
+}
+
+fn one() -> u8 {
+    1
+}

@@ -1,0 +1,101 @@
+//! Output-first matching, which `islip` and `separable_output_first` share.
+
+use weft_api::base::bits::Bits;
+use weft_api::base::unchecked::Hot;
+use weft_api::switch::Ports;
+
+/// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the
+/// first iteration. Returns the number of moves.
+#[inline(always)]
+pub fn output_first<
+    const W: usize,
+    const V: usize,
+    const HEADS: bool,
+    const SINGLE: bool,
+    const SLIP: bool,
+    const AGE: bool,
+>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut outputs: Bits<W>,
+    iterations: u8,
+) -> usize {
+    let mut matched = grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, Bits::default());
+    let mut moves = accept::<W, V, HEADS, SINGLE, SLIP, true, AGE>(ports, matched, &mut outputs, 0);
+    for _ in 1..iterations {
+        let granted = grant::<W, V, HEADS, SINGLE, SLIP, AGE>(ports, outputs, matched);
+        if granted.is_empty() {
+            break;
+        }
+        moves = accept::<W, V, HEADS, SINGLE, SLIP, false, AGE>(ports, granted, &mut outputs, moves);
+        matched = matched | granted;
+    }
+    moves
+}
+
+/// Each of the inputs `granted` accepts its offer, which is removed from `outputs`. Returns the number of moves so
+/// far.
+#[inline(always)]
+fn accept<
+    const W: usize,
+    const V: usize,
+    const HEADS: bool,
+    const SINGLE: bool,
+    const SLIP: bool,
+    const FIRST: bool,
+    const AGE: bool,
+>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut granted: Bits<W>,
+    outputs: &mut Bits<W>,
+    mut moves: usize,
+) -> usize {
+    while let Some(i) = granted.take_first() {
+        let p = usize::from(*ports.offers.hot(i));
+        if !SLIP || FIRST {
+            ports.ins.hot_mut(i).rr_out = p as u8 + 1;
+        }
+        if SLIP && FIRST {
+            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+        }
+        outputs.clear(p);
+        ports.enter::<HEADS, SINGLE>(p, i, moves);
+        moves += 1;
+    }
+    moves
+}
+
+/// Each of `outputs` grants one input that is not in `matched`, which keeps the best of its offers. Returns the inputs with a
+/// grant.
+#[inline(always)]
+fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const SLIP: bool, const AGE: bool>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut outputs: Bits<W>,
+    matched: Bits<W>,
+) -> Bits<W> {
+    let mut granted = Bits::default();
+    while let Some(p) = outputs.take_first() {
+        let all = ports.requests::<HEADS, SINGLE>(p);
+        if all.is_empty() {
+            ports.router.clear_requests::<HEADS>(p);
+            continue;
+        }
+        let inputs = all.without(&matched);
+        if inputs.is_empty() {
+            continue;
+        }
+        let i = ports.pick_input::<HEADS, SINGLE>(p, inputs);
+        if !SLIP {
+            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+        }
+        let mut best = p;
+        if granted.contains(i) {
+            let mut both = Bits::default();
+            both.set(p);
+            both.set(usize::from(*ports.offers.hot(i)));
+            best = ports.pick_output::<HEADS, SINGLE>(i, both);
+        }
+        *ports.offers.hot_mut(i) = best as u8;
+        granted.set(i);
+    }
+    granted
+}

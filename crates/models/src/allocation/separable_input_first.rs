@@ -1,0 +1,105 @@
+//! Separable, input first: inputs choose one of their requests, outputs choose one input; pointers move past every winner.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
+//! allocator of the same name.
+//! # Parameters
+//! iterations: rounds of matching per allocation step \[count\].
+//! # Guarantees
+//! In an iteration every free output and every free input is matched at most once, with requests that can be served now
+//! (a flit, a VC and a credit). Arbiters are round robin, or by age.
+//! # Not modelled
+//! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
+//! iSLIP, whatever the switch allocator.
+//! # Validation
+//! `engine/tests/conservation.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::bits::Bits;
+use weft_api::base::unchecked::Hot;
+use weft_api::switch::Ports;
+
+/// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeparableInputFirst {
+    /// Rounds of matching per allocation step, at least 1.
+    #[serde(default = "super::one")]
+    pub iterations: u8,
+}
+
+impl AllocatorModel for SeparableInputFirst {
+    fn iterations(&self) -> u8 {
+        self.iterations
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { iterations: 1 }]
+    }
+}
+
+impl Allocator for SeparableInputFirst {
+    #[inline(always)]
+    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &self,
+        ports: &mut Ports<'_, W, V, AGE>,
+        outputs: Bits<W>,
+    ) -> usize {
+        input_first::<W, V, HEADS, SINGLE, AGE>(ports, outputs, self.iterations)
+    }
+}
+
+/// Separable, input first: inputs choose one of their requests, outputs choose one input. Returns the number of moves.
+#[inline(always)]
+fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    ports: &mut Ports<'_, W, V, AGE>,
+    mut outputs: Bits<W>,
+    iterations: u8,
+) -> usize {
+    let (mut matched, mut moves) = (Bits::<W>::default(), 0);
+    for _ in 0..iterations {
+        // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
+        let mut asking = Bits::<W>::default();
+        let mut choices = [0u8; 128];
+        let mut pending = outputs;
+        while let Some(p) = pending.take_first() {
+            let all = ports.requests::<HEADS, SINGLE>(p);
+            if all.is_empty() {
+                ports.router.clear_requests::<HEADS>(p);
+                outputs.clear(p);
+            }
+            let mut inputs = all.without(&matched);
+            while let Some(i) = inputs.take_first() {
+                ports.grants.hot_mut(i).set(p);
+                asking.set(i);
+            }
+        }
+        if asking.is_empty() {
+            break;
+        }
+        let mut inputs = asking;
+        while let Some(i) = inputs.take_first() {
+            let may = std::mem::take(ports.grants.hot_mut(i));
+            *choices.hot_mut(i) = ports.pick_output::<HEADS, SINGLE>(i, may) as u8;
+        }
+        let mut chosen = Bits::<W>::default();
+        while let Some(i) = asking.take_first() {
+            let p = usize::from(*choices.hot(i));
+            ports.grants.hot_mut(p).set(i);
+            chosen.set(p);
+        }
+        while let Some(p) = chosen.take_first() {
+            let rivals = std::mem::take(ports.grants.hot_mut(p));
+            let i = ports.pick_input::<HEADS, SINGLE>(p, rivals);
+            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+            ports.ins.hot_mut(i).rr_out = p as u8 + 1;
+            matched.set(i);
+            outputs.clear(p);
+            ports.enter::<HEADS, SINGLE>(p, i, moves);
+            moves += 1;
+        }
+    }
+    moves
+}

@@ -1,0 +1,52 @@
+//! Separable, output first: outputs choose one input, inputs choose one output; pointers move past every choice.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), section 19.3; BookSim2's
+//! allocator of the same name.
+//! # Parameters
+//! iterations: rounds of matching per allocation step \[count\].
+//! # Guarantees
+//! In an iteration every free output and every free input is matched at most once, with requests that can be served now
+//! (a flit, a VC and a credit). Arbiters are round robin, or by age.
+//! # Not modelled
+//! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
+//! iSLIP, whatever the switch allocator.
+//! # Validation
+//! `engine/tests/conservation.rs`: nothing is lost. No rows of a peer.
+
+use super::output_first::output_first;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::bits::Bits;
+use weft_api::switch::Ports;
+
+/// Outputs choose one input, inputs choose one output; pointers move past every choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeparableOutputFirst {
+    /// Rounds of matching per allocation step, at least 1.
+    #[serde(default = "super::one")]
+    pub iterations: u8,
+}
+
+impl AllocatorModel for SeparableOutputFirst {
+    fn iterations(&self) -> u8 {
+        self.iterations
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { iterations: 2 }]
+    }
+}
+
+impl Allocator for SeparableOutputFirst {
+    #[inline(always)]
+    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+        &self,
+        ports: &mut Ports<'_, W, V, AGE>,
+        outputs: Bits<W>,
+    ) -> usize {
+        output_first::<W, V, HEADS, SINGLE, false, AGE>(ports, outputs, self.iterations)
+    }
+}

@@ -1,0 +1,8 @@
+//! The models of the engine: one file each, and one line of the registry of their family. They know what they are handed
+//! (`weft-api`), and nothing of the loop that asks them.
+
+pub mod allocation;
+pub mod power;
+pub mod recording;
+pub mod routing;
+pub mod workload;

@@ -1,0 +1,50 @@
+//! Every channel stays on for ever.
+//!
+//! # Source
+//! The baseline of every power study.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! Every channel is in state `on` for the whole window; no transition.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! `engine/tests/conservation.rs`: the account of every channel closes, in one state. `scenario/tests/finished.rs`:
+//! sums of energy close exactly.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::policy::{Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
+
+/// Every channel stays on for ever.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlwaysOn {}
+
+impl AlwaysOn {
+    pub(crate) const OFFERS: Offers = Offers::ALWAYS_ON;
+}
+
+impl PolicyModel for AlwaysOn {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On]
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
+    }
+
+    fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+impl Policy for AlwaysOn {}

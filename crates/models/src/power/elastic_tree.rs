@@ -1,0 +1,225 @@
+//! Elastic tree: every level of a fat tree uses as many links up as its load needs, the first ones; all others sleep.
+//!
+//! # Source
+//! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware
+//! heuristic, which keeps the left-most links and switches, with a safety margin. Ours: it goes by the utilisation of links
+//! in the last epoch, not by flow demands, and a level has the same width in all pods.
+//! # Parameters
+//! epoch \[time\]: the utilisation of links is averaged over it, and decisions are taken at its ends; high: a level grows
+//! if its busiest channel is used more, from 0 to 1; low: a level shrinks if its busiest channel will then be used less;
+//! wake \[time\]: from off to on; initial: links that are on in cycle 0.
+//! # Guarantees
+//! Width w of a level: each of its routers uses its first w links up. A link is on if some path over links in use leads
+//! to it, so at width 1 everywhere a spanning tree of the leaves is left, and routers without such a path sleep. Any widths
+//! join all leaves, by as many links as ever. Use is the share of what a channel can carry, by its bandwidth and the
+//! credits of its buffers. Above `high`, the highest level that can grow at or below the busy one grows, to about width *
+//! use / high; all that wake are on after `wake`, and only then packets go over them. Otherwise, from the leaves up, levels
+//! shrink to the least width at which all busiest channels stay below `low` (use * width / new width, at this level and
+//! above). Links that go off take no new packets at once and stay on until no packet is under way that has chosen them, so no
+//! head ever waits for a dark link; if a level gets too busy meanwhile, they are used again at once. One change at a time,
+//! and a whole epoch without one before the next. Up/down paths on fewer links stay free of deadlock.
+//!
+//! Faults: in the cycle after links or routers fail or return, packets avoid what has failed as far as the links that are on
+//! allow, and others are chosen in its place, which are used once they have woken; what they replace goes off. Of each
+//! choice of links up those are used from which failed links cut off the fewest leaves, of equal ones the first, as many
+//! as the width says; if two leaves that can be joined are not joined so, more are used. So a dead core or a link of one is
+//! replaced by another core above the same routers; for a link of a leaf, or a dead router in between, the tree moves to
+//! other links up everywhere; and as soon as those are on, packets are lost only between leaves that no up/down path of
+//! whole links joins. Until then, after at most `wake` and the change in progress, packets for which no path is on are
+//! discarded. All that returns is used as before.
+//! # Not modelled
+//! The time that utilisations and faults take to a controller, and its orders back; widths of single pods, so one busy pod widens
+//! its level everywhere; demands of flows, which tell how a load spreads over fewer links.
+//! # Validation
+//! `engine/tests/elastic_tree.rs`: the spanning tree at least power, its links, latency and bound by hand; accepted load
+//! beside that of `always_on`, on tiny buffers, too; nothing lost and no flit on a dark link while the load goes up and
+//! down, the same in any number of blocks. `engine/tests/tree_faults.rs`: which links take the place of those that fail;
+//! nothing lost once they are on; no link left between on and off; `elastic_tree/plan/tests.rs`: all leaves joined that can
+//! be, over random faults. No rows of a peer: none has it.
+
+mod gauge;
+mod overseer;
+mod plan;
+
+use gauge::Gauge;
+use overseer::Sizer;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, Overseer};
+use weft_api::coordinates;
+use weft_api::examples::written;
+use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_api::widths::{Widths, link_between, tree_of};
+use weft_topology::{Graph, TopologyConfig};
+use weft_units::{Cycles, Refusal, Time};
+
+const PATH: &str = "power.policy.elastic_tree";
+
+/// Every level of a fat tree uses as many links up as its load needs, the first ones; all others sleep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ElasticTree {
+    /// Time over which the utilisation of links is averaged, and between two decisions.
+    #[serde(default = "default_epoch")]
+    pub epoch: Time,
+    /// Utilisation of the busiest channel of a level below which it would stay with fewer links, for the level to shrink.
+    #[serde(default = "default_low")]
+    pub low: f64,
+    /// Utilisation of the busiest channel of a level above which the level grows.
+    #[serde(default = "default_high")]
+    pub high: f64,
+    /// Time from off to on.
+    #[serde(default = "default_wake")]
+    pub wake: Time,
+    /// Links that are on in cycle 0.
+    #[serde(default)]
+    pub initial: Initial,
+}
+
+/// Links that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// One link up of each router that is in use: a spanning tree of the leaves.
+    #[default]
+    SpanningTree,
+    AllOn,
+}
+
+fn default_epoch() -> Time {
+    Time::Cycles(1000)
+}
+
+fn default_low() -> f64 {
+    0.5
+}
+
+fn default_high() -> f64 {
+    0.75
+}
+
+fn default_wake() -> Time {
+    Time::Cycles(1000)
+}
+
+/// The parameters, in cycles, on a tree.
+#[derive(Debug, Clone)]
+struct Runtime {
+    epoch: u64,
+    low: f64,
+    high: f64,
+    wake: u64,
+    /// Links up of a router.
+    radix: u32,
+    /// Per level with links up, whether its width may change.
+    managed: Vec<bool>,
+    first: Widths,
+    /// Per router, in the tree.
+    coords: Vec<u64>,
+}
+
+impl ElasticTree {
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Widths, ..Offers::ALWAYS_ON };
+
+    fn cycles(&self, cycle_fs: u128) -> Result<[u64; 2], Refusal> {
+        let cycles = |name: &str, time: &Time| {
+            let path = format!("{PATH}.{name}");
+            Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
+        };
+        Ok([cycles("epoch", &self.epoch)?, cycles("wake", &self.wake)?])
+    }
+
+    fn check_thresholds(&self) -> Result<(), Refusal> {
+        for (name, share) in [("low", self.low), ("high", self.high)] {
+            if !(share > 0.0 && share <= 1.0) {
+                let what = format!("{share} is no share of what a link carries that utilisation can cross");
+                return Err(Refusal::new(format!("{PATH}.{name}"), what, "write a number above 0, at most 1"));
+            }
+        }
+        if self.high <= self.low {
+            return Err(Refusal::new(
+                format!("{PATH}.high"),
+                format!("{} is not above low, {}: a level would grow and shrink at once", self.high, self.low),
+                format!("write more than {}, or a lower low", self.low),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The widths in cycle 0, and which levels may have another.
+    fn first_widths(&self, site: &Site) -> Option<(Widths, Vec<bool>)> {
+        let (levels, radix) = tree_of(site.graph)?;
+        let mut managed = vec![false; levels.count as usize - 1];
+        for channel in site.channels() {
+            let ends = [channel.from, channel.to.0].map(|router| levels.of_router[router as usize]);
+            managed[ends[0].min(ends[1]) as usize] |= site.managed[usize::from(channel.class)];
+        }
+        let least = |level: usize| managed[level] && self.initial == Initial::SpanningTree;
+        let all = Widths::equal(managed.len(), radix);
+        let first = (0..managed.len()).filter(|&level| least(level)).fold(all, |widths, level| widths.with(level, 1));
+        Some((first, managed))
+    }
+}
+
+impl PolicyModel for ElasticTree {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    }
+
+    /// An epoch without a change, one until the decision, and the time to wake.
+    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        let [epoch, wake] = self.cycles(cycle_fs)?;
+        Ok(Some(epoch.saturating_mul(2).saturating_add(wake)))
+    }
+
+    fn first_published(&self, site: &Site) -> Option<u64> {
+        self.first_widths(site).map(|(first, _)| first.0)
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let (first, managed) = self.first_widths(site).ok_or_else(|| {
+            let able = TopologyConfig::names_with(|graph| tree_of(graph).is_some());
+            let what = "elastic_tree switches the links up of a fat tree of two levels or more, and this is none";
+            Refusal::new(PATH, what, format!("choose another policy, or such a tree: {}", able.join(", ")))
+        })?;
+        // at least one class is managed
+        site.managed_classes(None, PATH)?;
+        self.check_thresholds()?;
+        let [epoch, wake] = self.cycles(site.cycle_fs)?;
+        let coords = coordinates::in_tree(site.graph).expect("a tree");
+        let radix = tree_of(site.graph).expect("a tree").1;
+        Ok(Arc::new(Runtime { epoch, low: self.low, high: self.high, wake, radix, managed, first, coords }))
+    }
+
+    fn examples() -> Vec<Self> {
+        // levels grow and shrink soon
+        written(&[
+            r#"{"epoch": "100ns", "wake": "40ns"}"#,
+            r#"{"epoch": "60ns", "low": 0.2, "high": 0.4, "wake": "90ns", "initial": "all_on"}"#,
+        ])
+    }
+}
+
+impl Runtime {
+    /// The level of a link, and the coordinates of its upper end.
+    fn place(&self, a: u32, b: u32) -> (usize, u64) {
+        link_between(self.coords[a as usize], self.coords[b as usize])
+    }
+}
+
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        let (level, upper) = self.place(a, b);
+        if self.first.reach(upper, level) { LinkState::On } else { LinkState::Off }
+    }
+
+    fn agents(&self, _: &BlockSite) -> Option<Box<dyn Agents>> {
+        Some(Box::new(Gauge::new(self.managed.len(), self.radix)))
+    }
+
+    fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {
+        Some(Box::new(Sizer::new(self.clone(), site)))
+    }
+}

@@ -1,0 +1,338 @@
+//! The overseer of the elastic tree: at the end of each epoch it sees how busy each level is, and changes the widths of
+//! all levels that need it at once. Where links have failed it uses others in their place.
+
+use super::plan::{Failed, Plan, Tree};
+use super::{Gauge, Runtime};
+use std::any::Any;
+use std::sync::Arc;
+use weft_api::agents::{Network, Overseer, Published};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::coordinates::LEVEL;
+use weft_api::links_up::LinksUp;
+use weft_api::policy::Site;
+use weft_api::state::LinkState;
+use weft_api::widths::Widths;
+
+#[derive(Debug, Kept)]
+pub(super) struct Sizer {
+    #[kept(fixed)]
+    policy: Runtime,
+    #[kept(fixed)]
+    tree: Tree,
+    #[kept(each)]
+    channels: Vec<Channel>,
+    /// What packets that are routed now go by.
+    plan: Plan,
+    /// The links that have failed.
+    failed: Failed,
+    change: Option<Change>,
+    epoch_end: u64,
+    /// A change has ended in this epoch, so that its utilisation tells nothing of the new widths.
+    has_changed: bool,
+    /// Per level, the utilisation of its busiest channel in the last epoch.
+    #[kept(each)]
+    busiest: Vec<f64>,
+}
+
+/// A channel of the tree, up or down.
+#[derive(Debug, Kept)]
+struct Channel {
+    #[kept(fixed)]
+    number: u32,
+    /// Level of its link, and coordinates of both ends.
+    #[kept(fixed)]
+    level: usize,
+    #[kept(fixed)]
+    lower: u64,
+    #[kept(fixed)]
+    upper: u64,
+    /// The policy may switch it.
+    #[kept(fixed)]
+    managed: bool,
+    /// Flits at the last reading, the low 32 bits.
+    flits: u32,
+}
+
+/// Links between on and off.
+#[derive(Debug, Clone, Value)]
+enum Change {
+    /// Those of `to` that are off wake.
+    Waking { to: Plan, until: u64 },
+    /// Those of `from` that are not used any more drain.
+    Draining { from: Plan },
+}
+
+impl Overseer for Sizer {
+    fn next(&self) -> u64 {
+        match self.change {
+            Some(Change::Waking { until, .. }) => until.min(self.epoch_end),
+            Some(Change::Draining { .. }) | None => self.epoch_end,
+        }
+    }
+
+    fn act(&mut self, network: &mut dyn Network, now: u64) {
+        if now < self.next() {
+            return;
+        }
+        let epoch_ends = now == self.epoch_end;
+        if epoch_ends {
+            self.epoch_end = now.saturating_add(self.policy.epoch);
+            self.read(network);
+        }
+        match self.change.take() {
+            Some(Change::Waking { to, until }) if until == now => {
+                self.enter(network, (&self.plan.links, &to.links), LinkState::On, now);
+                self.has_changed = !epoch_ends;
+                self.turn_to(network, to, now);
+            }
+            Some(Change::Draining { from }) if from.widths != self.plan.widths && self.grown() != self.plan.widths => {
+                self.enter(network, (&self.plan.links, &from.links), LinkState::On, now);
+                self.has_changed = false;
+                self.turn_to(network, from, now);
+            }
+            Some(Change::Draining { from }) if self.is_drained(network, &from) => {
+                self.enter(network, (&self.plan.links, &from.links), LinkState::Off, now);
+                self.has_changed = false;
+                self.publish(network);
+                self.repair(network, now);
+            }
+            None if epoch_ends && !self.has_changed => self.decide(network, now),
+            change @ Some(_) => self.change = change,
+            None => self.has_changed = false,
+        }
+    }
+
+    /// From now on packets avoid what has failed, over the links that are on. Others in their place are on after their time
+    /// to wake.
+    fn fault(&mut self, network: &mut dyn Network, now: u64) {
+        self.failed.clear();
+        for channel in self.channels.iter().filter(|channel| network.is_broken(channel.number)) {
+            let up = channel.upper.to_le_bytes()[channel.level];
+            *self.failed.entry(channel.lower).or_default() |= 1 << up;
+        }
+        self.publish(network);
+        self.repair(network, now);
+    }
+}
+
+impl Sizer {
+    pub fn new(policy: Runtime, site: &Site) -> Self {
+        let channels = site.channels().map(|channel| {
+            let (level, upper) = policy.place(channel.from, channel.to.0);
+            let lower = policy.coords[channel.from as usize].min(policy.coords[channel.to.0 as usize]);
+            let managed = site.managed[usize::from(channel.class)];
+            Channel { number: channel.number, level, lower, upper, managed, flits: 0 }
+        });
+        Self { channels: channels.collect(), ..Self::of(policy) }
+    }
+
+    /// Without channels.
+    fn of(policy: Runtime) -> Self {
+        let leaves = policy.coords.iter().copied().filter(|at| at >> LEVEL == 0).collect();
+        let tree = Tree { radix: policy.radix, levels: policy.managed.len(), leaves };
+        Self {
+            channels: Vec::new(),
+            plan: Plan::plain(&tree, policy.first),
+            failed: Failed::new(),
+            change: None,
+            epoch_end: policy.epoch,
+            has_changed: false,
+            busiest: vec![0.0; policy.managed.len()],
+            tree,
+            policy,
+        }
+    }
+
+    /// The links of a plan are all on. Packets use them from now on; links that only the present plan uses drain.
+    fn turn_to(&mut self, network: &mut dyn Network, plan: Plan, now: u64) {
+        let from = std::mem::replace(&mut self.plan, plan);
+        self.change = None;
+        if from.links.beyond(&self.plan.links).next().is_some() {
+            self.enter(network, (&self.plan.links, &from.links), LinkState::Draining, now);
+            self.change = Some(Change::Draining { from });
+        }
+        self.publish(network);
+        self.repair(network, now);
+    }
+
+    /// Begins to use what serves these widths best.
+    fn begin(&mut self, network: &mut dyn Network, widths: Widths, now: u64) {
+        let to = Plan::around(&self.tree, widths, &self.failed);
+        if to.links.beyond(&self.plan.links).next().is_none() {
+            return self.turn_to(network, to, now);
+        }
+        self.enter(network, (&self.plan.links, &to.links), LinkState::Waking, now);
+        self.change = Some(Change::Waking { to, until: now.saturating_add(self.policy.wake) });
+    }
+
+    /// Begins to use other links of the same widths, if links have failed or returned since the present ones were chosen.
+    /// Waits while another change is going on.
+    fn repair(&mut self, network: &mut dyn Network, now: u64) {
+        let widths = self.plan.widths;
+        if self.change.is_none() && Plan::around(&self.tree, widths, &self.failed).links != self.plan.links {
+            self.begin(network, widths, now);
+        }
+    }
+
+    /// Tells the routing which links up packets may take from now on.
+    fn publish(&self, network: &mut dyn Network) {
+        let from = match &self.change {
+            Some(Change::Draining { from }) => Some(from),
+            Some(Change::Waking { .. }) | None => None,
+        };
+        let is_plain = |plan: &Plan| plan.is_plain(&self.tree);
+        if self.failed.is_empty() && is_plain(&self.plan) && from.is_none_or(is_plain) {
+            return network.publish(&Published::Number(self.plan.widths.0));
+        }
+        let leaving = from.map(|from| from.links.used.clone()).unwrap_or_default();
+        let links = LinksUp { leaving, broken: self.failed.clone(), ..self.plan.links.clone() };
+        network.publish(&Published::LinksUp(Arc::new(links)));
+    }
+
+    /// Fills in the utilisation of each level in the epoch that ends.
+    fn read(&mut self, network: &dyn Network) {
+        self.busiest.fill(0.0);
+        for channel in &mut self.channels {
+            let flits = network.flits(channel.number);
+            let sent = flits.wrapping_sub(std::mem::replace(&mut channel.flits, flits));
+            let room = network.throughput(channel.number) * self.policy.epoch as f64;
+            let busiest = &mut self.busiest[channel.level];
+            *busiest = busiest.max(f64::from(sent) / room);
+        }
+    }
+
+    fn decide(&mut self, network: &mut dyn Network, now: u64) {
+        let grown = self.grown();
+        let widths = if grown == self.plan.widths { self.shrunk() } else { grown };
+        if widths != self.plan.widths {
+            self.begin(network, widths, now);
+        }
+    }
+
+    /// The widths at which no level would be too busy, if its load spread evenly; the widest ones, where even these are
+    /// too narrow. From the top down: a level above another has fewer links to wake.
+    fn grown(&self) -> Widths {
+        let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
+        for level in (0..busiest.len()).rev() {
+            while busiest[level] > self.policy.high {
+                let can_grow = |&l: &usize| self.policy.managed[l] && widths.of(l) < self.policy.radix;
+                let Some(l) = (0..=level).rev().find(can_grow) else { break };
+                let wider = widths.of(l) + 1;
+                resize(&mut widths, &mut busiest, l, wider);
+            }
+        }
+        widths
+    }
+
+    /// The least widths at which all levels would stay below `low`, from the leaves up: lower levels have more links.
+    fn shrunk(&self) -> Widths {
+        let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
+        for level in (0..busiest.len()).filter(|&level| self.policy.managed[level]) {
+            while widths.of(level) > 1 {
+                let (mut fewer, mut used) = (widths, busiest.clone());
+                resize(&mut fewer, &mut used, level, widths.of(level) - 1);
+                if used[level..].iter().any(|&used| used >= self.policy.low) {
+                    break;
+                }
+                (widths, busiest) = (fewer, used);
+            }
+        }
+        widths
+    }
+
+    /// Puts the channels that are used with these links and not without into a state. Channels that drain stay open, for the
+    /// packets that have chosen them.
+    fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
+        for channel in self.between(without, with) {
+            match state {
+                LinkState::On => network.open(channel.number),
+                LinkState::Off => network.close(channel.number),
+                LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
+                LinkState::Half | LinkState::Quarter => unreachable!("levels have no rates"),
+            }
+            network.enter(channel.number, state, now);
+        }
+    }
+
+    fn between(&self, without: &LinksUp, with: &LinksUp) -> impl Iterator<Item = &Channel> {
+        let reached = |links: &LinksUp, channel: &Channel| links.reach(channel.upper, channel.level);
+        let managed = self.channels.iter().filter(|channel| channel.managed);
+        managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
+    }
+
+    /// Whether no packet is under way that has chosen a link of `from` that is not used any more, and all credits of these
+    /// links are home.
+    fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
+        for (level, choices) in from.links.beyond(&self.plan.links) {
+            let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
+            if under_way.sum::<i64>() > 0 {
+                return false;
+            }
+        }
+        let mut home = true;
+        for channel in self.between(&self.plan.links, &from.links) {
+            let is_busy = network.is_wanted(channel.number) || network.is_held(channel.number);
+            assert!(!is_busy, "a packet that no one counts holds or wants a channel");
+            home &= network.credits_are_home(channel.number);
+        }
+        home
+    }
+}
+
+/// Gives `level` another width, and changes what its load and that of the levels above make of their links: these have as
+/// many more or fewer routers in use.
+fn resize(widths: &mut Widths, busiest: &mut [f64], level: usize, width: u32) {
+    let share = f64::from(widths.of(level)) / f64::from(width);
+    busiest[level..].iter_mut().for_each(|used| *used *= share);
+    *widths = widths.with(level, width);
+}
+
+/// The counters of a block.
+fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
+    let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
+    agents.downcast_mut().expect("under this policy they are gauges")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two levels of 8 links up with these widths, whose busiest channels are used so much.
+    fn sizer(widths: [u32; 2], busiest: [f64; 2], managed: [bool; 2]) -> Sizer {
+        let first = Widths::equal(2, 0).with(0, widths[0]).with(1, widths[1]);
+        let (managed, coords) = (managed.to_vec(), Vec::new());
+        let policy = Runtime { epoch: 100, low: 0.5, high: 0.75, wake: 10, radix: 8, managed, first, coords };
+        Sizer { busiest: busiest.to_vec(), ..Sizer::of(policy) }
+    }
+
+    #[track_caller]
+    fn check(widths: Widths, expected: [u32; 2]) {
+        assert_eq!([widths.of(0), widths.of(1)], expected);
+    }
+
+    #[test]
+    fn the_highest_level_that_can_grow_at_or_below_the_busy_one_does() {
+        let grown = |widths, busiest, managed| sizer(widths, busiest, managed).grown();
+        // 1.0 over 2 links is 0.5 each
+        check(grown([1, 1], [0.1, 1.0], [true; 2]), [1, 2]);
+        // 1.0 * 2/3 is below 0.75; the level above has 3/2 as many links in use then
+        check(grown([2, 8], [1.0, 0.9], [true; 2]), [3, 8]);
+        // the level above can't grow, or must not
+        check(grown([2, 8], [0.5, 0.9], [true; 2]), [3, 8]);
+        check(grown([2, 4], [0.5, 0.9], [true, false]), [3, 4]);
+        // nothing is wider than all links
+        check(grown([8, 8], [1.0, 1.0], [true; 2]), [8, 8]);
+        check(grown([3, 5], [0.75, 0.4], [true; 2]), [3, 5]);
+    }
+
+    #[test]
+    fn levels_shrink_while_all_stay_below_low_from_the_leaves_up() {
+        let shrunk = |widths, busiest, managed| sizer(widths, busiest, managed).shrunk();
+        // 0.1 * 8/2 = 0.4 on both levels, and 0.8 over 1 link; then 0.4 * 8/7 = 0.46 and 0.4 * 8/6 = 0.53
+        check(shrunk([8, 8], [0.1, 0.1], [true; 2]), [2, 7]);
+        // fewer routers in use would fill the level above
+        check(shrunk([8, 8], [0.1, 0.45], [true; 2]), [8, 8]);
+        check(shrunk([8, 8], [0.6, 0.1], [true; 2]), [8, 2]);
+        check(shrunk([8, 8], [0.0, 0.0], [false, true]), [8, 1]);
+    }
+}

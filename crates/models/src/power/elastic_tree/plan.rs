@@ -1,0 +1,187 @@
+//! Which links up are used at given widths: the first ones, and where some have failed those that join the most leaves.
+//!
+//! All pods use the same links up, so that what is used is a set of choices: the links up that packets have chosen from
+//! the leaves on. Each of them costs the leaves that its broken links cut off from it; of each choice the cheapest ones go
+//! on, as many as the width says. If two leaves are joined only by others, the first choice that joins them is used, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use weft_api::base::kept::Value;
+use weft_api::coordinates::{DIGITS, LEVEL};
+use weft_api::links_up::{LinksUp, Ups, choices_below, numbers_of};
+use weft_api::widths::Widths;
+
+/// What is used, and the widths that it is made for.
+#[derive(Debug, Clone, PartialEq, Eq, Value)]
+pub(super) struct Plan {
+    pub widths: Widths,
+    pub links: LinksUp,
+}
+
+/// The tree: links up of a router, levels with links up, and the coordinates of the leaves.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    pub radix: u32,
+    pub levels: usize,
+    pub leaves: Vec<u64>,
+}
+
+/// Links that have failed: by the coordinates of the router below.
+pub(super) type Failed = BTreeMap<u64, Ups>;
+
+/// A set of choices, by their numbers.
+type Reach = Vec<u64>;
+
+impl Plan {
+    /// The first links up.
+    pub fn plain(tree: &Tree, widths: Widths) -> Self {
+        let mut used = tree.unused();
+        tree.fill(&mut used, widths, |_, _| 0);
+        Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
+    }
+
+    /// The best links up where some have failed.
+    pub fn around(tree: &Tree, widths: Widths, failed: &Failed) -> Self {
+        if failed.is_empty() {
+            return Self::plain(tree, widths);
+        }
+        let costs = tree.costs(widths, failed);
+        let mut used = tree.unused();
+        tree.fill(&mut used, widths, |level, number| costs[level][number]);
+        for level in (0..tree.levels).rev() {
+            for number in tree.missing(level, &used, failed) {
+                tree.add(&mut used, level, number);
+            }
+        }
+        tree.fill(&mut used, widths, |level, number| costs[level][number]);
+        Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
+    }
+
+    /// Whether the widths alone say what is used.
+    pub fn is_plain(&self, tree: &Tree) -> bool {
+        self.links.used == Self::plain(tree, self.widths).links.used
+    }
+}
+
+impl Tree {
+    /// The number of ways to choose links up on so many levels.
+    fn choices(&self, levels: usize) -> usize {
+        (self.radix as usize).pow(levels as u32)
+    }
+
+    fn unused(&self) -> Vec<Vec<Ups>> {
+        (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
+    }
+
+    /// After each choice that is used and leads to no link up that is, uses the cheapest ones, the first of equal ones, as
+    /// many as the width of their level. `cost`: of the choices up to this level, by their number.
+    fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
+        let mut below = vec![0];
+        for (level, used) in used.iter_mut().enumerate() {
+            let step = self.choices(level);
+            for &number in &below {
+                if used[number] == 0 {
+                    let mut ups: Vec<u32> = (0..self.radix).collect();
+                    ups.sort_by_key(|&up| cost(level, number + up as usize * step));
+                    ups.truncate(widths.of(level) as usize);
+                    used[number] = ups.into_iter().fold(0, |ups, up| ups | 1 << up);
+                }
+            }
+            let after = |&number: &usize| numbers_of(used[number]).map(move |up| number + up as usize * step);
+            below = below.iter().flat_map(after).collect();
+        }
+    }
+
+    /// Uses a choice up to `level`.
+    fn add(&self, used: &mut [Vec<Ups>], level: usize, number: usize) {
+        for (l, used) in used.iter_mut().enumerate().take(level + 1) {
+            let (below, up) = (number % self.choices(l), number / self.choices(l) % self.radix as usize);
+            used[below] |= 1 << up;
+        }
+    }
+
+    fn is_used(&self, used: &[Vec<Ups>], level: usize, number: usize) -> bool {
+        let below = self.choices(level);
+        used[level][number % below] >> (number / below) & 1 != 0
+    }
+
+    /// \[level\]\[choices up to it\]: leaves that failed links cut off from it, and from the best ones above it, added up.
+    fn costs(&self, widths: Widths, failed: &Failed) -> Vec<Vec<u64>> {
+        let mut costs: Vec<Vec<u64>> = (0..self.levels).map(|level| vec![0; self.choices(level + 1)]).collect();
+        for (&lower, &ups) in failed {
+            let level = (lower >> LEVEL) as usize;
+            let number = choices_below(lower, level, self.radix);
+            // so many leaves are below its lower end
+            numbers_of(ups).for_each(|up| {
+                costs[level][number + up as usize * self.choices(level)] += self.choices(level) as u64;
+            });
+        }
+        for level in (1..self.levels).rev() {
+            let step = self.choices(level);
+            for number in 0..step {
+                let mut above: Vec<u64> = (0..self.radix as usize).map(|up| costs[level][number + up * step]).collect();
+                above.sort_unstable();
+                costs[level - 1][number] += above[..widths.of(level) as usize].iter().sum::<u64>();
+            }
+        }
+        costs
+    }
+
+    /// Choices up to `level` that are not used, without which two leaves whose nearest common ancestors are above `level`
+    /// would not be joined.
+    fn missing(&self, level: usize, used: &[Vec<Ups>], failed: &Failed) -> Vec<usize> {
+        let words = self.choices(level + 1).div_ceil(64);
+        let mut taken = vec![0; words];
+        (0..self.choices(level + 1))
+            .filter(|&number| self.is_used(used, level, number))
+            .for_each(|number| taken[number / 64] |= 1 << (number % 64));
+        // by the part of the tree below the common ancestors, and the child of these: what leaves reach
+        let mut parts: BTreeMap<u64, BTreeSet<(u8, Reach)>> = BTreeMap::new();
+        for &leaf in &self.leaves {
+            let part = leaf >> (8 * (level + 1));
+            let child = leaf.to_le_bytes()[level];
+            parts.entry(part).or_default().insert((child, self.reach(leaf, level, failed)));
+        }
+        let mut missing = Vec::new();
+        for part in parts.values() {
+            for (k, (child, here)) in part.iter().enumerate() {
+                for (_, there) in part.iter().skip(k + 1).filter(|(other, _)| other != child) {
+                    let joins = || here.iter().zip(there).map(|(here, there)| here & there);
+                    if joins().zip(&taken).any(|(joins, taken)| joins & taken != 0) {
+                        continue;
+                    }
+                    if let Some((word, joins)) = joins().enumerate().find(|&(_, joins)| joins != 0) {
+                        taken[word] |= joins & joins.wrapping_neg();
+                        missing.push(word * 64 + joins.trailing_zeros() as usize);
+                    }
+                }
+            }
+        }
+        missing
+    }
+
+    /// The choices up to `level` over whose whole links a leaf is reached.
+    fn reach(&self, leaf: u64, level: usize, failed: &Failed) -> Reach {
+        let all = self.choices(level + 1);
+        let mut reach = vec![u64::MAX; all.div_ceil(64)];
+        if !all.is_multiple_of(64) {
+            reach[all / 64] = (1 << (all % 64)) - 1;
+        }
+        for (&lower, &ups) in failed {
+            let own = (lower >> LEVEL) as usize;
+            let digits = |coords: u64| (coords & DIGITS) >> (8 * own);
+            if own > level || digits(lower) != digits(leaf) {
+                continue;
+            }
+            // all choices that begin with those of the failed link
+            let (below, step) = (choices_below(lower, own, self.radix), self.choices(own + 1));
+            for up in numbers_of(ups) {
+                let first = below + up as usize * self.choices(own);
+                (first..all).step_by(step).for_each(|number| reach[number / 64] &= !(1 << (number % 64)));
+            }
+        }
+        reach
+    }
+}
+
+#[cfg(test)]
+mod tests;

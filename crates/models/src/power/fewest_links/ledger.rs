@@ -1,0 +1,73 @@
+//! The agents of `fewest_links`: they count in each block the flits on detours. The planner reads the counts.
+
+use crate::power::detours::{Detours, VcsAround, head_of};
+use weft_api::agents::{Agents, BlockSite, Departures, Detour, Probes};
+use weft_api::base::kept::Kept;
+
+/// Flits of one channel since the run began (modulo 2^32).
+#[derive(Debug, Clone, Copy, Default, Kept)]
+pub(super) struct Around {
+    /// Whose direct way it is, but which take a detour.
+    pub avoided: u32,
+    /// Which take it for a hop of a detour.
+    pub taken: u32,
+    vcs: VcsAround,
+}
+
+/// Counters of one block, one record for each channel. No link fails under this policy, so no packet leaves the
+/// detour that it was counted for.
+#[derive(Debug, Kept)]
+pub(super) struct Ledger {
+    #[kept(each)]
+    channels: Vec<Around>,
+    /// All packets have one flit.
+    #[kept(fixed)]
+    single: bool,
+    /// Which direct links longer packets leave out.
+    detours: Detours,
+}
+
+impl Ledger {
+    pub fn new(site: &BlockSite) -> Self {
+        let channels = vec![Around::default(); site.channels.len()];
+        Self { channels, single: site.single, detours: Detours::new(site) }
+    }
+
+    pub fn of(&self, channel: usize) -> Around {
+        self.channels[channel]
+    }
+
+    fn avoids(&mut self, direct: usize) {
+        let avoided = &mut self.channels[direct].avoided;
+        *avoided = avoided.wrapping_add(1);
+    }
+}
+
+impl Agents for Ledger {
+    fn probes(&self) -> Probes {
+        // a packet of one flit is counted as it chooses its path, a longer one flit by flit as it leaves
+        Probes { departures: !self.single, ..Probes::default() }
+    }
+
+    fn goes_around(&mut self, detour: Detour) {
+        if self.single {
+            let taken = &mut self.channels[detour.over].taken;
+            *taken = taken.wrapping_add(1);
+        }
+        if let Some(direct) = self.detours.chooses(&detour) {
+            self.avoids(direct);
+        }
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            let (channel, vc, head) = (flit.channel as usize, usize::from(flit.vc), head_of(flit, batch.packets));
+            let count = &mut self.channels[channel];
+            let around = count.vcs.flit(vc, head.map(|(_, around)| around));
+            count.taken = count.taken.wrapping_add(u32::from(around));
+            if let Some(direct) = self.detours.sends(channel, vc, head) {
+                self.avoids(direct);
+            }
+        }
+    }
+}

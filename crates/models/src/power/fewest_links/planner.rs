@@ -1,0 +1,368 @@
+//! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
+
+use super::Runtime;
+use super::ledger::Ledger;
+use super::plan::{Links, Traffic, count, flip};
+use crate::power::stars::Initial;
+use std::any::Any;
+use weft_api::agents::{Network, Overseer};
+use weft_api::base::kept::Kept;
+use weft_api::policy::Site;
+use weft_api::state::LinkState;
+
+/// Weight of the last deactivation epoch in the mean matrix, where packets have one flit and come at random, and at least.
+const NEW: f64 = 0.25;
+const LEAST: f64 = 1.0 / 16.0;
+/// Weight of the last activation epoch in what is usual.
+const LATEST: f64 = 0.1;
+/// A squared change counts for the variance with at most so many times what is usual, so that a change of the load is no burst.
+const OUTLIER: f64 = 10.0;
+/// Cycles that a packet of one flit takes for its path, about: what longer packets wait is set against their own flits, too.
+const FLIGHT: f64 = 32.0;
+/// Traffic surges if an epoch brings so many standard deviations, and at least this share, more than usual.
+const SURGE: f64 = 4.0;
+const SURGE_SHARE: f64 = 0.05;
+/// In a surge, traffic is taken for so many times what is sent: sources may wait for links.
+const MORE: f64 = 1.25;
+/// Links that are on may stay if packets wait at most so many times as long as they may after a change.
+const LOOSE: f64 = 1.1;
+/// A plan is worth a change if it saves this share of all links.
+const WORTH: f64 = 0.01;
+
+#[derive(Debug, Kept)]
+pub struct Planner {
+    #[kept(fixed)]
+    pub policy: Runtime,
+    #[kept(each)]
+    pub lines: Vec<Line>,
+    epoch_end: u64,
+    /// Activation epochs that have ended.
+    pub epochs: u64,
+}
+
+/// A subnetwork: the links between routers that are all neighbours.
+#[derive(Debug, Kept)]
+pub struct Line {
+    /// Which one of its routers, and how many these are.
+    #[kept(fixed)]
+    d: usize,
+    #[kept(fixed)]
+    members: usize,
+    /// \[from\]\[to\]: the channels between its members; some number on the diagonal.
+    #[kept(fixed)]
+    channels: Vec<u32>,
+    /// Links that packets may take.
+    on: Links,
+    #[kept(fixed)]
+    wake: u64,
+    /// What the present change leads to: these wake, until `until`, before others drain.
+    plan: Links,
+    until: Option<u64>,
+    draining: Links,
+    /// \[from\]\[to\]: counters of the channels at the end of the last activation epoch.
+    #[kept(each)]
+    counts: Vec<Counts>,
+    /// \[from\]\[to\]: what members sent each other, as a share of a channel: in the last activation epoch, added up over the
+    /// activation epochs of this deactivation epoch, and the mean over the last deactivation epochs, if there is one.
+    latest: Vec<f64>,
+    pub gathered: Vec<f64>,
+    mean: Vec<f64>,
+    /// What all members sent each other, as a share of a channel: in the last activation epoch, and in one on average; the
+    /// variance between two such epochs.
+    total: f64,
+    pub usual: f64,
+    pub variance: f64,
+    /// Traffic surged in this deactivation epoch, by more than bursts explain.
+    surged: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, Kept)]
+struct Counts {
+    sent: u32,
+    taken: u32,
+    avoided: u32,
+}
+
+impl Overseer for Planner {
+    fn next(&self) -> u64 {
+        self.lines.iter().filter_map(|line| line.until).fold(self.epoch_end, u64::min)
+    }
+
+    fn act(&mut self, network: &mut dyn Network, now: u64) {
+        if now < self.next() {
+            return;
+        }
+        let Self { policy, lines, .. } = self;
+        for line in lines.iter_mut().filter(|line| line.until.is_some_and(|until| until <= now)) {
+            line.finish_waking(policy, network, now);
+        }
+        if now < self.epoch_end {
+            return;
+        }
+        self.epochs += 1;
+        self.epoch_end = now.saturating_add(policy.epoch);
+        let long = self.epochs.is_multiple_of(policy.ratio);
+        for line in lines {
+            line.finish_draining(network, now);
+            let surges = line.measure(network, policy.epoch);
+            if long {
+                line.end_matrix(policy);
+            }
+            if line.until.is_some() {
+                continue;
+            }
+            // what was sent before a surge says nothing of what will be: then no link goes
+            if surges || long && line.surged {
+                line.grow(policy, network, now);
+            } else if long {
+                line.plan_anew(policy, network, now);
+            }
+            line.surged &= !long;
+        }
+    }
+}
+
+impl Planner {
+    pub fn new(policy: Runtime, site: &Site) -> Self {
+        let lines = policy.managed.iter().flat_map(|&d| lines_of(&policy, site, d)).collect();
+        Self { lines, epoch_end: policy.epoch, epochs: 0, policy }
+    }
+}
+
+/// The subnetworks number `d` of all routers.
+fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
+    let (nets, members) = (&policy.nets, usize::from(policy.nets.widths[d]));
+    let firsts = (0..site.graph.routers()).filter(|&router| nets.member(policy.coords[router as usize], d) == 0);
+    let line = |first: u32| {
+        let channel = |from: usize, to: usize| {
+            let router = nets.router(first, d, 0, from as u8);
+            let port = if from == to { 0 } else { nets.port_to(d, from as u8, to as u8) };
+            site.graph.port_base(router) + u32::from(port)
+        };
+        let channels = (0..members * members).map(|pair| channel(pair / members, pair % members)).collect();
+        let hub = usize::from(policy.hub);
+        let mut on = vec![0; members];
+        for (a, b) in (0..members).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            flip(&mut on, (a, b), policy.initial == Initial::AllOn || a == hub || b == hub);
+        }
+        Line {
+            d,
+            members,
+            channels,
+            wake: policy.wake,
+            plan: on.clone(),
+            on,
+            until: None,
+            draining: vec![0; members],
+            counts: vec![Counts::default(); members * members],
+            latest: vec![0.0; members * members],
+            gathered: vec![0.0; members * members],
+            mean: Vec::new(),
+            total: 0.0,
+            usual: 0.0,
+            variance: 0.0,
+            surged: false,
+        }
+    };
+    firsts.map(line).collect()
+}
+
+impl Line {
+    /// All ordered pairs of members.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let members = self.members;
+        (0..members).flat_map(move |from| (0..members).map(move |to| (from, to))).filter(|(from, to)| from != to)
+    }
+
+    fn channel(&self, (from, to): (usize, usize)) -> u32 {
+        self.channels[from * self.members + to]
+    }
+
+    /// Sees what was sent in the activation epoch that ends. Returns whether links are to be added for it: in a surge, and as
+    /// long as no deactivation epoch has ended.
+    fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
+        for pair in self.pairs() {
+            let place = pair.0 * self.members + pair.1;
+            let now = self.counts(network, pair);
+            let before = std::mem::replace(&mut self.counts[place], now);
+            let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
+            // a packet of one flit is counted as it chooses a detour, a little before it leaves
+            let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
+            let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
+            self.latest[place] = sent;
+            self.gathered[place] += sent;
+        }
+        let total = self.latest.iter().sum::<f64>().max(0.0);
+        let before = std::mem::replace(&mut self.total, total);
+        let begins = self.mean.is_empty();
+        if begins {
+            self.usual = total;
+        }
+        let more = total - self.usual;
+        let surges = self.is_surge(more, self.usual);
+        self.surged |= self.is_surge(more / self.burst(epoch), self.usual);
+        // of packets of one flit that come at random, the mean is the variance, both in flits
+        let typical = self.variance.max(self.usual.max(total) / epoch as f64);
+        self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
+        self.usual += LATEST * more;
+        surges || begins
+    }
+
+    /// Whether so much `more` than is usual is no chance.
+    fn is_surge(&self, more: f64, usual: f64) -> bool {
+        more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
+    }
+
+    /// How many flits come together, about: what an epoch brings varies so many times as much as if packets of one flit came at
+    /// random. Up to twice as much may be chance.
+    pub fn burst(&self, epoch: u64) -> f64 {
+        let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
+        (0.5 * dispersion).max(1.0)
+    }
+
+    /// The utilisation at which packets wait as long, set against the time that they take without waiting, as packets of
+    /// one flit do at the high-water mark; `loose`: so many times as long.
+    pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
+        let burst = self.burst(policy.epoch);
+        let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
+        waiting / (1.0 + waiting)
+    }
+
+    /// The matrix of the deactivation epoch that ends goes into the mean. If it brought much more than the mean, the mean
+    /// begins anew: links for some of the traffic would be too few for all of it. The more flits come together, the less an
+    /// epoch says, and the more it takes: long packets last for several activation epochs, of which each then brings more.
+    fn end_matrix(&mut self, policy: &Runtime) {
+        let share = 1.0 / policy.ratio as f64;
+        let burst = self.burst(policy.epoch);
+        let new = (NEW / burst.sqrt()).max(LEAST);
+        let before: f64 = self.mean.iter().sum();
+        let more = self.gathered.iter().sum::<f64>() * share - before;
+        if self.mean.is_empty() || self.is_surge(more / burst, before) {
+            self.mean = self.gathered.iter().map(|sum| sum * share).collect();
+        } else {
+            self.mean.iter_mut().zip(&self.gathered).for_each(|(mean, sum)| *mean += new * (sum * share - *mean));
+        }
+        self.gathered.fill(0.0);
+    }
+
+    fn counts(&self, network: &mut dyn Network, pair: (usize, usize)) -> Counts {
+        let channel = self.channel(pair);
+        let detours = network.counts_of(channel, &|agents, o| {
+            let agents: &dyn Any = agents;
+            let ledger: &Ledger = agents.downcast_ref().expect("under this policy they are ledgers");
+            let detours = ledger.of(o);
+            [detours.taken, detours.avoided]
+        });
+        Counts { sent: network.flits(channel), taken: detours[0], avoided: detours[1] }
+    }
+
+    /// Plans for the mean of the last deactivation epochs, and begins to change the links if those that are on are too few, or if
+    /// that is worth it.
+    fn plan_anew(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
+        let sent: Vec<f64> = self.mean.iter().map(|sent| sent.max(0.0)).collect();
+        let plan = self.traffic(policy, &sent, self.mark(policy, 1.0)).fewest();
+        if self.traffic(policy, &sent, self.mark(policy, LOOSE)).fits(&self.on, &mut Vec::new()) {
+            let links = (self.members * (self.members - 1) / 2) as f64;
+            if f64::from(count(&self.on)) - f64::from(count(&plan)) < (WORTH * links).max(1.0) {
+                return;
+            }
+        }
+        self.begin(policy, network, plan, now);
+    }
+
+    /// If the links that are on are too few for the traffic of the last activation epoch, and more, adds those that it needs
+    /// and those that still drain.
+    fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
+        let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
+        let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
+        if !traffic.fits(&self.on, &mut Vec::new()) {
+            let mut plan = traffic.fewest();
+            for (row, (on, draining)) in plan.iter_mut().zip(self.on.iter().zip(&self.draining)) {
+                *row |= on | draining;
+            }
+            self.begin(policy, network, plan, now);
+        }
+    }
+
+    fn traffic<'a>(&self, policy: &Runtime, sent: &'a [f64], mark: f64) -> Traffic<'a> {
+        Traffic { sent, members: self.members, hub: usize::from(policy.hub), mark }
+    }
+
+    /// Begins to change the links to those of the plan. Those of them that drain are on at once; others that drain go on.
+    fn begin(&mut self, policy: &Runtime, network: &mut dyn Network, plan: Links, now: u64) {
+        if plan == self.on {
+            return;
+        }
+        self.plan = plan;
+        for link in common(&self.draining, &self.plan) {
+            self.enter(network, link, LinkState::On, now);
+            self.tell(policy, network, link, true);
+            flip(&mut self.draining, link, false);
+            flip(&mut self.on, link, true);
+        }
+        for link in missing(&self.on, &self.plan) {
+            self.enter(network, link, LinkState::Waking, now);
+        }
+        self.until = Some(now.saturating_add(self.wake));
+    }
+
+    /// The links that wake are on. Those that the plan does not have drain from now on.
+    fn finish_waking(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
+        self.until = None;
+        for link in missing(&self.on, &self.plan) {
+            self.enter(network, link, LinkState::On, now);
+            for pair in [link, (link.1, link.0)] {
+                network.open(self.channel(pair));
+            }
+            self.tell(policy, network, link, true);
+        }
+        for link in missing(&self.plan, &self.on) {
+            self.enter(network, link, LinkState::Draining, now);
+            flip(&mut self.draining, link, true);
+            self.tell(policy, network, link, false);
+        }
+        self.on.clone_from(&self.plan);
+    }
+
+    /// Links that drain go dark if no packet is on them.
+    fn finish_draining(&mut self, network: &mut dyn Network, now: u64) {
+        let none = vec![0; self.members];
+        for link in missing(&none, &self.draining) {
+            let channels = [link, (link.1, link.0)].map(|pair| self.channel(pair));
+            let is_free = |&channel: &u32| {
+                !network.is_wanted(channel) && !network.is_held(channel) && network.credits_are_home(channel)
+            };
+            if channels.iter().all(is_free) {
+                channels.iter().for_each(|&channel| network.close(channel));
+                self.enter(network, link, LinkState::Off, now);
+                flip(&mut self.draining, link, false);
+            }
+        }
+    }
+
+    fn enter(&self, network: &mut dyn Network, (a, b): (usize, usize), state: LinkState, now: u64) {
+        for pair in [(a, b), (b, a)] {
+            network.enter(self.channel(pair), state, now);
+        }
+    }
+
+    /// All members know from now on whether packets may take the link.
+    fn tell(&self, policy: &Runtime, network: &mut dyn Network, (a, b): (usize, usize), active: bool) {
+        for member in 0..self.members {
+            let own = self.channels[member * self.members + member];
+            network.know(own, &policy.nets, self.d, (a as u8, b as u8), active);
+        }
+    }
+}
+
+/// Links that both sets have, with the higher member first.
+fn common(one: &Links, other: &Links) -> Vec<(usize, usize)> {
+    let others: Links = other.iter().map(|row| !row).collect();
+    missing(&others, one)
+}
+
+/// Links of the second set that the first has not, with the higher member first.
+fn missing(from: &Links, to: &Links) -> Vec<(usize, usize)> {
+    let rows = from.iter().zip(to).enumerate();
+    rows.flat_map(|(a, (from, to))| (0..a).filter(move |b| (to & !from) >> b & 1 != 0).map(move |b| (a, b))).collect()
+}

@@ -1,0 +1,170 @@
+//! Link power policies: the registry.
+//!
+//! The state of a channel belongs to the router that sends on it. A policy acts either through the agents of each
+//! block, which hear of timers, of packets that ask for links and of control packets, or through an overseer between
+//! two cycles (`api/policy.rs`, `api/agents.rs`).
+
+weft_units::registry! {
+    /// Every link power policy.
+    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
+    "always_on" => always_on::AlwaysOn,
+    "elastic_tree" => elastic_tree::ElasticTree,
+    "fewest_links" => fewest_links::FewestLinks,
+    "idle_timeout" => idle_timeout::IdleTimeout,
+    "rate_ladder" => rate_ladder::RateLadder,
+    "slac" => slac::Slac,
+    "static" => static_links::Static,
+    "tcep" => tcep::Tcep,
+    "timetable" => timetable::Timetable,
+}
+
+mod detours;
+mod stars;
+
+use weft_api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
+pub use weft_api::policy::{OffTime, Schedule};
+pub use weft_api::state::{Account, LinkState};
+use weft_api::subnetworks::Subnets;
+use weft_topology::{Graph, TopologyConfig};
+use weft_units::{Cycles, Refusal};
+
+impl Default for PolicyConfig {
+    /// Links stay on.
+    fn default() -> Self {
+        Self::AlwaysOn(always_on::AlwaysOn {})
+    }
+}
+
+impl PolicyConfig {
+    /// States that a channel can be in under this policy: the power model must price each.
+    pub fn states(&self) -> &'static [LinkState] {
+        self.model().modes()
+    }
+
+    /// Cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
+    pub fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        self.model().settling_period(graph, cycle_fs)
+    }
+
+    /// The longest that it lets a packet wait for one link that is off, if nothing else is in its way.
+    pub fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        self.model().longest_wait(cycle_fs)
+    }
+
+    /// What may go wrong with its parameters although nothing is refused.
+    pub fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        self.model().risk(cycle_fs)
+    }
+
+    /// Names of the kinds of control packets, over all policies.
+    pub fn control_packets() -> Vec<&'static str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in Self::OFFERS.iter().flat_map(|(_, offers)| offers.control_packets) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Whether all links that do not fail are on in every cycle.
+    pub fn stays_on(&self) -> bool {
+        self.model().stays_on()
+    }
+
+    /// Every policy that can leave all links on, as a scenario writes it.
+    pub fn all_on() -> Vec<String> {
+        let of = |(name, offers): &(&str, Offers)| match offers.all_on {
+            Some(parameters) => Some(format!("{name}: {parameters}")),
+            None => (*offers == Offers::ALWAYS_ON).then(|| (*name).to_owned()),
+        };
+        Self::OFFERS.iter().filter_map(of).collect()
+    }
+
+    /// What routings get to know of links that it switches off.
+    pub fn knowledge_of_links(&self) -> LinkKnowledge {
+        self.declares().links
+    }
+
+    /// What this policy offers to routings and faults.
+    pub fn offers(&self) -> Offers {
+        self.declares()
+    }
+}
+
+/// For messages: how a scenario leaves all links on.
+pub fn leave_links_on() -> String {
+    let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
+    let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
+    format!("write policy: {}", names.join(" or "))
+}
+
+/// The subnetworks that a policy manages. Refuses a topology that has none.
+fn subnets_of(site: &Site, policy: &str, path: &str) -> Result<Subnets, Refusal> {
+    let nets = Subnets::of(site.graph).filter(|nets| nets.count > 0).ok_or_else(|| {
+        let what = format!("{policy} manages the links between routers that are all neighbours, and there are none");
+        let has_some = |graph: &Graph| Subnets::of(graph).is_some_and(|nets| nets.count > 0);
+        if let Some(narrow) = site.graph.narrowed(has_some) {
+            let what = format!("{policy} manages single links between routers, and here trunks join them");
+            return Refusal::new(path, what, format!("{narrow}, at least for the classes of links that it manages"));
+        }
+        let able = TopologyConfig::names_with(has_some);
+        Refusal::new(path, what, format!("take a topology in which routers are: {}", able.join(", ")))
+    })?;
+    nets.check(policy, path)?;
+    if managed_of(site, &nets).next().is_none() {
+        let what =
+            format!("{policy} has no link to manage: no managed class has links between routers of one subnetwork");
+        return Err(Refusal::new("power.manages", what, manageable(site, &nets)));
+    }
+    let mut others = (1..site.managed.len()).filter(|&class| site.managed[class]);
+    if let Some(class) = others.find(|&class| !nets.classes[..nets.count].contains(&(class as u8))) {
+        let what =
+            format!("{policy} can't switch {} links: their routers are not all neighbours", site.class_name(class));
+        return Err(Refusal::new("power.manages", what, manageable(site, &nets)));
+    }
+    Ok(nets)
+}
+
+/// For messages: the classes of links that policies of subnetworks can manage, or how else to go on.
+fn manageable(site: &Site, nets: &Subnets) -> String {
+    let wide = (0..nets.count).filter(|&d| nets.widths[d] > 1);
+    let mut names: Vec<_> = wide.map(|d| site.class_name(usize::from(nets.classes[d]))).collect();
+    names.dedup();
+    if names.is_empty() { leave_links_on() } else { format!("write manages: [{}]", names.join(", ")) }
+}
+
+/// The subnetworks of a router whose links the policy switches.
+fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
+    (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1)
+}
+
+/// Refuses a hub if some managed subnetwork has no member of that number.
+fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
+    match managed_of(site, nets).map(|d| nets.widths[d]).min() {
+        Some(width) if hub >= width => {
+            let what = format!("{hub}, but there is a subnetwork of {width} routers");
+            Err(Refusal::new(format!("{path}.hub"), what, format!("write 0 to {}", width - 1)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a high-water mark that is no share of a link.
+fn check_high_water(share: f64, path: &str) -> Result<(), Refusal> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    let what = format!("{share} is not between 0 and 1");
+    Err(Refusal::new(format!("{path}.high_water"), what, "write a share of a link, such as 0.75"))
+}
+
+/// Refuses a deactivation epoch that is no whole number of activation epochs (both in cycles).
+fn check_deactivation_epoch(long: u64, epoch: u64, path: &str) -> Result<(), Refusal> {
+    if long >= epoch && long.is_multiple_of(epoch) {
+        return Ok(());
+    }
+    let what = format!("{long} cycles is no multiple of the activation epoch of {epoch} cycles");
+    let help = format!("write a multiple, such as {}cycles", epoch.saturating_mul(10));
+    Err(Refusal::new(format!("{path}.deactivation_epoch"), what, help))
+}

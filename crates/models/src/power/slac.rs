@@ -1,0 +1,279 @@
+//! SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+//!
+//! # Source
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
+//! ISCA 2018, section V, use it. Stage s are the links in row s of the routers and the column links from row s to higher
+//! rows. Stage 1 is always on.
+//! # Parameters
+//! low, high: mean occupied share of the input buffers of a router, from 0 to 1; wake_per_link \[time\]: warming a stage
+//! takes this long for each of its links; averaging \[time\]: window of the mean, and time between two decisions; release:
+//! `never`, a stage that has come on stays on; `below_low`, it goes off as soon as the router that asked for it is below
+//! `low`; initial: stages that are on in cycle 0.
+//! # Guarantees
+//! One sequencer without delay for the whole network. At the end of each window the utilisation of a router is that of
+//! the fullest of its input ports from other routers, over all VCs; a flit occupies its place from the cycle in which it
+//! comes to that in which it leaves, both included. If it is above `high` anywhere, the next stage warms (state `waking`, at
+//! the router with the highest utilisation; of equal ones, the lowest). Under `below_low`: if it is below `low` at the
+//! router that asked for the newest stage (at every router, if that stage was on from the beginning), and above `high`
+//! nowhere, that stage takes no new packets, drains and goes dark, at the end of a window. Last on, first off; one stage
+//! at a time: while one warms or drains, and for one whole window after, nothing else is decided. A dark stage has no
+//! packet under way that might need it, no flit and no credit.
+//! # Choices
+//! Why `never` is the default: the TCEP paper gives 25 % and 75 % as thresholds, and says that the newest stage is turned off
+//! if the router that asked for it later sees less than the low one. Read as the mean occupancy of a buffer, as
+//! `below_low` does, this contradicts the results of the same paper. Buffers cover a round trip many times over (6 VCs of
+//! 32 flits, links of 10 cycles), so they are nearly empty at every load that the network carries, 3 % full at uniform load
+//! 0.9. The stage that made a load carried would go off at once, the queues would grow, and it would come on again, for
+//! ever. But the paper has all links on at high load, and every stage under tornado from load 0.05 on. Both hold if
+//! a stage stays on as long as the load lasts; `never` is the simplest rule of that kind. Its price: where the load falls
+//! during a run (phases, bursts, batches that end), nothing is saved again.
+//! # Not modelled
+//! The time that a request takes to the sequencer and back; lasers, whose number is that of links here.
+//! # Validation
+//! `engine/tests/slac.rs`: links per stage, states over time against the rule, connectivity and latency for every number
+//! of stages, no flit on a dark link, nothing lost while the load goes up and down, the same result in any number of
+//! blocks. No rows of a peer: none has it.
+
+#[doc(hidden)]
+pub mod gauge;
+#[doc(hidden)]
+pub mod sequencer;
+
+use gauge::Gauge;
+use schemars::JsonSchema;
+use sequencer::Sequencer;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, Overseer};
+use weft_api::examples::written;
+use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_topology::{Graph, Line, TopologyConfig};
+use weft_units::{Cycles, Refusal, Time};
+
+const PATH: &str = "power.policy.slac";
+
+/// SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slac {
+    /// Utilisation below which the router that asked for the newest stage gives it back, under `release: below_low`.
+    #[serde(default = "default_low")]
+    pub low: f64,
+    /// Utilisation above which a router asks for the next stage.
+    #[serde(default = "default_high")]
+    pub high: f64,
+    /// Time to warm a stage, for each of its links.
+    #[serde(default = "default_time")]
+    pub wake_per_link: Time,
+    /// Window over which utilisation is averaged.
+    #[serde(default = "default_time")]
+    pub averaging: Time,
+    /// When a stage that has come on goes off again.
+    #[serde(default)]
+    pub release: Release,
+    /// Stages that are on in cycle 0.
+    #[serde(default)]
+    pub initial: Initial,
+}
+
+/// When a stage that has come on goes off again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// Not in this run: `low` has no effect.
+    #[default]
+    Never,
+    /// As soon as the router that asked for it is below `low`, which at a steady load means on and off for ever.
+    BelowLow,
+}
+
+/// Stages that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// The first.
+    #[default]
+    FirstStage,
+    AllOn,
+}
+
+fn default_low() -> f64 {
+    0.25
+}
+
+fn default_high() -> f64 {
+    0.75
+}
+
+fn default_time() -> Time {
+    Time::Cycles(100)
+}
+
+/// Times in cycles.
+#[derive(Debug, Clone)]
+struct Times {
+    wake_per_link: u64,
+    averaging: u64,
+}
+
+/// The parameters, and the row of every router.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    low: f64,
+    high: f64,
+    times: Times,
+    release: Release,
+    initial: Initial,
+    rows: Vec<u8>,
+    stages: usize,
+}
+
+impl Slac {
+    pub(crate) const OFFERS: Offers =
+        Offers { links: LinkKnowledge::Stages, all_on: Some("{initial: all_on, release: never}"), ..Offers::ALWAYS_ON };
+
+    fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
+        let cycles = |name: &str, time: &Time| {
+            let path = format!("{PATH}.{name}");
+            Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
+        };
+        Ok(Times {
+            wake_per_link: cycles("wake_per_link", &self.wake_per_link)?,
+            averaging: cycles("averaging", &self.averaging)?,
+        })
+    }
+
+    fn check_thresholds(&self) -> Result<(), Refusal> {
+        for (name, share) in [("low", self.low), ("high", self.high)] {
+            if !(share > 0.0 && share <= 1.0) {
+                let what = format!("{share} is no share of a buffer that utilisation can cross");
+                return Err(Refusal::new(format!("{PATH}.{name}"), what, "write a number above 0, at most 1"));
+            }
+        }
+        if self.high <= self.low {
+            return Err(Refusal::new(
+                format!("{PATH}.high"),
+                format!("{} is not above low, {}: a stage would go on and off at once", self.high, self.low),
+                format!("write more than {}, or a lower low", self.low),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl PolicyModel for Slac {
+    fn modes(&self) -> &'static [LinkState] {
+        match self.release {
+            Release::Never => &[LinkState::On, LinkState::Off, LinkState::Waking],
+            Release::BelowLow => &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking],
+        }
+    }
+
+    fn stays_on(&self) -> bool {
+        self.initial == Initial::AllOn && self.release == Release::Never
+    }
+
+    /// The time to warm the largest stage that can be off, and one window before and after it; no time at all where
+    /// all stages are on and stay on.
+    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        if self.stays_on() {
+            return Ok(Some(0));
+        }
+        let times = self.times(cycle_fs)?;
+        let links = match graph.structure().widths().as_deref() {
+            Some(&[columns, rows]) if rows > 1 => u64::from(columns * (columns - 1) / 2 + columns * (rows - 2)),
+            Some(_) | None => 0,
+        };
+        Ok(Some(times.wake_per_link.saturating_mul(links).saturating_add(times.averaging.saturating_mul(2))))
+    }
+
+    fn first_published(&self, site: &Site) -> Option<u64> {
+        Some(if self.initial == Initial::AllOn { rows_of(site.graph).into() } else { 1 })
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        check_shape(site.graph)?;
+        check_managed(site)?;
+        self.check_thresholds()?;
+        Ok(Arc::new(Runtime {
+            low: self.low,
+            high: self.high,
+            times: self.times(site.cycle_fs)?,
+            release: self.release,
+            initial: self.initial,
+            // the second coordinate
+            rows: site.coords().into_iter().map(|at| (at >> 8) as u8).collect(),
+            stages: rows_of(site.graph).into(),
+        }))
+    }
+
+    fn examples() -> Vec<Self> {
+        // stages go on and off soon
+        written(&[
+            r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}"#,
+            r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}"#,
+        ])
+    }
+}
+
+/// Stage of the link between two routers, from 0: that of its lower row.
+fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
+    rows[a as usize].min(rows[b as usize]).into()
+}
+
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        let is_on = self.initial == Initial::AllOn || stage_of(&self.rows, a, b) == 0;
+        if is_on { LinkState::On } else { LinkState::Off }
+    }
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        Some(Box::new(Gauge::new(site, self.stages)))
+    }
+
+    fn overseer(&self, site: &Site) -> Option<Box<dyn Overseer>> {
+        Some(Box::new(Sequencer::new(self.clone(), site)))
+    }
+}
+
+/// Rows of a grid of two dimensions: as many as stages.
+fn rows_of(graph: &Graph) -> u8 {
+    graph.structure().widths().and_then(|widths| widths.get(1).copied()).unwrap_or(1) as u8
+}
+
+fn check_managed(site: &Site) -> Result<(), Refusal> {
+    let names = site.graph.class_names().iter().zip(site.managed).skip(1);
+    let left_out: Vec<&str> = names.filter(|(_, managed)| !**managed).map(|(name, _)| name.as_str()).collect();
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "power.manages",
+        format!("leaves out {}, but a stage of slac has links of both dimensions", left_out.join(" and ")),
+        "leave manages out: all links between routers are managed then",
+    ))
+}
+
+/// Dimensions of a grid in which every two routers of a line are joined by one link; `None` for other graphs. The time in
+/// which a stage wakes counts one link for each pair.
+fn complete_dimensions(graph: &Graph) -> Option<usize> {
+    let complete =
+        graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());
+    complete.map(|grid| grid.dimensions.len())
+}
+
+fn check_shape(graph: &Graph) -> Result<(), Refusal> {
+    let other = match complete_dimensions(graph) {
+        Some(2) => return Ok(()),
+        Some(dimensions) if dimensions > 0 => format!("a grid of {dimensions} dimensions"),
+        None if graph.has_trunks() => "a network of trunks".to_owned(),
+        Some(_) | None => "another network".to_owned(),
+    };
+    let able = TopologyConfig::names_with(|graph| complete_dimensions(graph) == Some(2));
+    let what = format!("slac switches rows and columns of routers that are all neighbours, but this is {other}");
+    let help = graph.narrowed(|graph| complete_dimensions(graph) == Some(2)).unwrap_or_else(|| {
+        format!("choose another policy, or a topology with two such dimensions: {}", able.join(", "))
+    });
+    Err(Refusal::new(PATH, what, help))
+}

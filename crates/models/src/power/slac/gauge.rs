@@ -1,0 +1,172 @@
+//! The agents of SLaC: they count in each block how full the input buffers have been, and how many packets are under
+//! way. The sequencer reads these counts.
+
+use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
+use weft_api::base::kept::Kept;
+use weft_api::base::unchecked::Hot;
+use weft_api::state::Packet;
+use weft_topology::Peer;
+
+/// The flits in an input buffer, all VCs, and their integral over time.
+#[derive(Debug, Clone, Copy, Default, Kept)]
+struct Buffer {
+    flits: u64,
+    /// First cycles in which flits were gone minus cycles in which flits came (modulo 2^64): with `flits * now` the
+    /// integral.
+    moment: u64,
+    /// The integral at the last reading.
+    read: u64,
+}
+
+/// Counters of one block.
+#[derive(Debug, Kept)]
+pub struct Gauge {
+    /// One per input port.
+    #[kept(each)]
+    buffers: Vec<Buffer>,
+    /// For every input port that comes from another router: its number, its router (numbered in the whole network), and
+    /// the flits that it holds.
+    #[kept(fixed)]
+    inputs: Vec<(usize, u32, u32)>,
+    /// Packets that were pinned in this block minus packets delivered in it, by the number of stages that they are
+    /// pinned to. Summed over all blocks this is the number under way. Place 0 counts packets that were never pinned,
+    /// as they cross no link.
+    #[kept(each)]
+    pinned: Vec<i64>,
+}
+
+impl Agents for Gauge {
+    fn probes(&self) -> Probes {
+        Probes { arrivals: true, departures: true, routed: true }
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        batch.flits.iter().for_each(|flit| self.enter((flit.to >> 4) as usize, batch.now));
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            self.leave(flit.input as usize, batch.now);
+            if let Some(packet) = flit.delivered {
+                self.deliver(batch.packets.hot(packet as usize).lane);
+            }
+        }
+    }
+
+    fn discard(&mut self, now: u64, input: usize, flits: u16, packet: Option<&Packet>) {
+        (0..flits).for_each(|_| self.leave(input, now));
+        if let Some(packet) = packet {
+            self.deliver(packet.lane);
+        }
+    }
+
+    fn routed(&mut self, packet: &Packet) {
+        self.pin(packet.lane);
+    }
+
+    /// Packets that need a stage, and flits in buffers.
+    fn under_way(&self) -> Vec<i64> {
+        let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
+        self.pinned[1..].iter().copied().chain([flits]).collect()
+    }
+}
+
+impl Gauge {
+    pub fn new(site: &BlockSite, stages: usize) -> Self {
+        // the channel of an output and that of the input of the same port have the same link
+        let is_between_routers = |channel: &ChannelSite| matches!(channel.peer, Peer::Router { .. });
+        let inputs = site.channels.iter().enumerate().filter(|(_, channel)| is_between_routers(channel));
+        let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();
+        Self { inputs, ..Self::of(site.channels.len(), stages) }
+    }
+
+    fn of(inputs: usize, stages: usize) -> Self {
+        Self { buffers: vec![Buffer::default(); inputs], inputs: Vec::new(), pinned: vec![0; stages + 1] }
+    }
+
+    /// Raises the utilisation of every router to that of its fullest input buffer over the last `window` cycles.
+    pub fn read(&mut self, used: &mut [f64], window: u64, now: u64) {
+        for k in 0..self.inputs.len() {
+            let (input, router, buffer) = self.inputs[k];
+            let room = window * u64::from(buffer);
+            let used = &mut used[router as usize];
+            *used = used.max(self.flit_cycles(input, now) as f64 / room as f64);
+        }
+    }
+
+    #[inline(always)]
+    pub fn enter(&mut self, input: usize, now: u64) {
+        let buffer = &mut self.buffers[input];
+        buffer.flits += 1;
+        buffer.moment = buffer.moment.wrapping_sub(now);
+    }
+
+    /// A flit leaves in cycle `now`, of which it still occupies its place: one that crosses the router in the cycle in
+    /// which it came was there for one cycle.
+    #[inline(always)]
+    pub fn leave(&mut self, input: usize, now: u64) {
+        let buffer = &mut self.buffers[input];
+        buffer.flits -= 1;
+        buffer.moment = buffer.moment.wrapping_add(now + 1);
+    }
+
+    #[inline(always)]
+    pub fn pin(&mut self, stages: u8) {
+        self.pinned[stages as usize] += 1;
+    }
+
+    #[inline(always)]
+    pub fn deliver(&mut self, stages: u8) {
+        self.pinned[stages as usize] -= 1;
+    }
+
+    /// The flits in an input buffer, summed over the cycles since the last reading.
+    pub fn flit_cycles(&mut self, input: usize, now: u64) -> u64 {
+        let buffer = &mut self.buffers[input];
+        let integral = buffer.flits.wrapping_mul(now).wrapping_add(buffer.moment);
+        integral.wrapping_sub(std::mem::replace(&mut buffer.read, integral))
+    }
+
+    /// Packets pinned here to at least `stages` stages minus those delivered here.
+    pub fn pinned_to(&self, stages: usize) -> i64 {
+        self.pinned[stages..].iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Gauge;
+
+    #[test]
+    fn flit_cycles_are_the_residence_of_every_flit_inside_the_window() {
+        let mut gauge = Gauge::of(2, 1);
+        // one flit in cycles 3 to 12, another in 5 to 25; read before cycles 10, 20 and 30
+        gauge.enter(1, 3);
+        gauge.enter(1, 5);
+        assert_eq!((gauge.flit_cycles(1, 10), gauge.flit_cycles(0, 10)), (7 + 5, 0));
+        gauge.leave(1, 12);
+        assert_eq!(gauge.flit_cycles(1, 20), 3 + 10);
+        gauge.leave(1, 25);
+        assert_eq!(gauge.flit_cycles(1, 30), 6);
+        assert_eq!(gauge.flit_cycles(1, 40), 0);
+    }
+
+    #[test]
+    fn a_flit_that_leaves_in_the_cycle_in_which_it_came_was_there_for_one() {
+        let mut gauge = Gauge::of(1, 1);
+        (20..40).for_each(|now| {
+            gauge.enter(0, now);
+            gauge.leave(0, now);
+        });
+        assert_eq!(gauge.flit_cycles(0, 120), 20);
+    }
+
+    #[test]
+    fn packets_are_counted_by_the_stages_that_they_need() {
+        let (mut here, mut there) = (Gauge::of(0, 3), Gauge::of(0, 3));
+        [1, 2, 3, 3].into_iter().for_each(|stages| here.pin(stages));
+        [3, 2, 0].into_iter().for_each(|stages| there.deliver(stages));
+        let under_way = |stages| here.pinned_to(stages) + there.pinned_to(stages);
+        assert_eq!([1, 2, 3].map(under_way), [2, 1, 1]);
+    }
+}

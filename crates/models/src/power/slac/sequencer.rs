@@ -1,0 +1,168 @@
+//! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
+//! at a time.
+
+use super::{Gauge, Initial, Release, Runtime, stage_of};
+use std::any::Any;
+use weft_api::agents::{Network, Overseer, Published};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::policy::Site;
+use weft_api::state::LinkState;
+
+#[derive(Debug, Kept)]
+pub struct Sequencer {
+    #[kept(fixed)]
+    policy: Runtime,
+    /// Channels of every stage.
+    #[kept(fixed)]
+    pub stages: Vec<Vec<u32>>,
+    /// The routers that asked for stages 2, 3 and so on, up to a stage that is warming; `None` for a stage that was on
+    /// from the beginning.
+    pub asked: Vec<Option<u32>>,
+    pub change: Option<Change>,
+    /// No decision is taken before this cycle.
+    pub rests_until: u64,
+    /// End of the present averaging window.
+    pub window_end: u64,
+    /// Utilisation of every router in the last window.
+    #[kept(each)]
+    pub used: Vec<f64>,
+}
+
+/// A stage between on and off.
+#[derive(Debug, Clone, Copy, Value)]
+pub enum Change {
+    Warming { until: u64 },
+    Draining,
+}
+
+impl Overseer for Sequencer {
+    /// The cycle before which it acts next.
+    fn next(&self) -> u64 {
+        match self.change {
+            Some(Change::Warming { until }) => until.min(self.window_end),
+            _ => self.window_end,
+        }
+    }
+
+    /// Acts before cycle `now`, if it is time to.
+    fn act(&mut self, network: &mut dyn Network, now: u64) {
+        if now < self.next() {
+            return;
+        }
+        let window_ends = now == self.window_end;
+        if window_ends {
+            self.window_end += self.policy.times.averaging;
+            self.read(network, now);
+        }
+        match self.change {
+            Some(Change::Warming { until }) if until == now => {
+                self.enter(network, self.asked.len(), LinkState::On, now);
+                self.settle(network, now);
+            }
+            // the stage above those that are left
+            Some(Change::Draining) if self.is_drained(network, self.asked.len() + 1) => {
+                self.enter(network, self.asked.len() + 1, LinkState::Off, now);
+                self.settle(network, now);
+            }
+            None if window_ends && now >= self.rests_until => self.decide(network, now),
+            _ => {}
+        }
+    }
+}
+
+impl Sequencer {
+    pub fn new(policy: Runtime, site: &Site) -> Self {
+        let mut stages = vec![Vec::new(); policy.stages];
+        for channel in site.channels() {
+            stages[stage_of(&policy.rows, channel.from, channel.to.0)].push(channel.number);
+        }
+        // a column alone has no links in its last row
+        stages.truncate(stages.iter().rposition(|stage| !stage.is_empty()).map_or(1, |last| last + 1));
+        let asked = if policy.initial == Initial::AllOn { vec![None; stages.len() - 1] } else { Vec::new() };
+        Self {
+            asked,
+            change: None,
+            rests_until: 0,
+            window_end: policy.times.averaging,
+            used: vec![0.0; site.graph.routers() as usize],
+            policy,
+            stages,
+        }
+    }
+
+    /// The change is complete: packets that start from now on find all stages on that were asked for.
+    fn settle(&mut self, network: &mut dyn Network, now: u64) {
+        self.change = None;
+        self.rests_until = now + self.policy.times.averaging;
+        network.publish(&Published::Number(self.asked.len() as u64 + 1));
+    }
+
+    /// Fills in the utilisation of every router in the window that ends.
+    pub fn read(&mut self, network: &mut dyn Network, now: u64) {
+        self.used.fill(0.0);
+        for block in 0..network.blocks() {
+            gauge(network, block).read(&mut self.used, self.policy.times.averaging, now);
+        }
+    }
+
+    /// Warms or drains a stage, if some router asks for it.
+    pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
+        // of equal ones the lowest, whatever the blocks
+        let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
+        if self.used[fullest] > self.policy.high {
+            if self.asked.len() + 1 < self.stages.len() {
+                self.asked.push(Some(fullest as u32));
+                let stage = self.asked.len();
+                let links = self.stages[stage].len() as u64 / 2;
+                self.change = Some(Change::Warming {
+                    until: now.saturating_add(self.policy.times.wake_per_link.saturating_mul(links)),
+                });
+                self.enter(network, stage, LinkState::Waking, now);
+            }
+        } else if self.policy.release == Release::BelowLow
+            && let Some(&router) = self.asked.last()
+            && self.used[router.map_or(fullest, |router| router as usize)] < self.policy.low
+        {
+            self.enter(network, self.asked.len(), LinkState::Draining, now);
+            self.asked.pop();
+            self.change = Some(Change::Draining);
+            network.publish(&Published::Number(self.asked.len() as u64 + 1));
+        }
+    }
+
+    /// Puts all channels of a stage into a state. Channels that drain stay open, for the packets that are pinned to the
+    /// stage.
+    fn enter(&self, network: &mut dyn Network, stage: usize, state: LinkState, now: u64) {
+        for &channel in &self.stages[stage] {
+            match state {
+                LinkState::On => network.open(channel),
+                LinkState::Off => network.close(channel),
+                LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
+                LinkState::Half | LinkState::Quarter => unreachable!("stages have no rates"),
+            }
+            network.enter(channel, state, now);
+        }
+    }
+
+    /// Whether no packet is under way that may need the stage, and all credits of its channels are home.
+    fn is_drained(&self, network: &mut dyn Network, stage: usize) -> bool {
+        // packets that need the stage with index `stage` are pinned to more stages than that
+        let pinned: i64 = (0..network.blocks()).map(|block| gauge(network, block).pinned_to(stage + 1)).sum();
+        if pinned > 0 {
+            return false;
+        }
+        let mut home = true;
+        for &channel in &self.stages[stage] {
+            let is_busy = network.is_wanted(channel) || network.is_held(channel);
+            assert!(!is_busy, "a packet that no one counts holds or wants a channel");
+            home &= network.credits_are_home(channel);
+        }
+        home
+    }
+}
+
+/// The counters of a block.
+fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
+    let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
+    agents.downcast_mut().expect("under this policy they are gauges")
+}

@@ -1,0 +1,29 @@
+//! The star around the hub of every subnetwork: the links of one of its routers, which join all of them. They stay on under
+//! `fewest_links`, under `static` without a list of its own, and under `tcep` as long as the hub does not move.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Subnets;
+
+/// Links that are on in cycle 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// The star around the hub of every subnetwork.
+    #[default]
+    Root,
+    AllOn,
+}
+
+impl Initial {
+    /// The state in cycle 0 of the link between routers `a` and `b`, where member `hub` is the hub of every subnetwork.
+    pub(super) fn state(self, nets: &Subnets, coords: &[u64], hub: u8, (a, b): (u32, u32)) -> LinkState {
+        if self == Self::AllOn || is_root(nets, coords, hub, (a, b)) { LinkState::On } else { LinkState::Off }
+    }
+}
+
+/// Whether the link between routers `a` and `b` is in the star of its subnetwork, or in no subnetwork.
+pub(super) fn is_root(nets: &Subnets, coords: &[u64], hub: u8, (a, b): (u32, u32)) -> bool {
+    nets.link(coords, a, b).is_none_or(|(_, own, c)| own == hub || c == hub)
+}

@@ -1,0 +1,163 @@
+//! A fixed set of links is on, all others that the policy manages are off, for the whole run.
+//!
+//! # Source
+//! A reference to which a power policy should come close: a set of links chosen beforehand for a known load. `root` is
+//! the state of least power of Kim et al., "TCEP", ISCA 2018, Section III-B: a star in every subnetwork.
+//! # Parameters
+//! on: `root`, or `links`, pairs of neighbouring routers; hub: the member of every subnetwork at the middle of its
+//! star; packets go over it if their own link is off.
+//! # Guarantees
+//! No transition; an off link carries nothing. Every two routers of a subnetwork have an active link or a path over one
+//! other router, else the set is refused. It needs a routing that knows which links are off.
+//! # Not modelled
+//! How the links came into that state.
+//! # Validation
+//! `engine/tests/pal.rs`: least power on the 8x8 butterfly is 112 of 448 links and latency without contention that of
+//! theory; hops of every pair on drawn sets; links that are off carry nothing.
+
+use crate::power::stars::is_root;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::Arc;
+use weft_api::examples::written;
+use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Subnets;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
+
+/// A fixed set of links is on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Static {
+    /// Which of the managed links are on.
+    #[serde(default)]
+    pub on: On,
+    /// Member of every subnetwork at the middle of its star.
+    #[serde(default)]
+    pub hub: u8,
+}
+
+/// The links that are on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum On {
+    /// The star around the hub of every subnetwork.
+    Root {},
+    /// Pairs of neighbouring routers.
+    Links(Vec<[u32; 2]>),
+}
+
+impl Default for On {
+    fn default() -> Self {
+        Self::Root {}
+    }
+}
+
+/// The links that are on, and the subnetworks that they are in.
+#[derive(Debug)]
+struct Runtime {
+    /// `None`: the root. Pairs with the lower router first.
+    on: Option<HashSet<(u32, u32)>>,
+    hub: u8,
+    nets: Subnets,
+    coords: Vec<u64>,
+}
+
+const PATH: &str = "power.policy.static";
+
+impl Static {
+    pub(crate) const OFFERS: Offers = Offers { links: LinkKnowledge::Subnetworks, ..Offers::ALWAYS_ON };
+}
+
+impl PolicyModel for Static {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Off]
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let nets = super::subnets_of(site, "static", PATH)?;
+        super::check_hub(site, &nets, self.hub, PATH)?;
+        let pairs = |links: &Vec<[u32; 2]>| links.iter().map(|&[a, b]| (a.min(b), a.max(b))).collect();
+        let runtime = Runtime {
+            on: match &self.on {
+                On::Root {} => None,
+                On::Links(links) => Some(pairs(links)),
+            },
+            hub: self.hub,
+            nets,
+            coords: site.coords(),
+        };
+        let known = runtime.check(site)?;
+        if let On::Links(links) = &self.on {
+            let is_known = |[a, b]: [u32; 2]| known.contains(&(a.min(b), a.max(b)));
+            if let Some((k, [a, b])) = links.iter().enumerate().find(|(_, link)| !is_known(**link)) {
+                let what = format!("there is no link between routers {a} and {b} that the policy manages");
+                return Err(Refusal::new(format!("{PATH}.on.links.{k}"), what, "write pairs of neighbouring routers"));
+            }
+        }
+        Ok(Arc::new(runtime))
+    }
+
+    fn examples() -> Vec<Self> {
+        // the star around the hub of every subnetwork
+        written(&["{}"])
+    }
+}
+
+impl Policy for Runtime {
+    fn first_state(&self, a: u32, b: u32) -> LinkState {
+        if self.is_on(a, b) { LinkState::On } else { LinkState::Off }
+    }
+
+    fn hub(&self) -> u8 {
+        self.hub
+    }
+}
+
+impl Runtime {
+    /// Whether the link between two routers is on.
+    fn is_on(&self, a: u32, b: u32) -> bool {
+        match &self.on {
+            None => is_root(&self.nets, &self.coords, self.hub, (a, b)),
+            Some(pairs) => self.nets.link(&self.coords, a, b).is_none() || pairs.contains(&(a.min(b), a.max(b))),
+        }
+    }
+
+    /// Refuses a set that leaves two routers of a subnetwork without a path. Returns all links that the policy manages.
+    fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
+        let nets = &self.nets;
+        let mut known = HashSet::new();
+        for router in 0..site.graph.routers() {
+            for d in (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])]) {
+                let own = nets.member(self.coords[router as usize], d);
+                let reach = |from: u32, own: u8| {
+                    let on = nets.others(d, own).filter(|&c| self.is_on(from, nets.router(from, d, own, c)));
+                    on.fold(1u64 << own, |mask, c| mask | 1 << c)
+                };
+                let mine = reach(router, own);
+                for c in nets.others(d, own) {
+                    let far = nets.router(router, d, own, c);
+                    known.insert((router.min(far), router.max(far)));
+                    if mine & reach(far, c) == 0 {
+                        let what = format!(
+                            "routers {router} and {far} of one subnetwork have neither a link that is on nor a way over one \
+                             other router"
+                        );
+                        return Err(Refusal::new(
+                            format!("{PATH}.on"),
+                            what,
+                            "add links, such as a star around one router",
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(known)
+    }
+}

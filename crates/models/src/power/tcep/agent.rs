@@ -1,0 +1,245 @@
+//! What an agent knows: its links, its requests, its place in its subnetworks. What it does is in the other files:
+//! `duties.rs` when the engine tells it something, `answers.rs` when a control packet comes, `channel.rs` when a link
+//! changes its state, `epoch.rs` when an epoch ends.
+
+use super::Rules;
+use super::link::End;
+use super::meters::{Counts, Meters};
+use crate::power::detours::Detours;
+use std::sync::Arc;
+use weft_api::agents::{BlockSite, ChannelSite, Channels, RouterSite};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Views;
+
+/// A request of another router, which this agent answers at the end of the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+pub(super) struct Request {
+    /// How much the sender needs the link: flits that would have taken it, or a rank above all of these (`FIRST`,
+    /// `CUT`).
+    pub value: u32,
+    /// The request is about this router's link to that member; `None`: about the link on which the request came.
+    pub yours: Option<u8>,
+}
+
+/// An agent's end of a link.
+#[derive(Debug, Clone, Kept)]
+pub(super) struct LinkAgent {
+    pub end: End,
+    /// Faults that keep it broken at present: of the link itself and of the routers at its ends.
+    pub faults: u8,
+    /// How often it has broken. The ends put this number into their messages, so that those from before a fault are
+    /// void.
+    pub era: u8,
+    /// It was on when it broke, in a run in which links are never switched off: it is to go on again.
+    pub returns: bool,
+    /// First cycle in which its side channel can deliver another packet.
+    pub side_free: u64,
+    /// In this epoch: flits whose direct path is this link, but which left on a detour, because the link was not active
+    /// (its virtual utilisation). A long packet counts in each epoch with the flits that it sent in it.
+    pub virtually: u32,
+    /// The same, whatever the reason for the detour.
+    pub around: u32,
+    /// Its outgoing channel was above the high-water mark in the last activation epoch.
+    pub was_crowded: bool,
+    /// Counters at the end of the last activation epoch.
+    pub short: Counts,
+    /// Counters at the end of the last deactivation epoch.
+    pub long: Counts,
+    /// Requests that came in this epoch.
+    pub activate: Option<Request>,
+    pub deactivate: Option<Request>,
+    /// Cycle in which it stops being a shadow link.
+    pub expires: u64,
+    /// Its router, numbered in the block.
+    #[kept(fixed)]
+    router: u32,
+}
+
+impl LinkAgent {
+    /// Whether the link, or a router at one of its ends, has failed.
+    pub fn is_broken(&self) -> bool {
+        self.faults > 0
+    }
+}
+
+/// A packet to member `to` of subnetwork `net` took a detour, in cycle `at`, over a link above the high-water mark.
+/// That is a reason to ask for another path to that member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub(super) struct Crowded {
+    pub at: u64,
+    pub net: u8,
+    pub to: u8,
+}
+
+/// The agent of a router.
+#[derive(Debug, Clone, Default, Kept)]
+pub(super) struct RouterAgent {
+    /// Activation epochs that have ended.
+    pub epochs: u64,
+    /// A physical transition (waking, going off) has begun in this epoch.
+    pub moved: bool,
+    /// Its own request to activate a link that has no answer yet: the output, and the value of the request.
+    pub activating: Option<(usize, u32)>,
+    /// Its own request to deactivate a link that has no answer yet: the output.
+    pub deactivating: Option<usize>,
+    /// Output of its request to activate a link that was refused last, if links fail in this run.
+    pub refused: Option<usize>,
+    /// For each subnetwork the output of the link that was activated last.
+    pub latest: [Option<usize>; 8],
+    /// For each subnetwork the member that is to become the hub.
+    pub next_hub: [Option<u8>; 8],
+    /// For each subnetwork the cycle in which the present hub announced itself (low 32 bits), and which member it is.
+    pub crowned: [(u32, u8); 8],
+    /// The first such packet of this epoch.
+    pub crowded: Option<Crowded>,
+    /// Number in the whole network.
+    #[kept(fixed)]
+    pub id: u32,
+    #[kept(fixed)]
+    coords: u64,
+    /// Its first output.
+    #[kept(fixed)]
+    pub base: usize,
+}
+
+/// The agents of a block. Routers (`r`) and outputs (`o`) are numbered in the block, subnetworks (`d`) and their
+/// members (`c`) as in [`Subnets`](weft_api::subnetworks::Subnets).
+#[derive(Debug, Kept)]
+pub(super) struct Team {
+    #[kept(fixed)]
+    pub rules: Arc<Rules>,
+    /// One per output of the block.
+    #[kept(each)]
+    pub links: Vec<LinkAgent>,
+    #[kept(each)]
+    pub routers: Vec<RouterAgent>,
+    pub meters: Meters,
+    pub detours: Detours,
+    /// For each router and pair of members, when the newest message about their link was sent.
+    #[kept(each)]
+    pub stamps: Vec<u32>,
+    /// Links or routers fail in this run.
+    #[kept(fixed)]
+    pub faults: bool,
+    /// Links that have not failed, as far as each router has heard; empty if none fail in this run.
+    pub healthy: Views,
+    /// All packets have one flit.
+    #[kept(fixed)]
+    pub single: bool,
+}
+
+impl Team {
+    pub fn new(rules: Arc<Rules>, site: &BlockSite) -> Self {
+        let (ports, routers, nets) = (site.channels.len(), site.routers.len(), &rules.nets);
+        let link = |channel: &ChannelSite| LinkAgent {
+            end: End::new(channel.state),
+            faults: 0,
+            era: 0,
+            returns: false,
+            side_free: 0,
+            virtually: 0,
+            around: 0,
+            was_crowded: false,
+            short: Counts::default(),
+            long: Counts::default(),
+            activate: None,
+            deactivate: None,
+            expires: 0,
+            router: channel.router,
+        };
+        let router = |r: &RouterSite| RouterAgent {
+            id: r.id,
+            coords: r.coords,
+            base: r.base as usize,
+            ..RouterAgent::default()
+        };
+        Self {
+            links: site.channels.iter().map(link).collect(),
+            routers: site.routers.iter().map(router).collect(),
+            meters: Meters::new(ports),
+            detours: Detours::new(site),
+            stamps: vec![0; routers * nets.pairs()],
+            faults: site.faults,
+            healthy: if site.faults { Views::new(nets, routers, 0) } else { Views::none() },
+            single: site.single,
+            rules,
+        }
+    }
+
+    // ---- places -----------------------------------------------------------------------------------------------------
+
+    /// Which member of subnetwork `d` router `r` is.
+    pub(super) fn member(&self, r: usize, d: usize) -> u8 {
+        self.rules.nets.member(self.routers[r].coords, d)
+    }
+
+    /// Output of router `r` to member `c`.
+    pub(super) fn output(&self, r: usize, d: usize, c: u8) -> usize {
+        self.routers[r].base + usize::from(self.rules.nets.port_to(d, self.member(r, d), c))
+    }
+
+    /// The router that output `o` belongs to.
+    pub(super) fn router(&self, o: usize) -> usize {
+        self.links[o].router as usize
+    }
+
+    /// The subnetwork of output `o`, the member that its router is, and the member behind it.
+    pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
+        let r = self.router(o);
+        let port = (o - self.routers[r].base) as u8;
+        let (d, c) = self.rules.nets.behind(port, |d| self.member(r, d)).expect("a port to a member");
+        (d, self.member(r, d), c)
+    }
+
+    /// Number of the router behind output `o`, in the whole network.
+    pub(super) fn far_router(&self, r: usize, o: usize) -> u32 {
+        let (d, own, c) = self.ends(o);
+        self.rules.nets.router(self.routers[r].id, d, own, c)
+    }
+
+    /// The other members of the subnetwork: the hub first, then upward from it, and round to the lowest ones.
+    pub(super) fn by_rank(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> + use<> {
+        let (own, hub, width) = (self.member(r, d), channels.views().of(r).hub(d), self.rules.nets.widths[d]);
+        (0..width).map(move |k| ((u16::from(hub) + u16::from(k)) % u16::from(width)) as u8).filter(move |&c| c != own)
+    }
+
+    /// Outputs of router `r` to the other members of subnetwork `d`.
+    pub(super) fn outputs(&self, r: usize, d: usize) -> std::ops::Range<usize> {
+        let first = self.output(r, d, u8::from(self.member(r, d) == 0));
+        first..first + usize::from(self.rules.nets.widths[d]) - 1
+    }
+
+    // ---- links ------------------------------------------------------------------------------------------------------
+
+    /// Flits of the link of output `o` so far.
+    pub(super) fn counts(&self, channels: &dyn Channels, o: usize) -> Counts {
+        self.meters.counts(o, channels.flits(o))
+    }
+
+    /// Flits of an activation epoch above which channel `o` is above the high-water mark.
+    pub(super) fn mark(&self, channels: &dyn Channels, o: usize) -> f64 {
+        self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
+    }
+
+    /// Whether the link of output `o` is off and could be activated: it has not failed, and was not asked for yet.
+    pub(super) fn is_off(&self, o: usize) -> bool {
+        let link = &self.links[o];
+        link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()
+    }
+
+    /// Whether a link of router `r` is a shadow link.
+    pub(super) fn has_shadow(&self, r: usize) -> bool {
+        let is_shadow = |o: usize| self.links[o].end.state == LinkState::Shadow;
+        self.rules.managed.iter().any(|&d| self.outputs(r, d).any(is_shadow))
+    }
+
+    /// Whether the link of output `o` belongs to the star of its subnetwork, or to that of the next hub.
+    pub(super) fn is_root(&self, channels: &dyn Channels, o: usize) -> bool {
+        let (d, own, c) = self.ends(o);
+        let r = self.router(o);
+        let hub = channels.views().of(r).hub(d);
+        let next = self.routers[r].next_hub[d].unwrap_or(hub);
+        [hub, next].iter().any(|&hub| hub == own || hub == c)
+    }
+}

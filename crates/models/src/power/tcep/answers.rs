@@ -1,0 +1,112 @@
+//! What an agent does when a control packet comes, and how it answers. Requests are noted and answered at the end of
+//! the epoch; everything else takes effect at once.
+
+use super::agent::{Request, Team};
+use super::link::{Say, Want};
+use super::message::{Kind, Message};
+use weft_api::agents::Channels;
+
+impl Team {
+    /// A control packet has come to the router that it was sent to.
+    pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
+        let d = usize::from(m.net);
+        let o = self.output(r, d, m.from);
+        if m.kind.is_handshake() && m.about != self.links[o].era {
+            return; // from before a fault
+        }
+        match m.kind {
+            Kind::Activate | Kind::ActivateYours => {
+                let yours = (m.kind == Kind::ActivateYours).then_some(m.about);
+                if let Some(older) = self.links[o].activate.replace(Request { value: m.value, yours }) {
+                    self.answer(channels, o, Say::Nack, older.yours.is_some());
+                }
+            }
+            Kind::Deactivate => self.links[o].deactivate = Some(Request { value: m.value, yours: None }),
+            Kind::Ack if !m.flag => self.acked(channels, r, o),
+            Kind::Nack if !m.flag => {
+                if self.links[o].end.asked == Some(Want::Activate) && self.faults {
+                    self.routers[r].refused = Some(o);
+                }
+                self.settle_request(r, o);
+                self.links[o].end.nacked();
+            }
+            Kind::Withdraw => {
+                self.links[o].end.withdrawn();
+                self.follow(channels, r, o);
+            }
+            Kind::Ack | Kind::Nack => {}
+            Kind::Reactivate => {
+                self.links[o].end.reactivated();
+                self.follow(channels, r, o);
+            }
+            Kind::State => self.hear(channels, r, m),
+            Kind::Hub => self.hear_of_hub(channels, r, m),
+            Kind::Fault => self.hear_of_fault(channels, r, m),
+            Kind::Ready => unreachable!("not a packet"),
+        }
+    }
+
+    /// The other end of the link of output `o` has answered: the own request is settled. An answer also voids what its
+    /// sender had asked for before (see `link.rs`).
+    pub(super) fn settle_request(&mut self, r: usize, o: usize) {
+        let link = &mut self.links[o];
+        (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
+        let agent = &mut self.routers[r];
+        agent.activating = agent.activating.filter(|&(asked, _)| asked != o);
+        agent.deactivating = agent.deactivating.filter(|&asked| asked != o);
+    }
+
+    /// The other end agrees to the own request. The agent carries it out, or withdraws if it no longer can.
+    fn acked(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
+        let can = match self.links[o].end.asked {
+            Some(Want::Activate) => !self.routers[r].moved,
+            Some(Want::Deactivate) => !self.has_shadow(r) && !self.is_root(channels, o),
+            None => true,
+        };
+        self.settle_request(r, o);
+        match self.links[o].end.acked(can) {
+            Ok(_) => self.follow(channels, r, o),
+            Err(say) => self.answer(channels, o, say, false),
+        }
+    }
+
+    /// Tells the far end of the link of output `o`. `flag`: the answer is to a request of kind `ActivateYours`.
+    pub(super) fn answer(&mut self, channels: &mut dyn Channels, o: usize, say: Say, flag: bool) {
+        let kind = match say {
+            Say::Ack => Kind::Ack,
+            Say::Nack => Kind::Nack,
+            Say::Withdraw => Kind::Withdraw,
+            Say::Reactivate => Kind::Reactivate,
+            Say::Ready => return self.say_ready(channels, o),
+        };
+        self.say(channels, o, Message { kind, flag, ..Message::default() });
+    }
+
+    /// Sends a packet to the member behind output `o`.
+    pub(super) fn say(&mut self, channels: &mut dyn Channels, o: usize, message: Message) {
+        let (d, own, c) = self.ends(o);
+        let r = self.router(o);
+        let about = if message.kind.is_handshake() { self.links[o].era } else { message.about };
+        self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
+    }
+
+    /// Router `r` hears that a link of another member is active, or not.
+    fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
+        if self.is_news(r, m) {
+            channels.views_mut().set(&self.rules.nets, r, usize::from(m.net), (m.from, m.about), m.flag);
+            channels.note_news(r);
+        }
+    }
+
+    /// Whether the link that router `r` hears about is not its own, and the message is the newest about it.
+    pub(super) fn is_news(&mut self, r: usize, m: Message) -> bool {
+        let (d, nets) = (usize::from(m.net), &self.rules.nets);
+        let own = self.member(r, d);
+        let stamp = &mut self.stamps[r * nets.pairs() + nets.pair(d, m.from, m.about)];
+        let news = m.about != own && m.value.wrapping_sub(*stamp) as i32 >= 0;
+        if news {
+            *stamp = m.value;
+        }
+        news
+    }
+}

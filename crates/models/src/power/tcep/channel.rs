@@ -1,0 +1,98 @@
+//! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
+//! sets a timer, and tells the other members.
+
+use super::Phase;
+use super::agent::Team;
+use super::message::{Kind, Message};
+use weft_api::agents::Channels;
+use weft_api::state::LinkState;
+
+/// Cycles between two tests whether a link is drained.
+const DRAIN_LOOK: u64 = 4;
+
+impl Team {
+    /// The timer of output `o` has ended: a link that wakes is awake, one that drains may be drained.
+    pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
+        let end = &mut self.links[o].end;
+        match end.state {
+            LinkState::Waking if !end.ready => {}
+            LinkState::Draining if !end.ready => {
+                let unused = channels.free_for(o) >= 0 && !channels.is_wanted(o) && !channels.is_held(o);
+                // if the link has failed, flits that it has brought may have to wait until it is on again, and their
+                // credits come only then
+                if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
+                    return channels.set_timer(o, channels.now() + DRAIN_LOOK);
+                }
+            }
+            _ => return, // the other end has withdrawn meanwhile
+        }
+        end.done();
+        self.say_ready(channels, o);
+        self.follow(channels, self.router(o), o);
+    }
+
+    /// The channel of output `o` follows the state of its end of the link.
+    pub(super) fn follow(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
+        let (now, state, before) = (channels.now(), self.links[o].end.state, channels.state(o));
+        if state == before {
+            return;
+        }
+        channels.enter(o, state);
+        match state {
+            LinkState::On if before == LinkState::Waking => channels.open(o),
+            LinkState::On => {}
+            LinkState::Shadow => self.links[o].expires = self.epoch_of(now) + self.rules.shadow,
+            LinkState::Draining => {
+                self.routers[r].moved = true;
+                channels.set_timer(o, now + 1);
+            }
+            LinkState::Half | LinkState::Quarter => unreachable!("links have no other rates"),
+            LinkState::Off => channels.close(o),
+            LinkState::Waking => {
+                self.routers[r].moved = true;
+                channels.set_timer(o, now + self.rules.wake);
+            }
+        }
+        let (d, own, c) = self.ends(o);
+        if state == LinkState::On && before == LinkState::Waking {
+            self.links[o].returns = false;
+            self.routers[r].latest[d] = Some(o);
+        }
+        // from now on packets may use the link, or may no longer
+        if (state == LinkState::On) != (before == LinkState::On) {
+            let active = state == LinkState::On;
+            channels.views_mut().set(&self.rules.nets, r, d, (own, c), active);
+            channels.note_news(r);
+            // one end tells the others; if the link has failed, both ends have done so
+            if own < c && !self.links[o].is_broken() {
+                self.spread(channels, r, Kind::State, (d, own, c), active);
+            }
+        }
+    }
+
+    /// The cycle from which the time of a shadow link counts: the beginning of the epoch, so that it ends at both ends
+    /// together; the present cycle, if each router has epochs of its own.
+    fn epoch_of(&self, now: u64) -> u64 {
+        match self.rules.config.phase {
+            Phase::Together => now / self.rules.epoch * self.rules.epoch,
+            Phase::Random => now,
+        }
+    }
+
+    /// Tells all other members whether the link to member `about` is active (`State`) or broken (`Fault`).
+    pub(super) fn spread(
+        &mut self,
+        channels: &mut dyn Channels,
+        r: usize,
+        kind: Kind,
+        (d, own, about): (usize, u8, u8),
+        flag: bool,
+    ) {
+        let value = channels.now() as u32;
+        self.send_to_all(
+            channels,
+            r,
+            Message { kind, net: d as u8, from: own, about, flag, value, ..Message::default() },
+        );
+    }
+}

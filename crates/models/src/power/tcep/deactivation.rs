@@ -1,0 +1,64 @@
+//! How links go off. At the end of a deactivation epoch an agent agrees to at most one of the requests to deactivate a
+//! link, or sends such a request itself (`spares.rs` says for which link). The link is a shadow link from then on, and
+//! goes off later, at the end of an activation epoch.
+
+use super::agent::Team;
+use super::link::Want;
+use super::message::{Kind, Message};
+use weft_api::agents::Channels;
+use weft_api::state::LinkState;
+
+impl Team {
+    /// A shadow link whose time is over begins to drain, and then goes off. That is a physical transition, so it begins
+    /// only if no other has begun in this epoch.
+    pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
+        if self.routers[r].moved || self.routers[r].activating.is_some() {
+            return;
+        }
+        let over = |&o: &usize| {
+            let link = &self.links[o];
+            link.end.state == LinkState::Shadow && link.expires <= channels.now()
+        };
+        if let Some(o) = self.rules.managed.iter().find_map(|&d| self.outputs(r, d).find(over)) {
+            self.links[o].end.expire();
+            self.follow(channels, r, o);
+        }
+    }
+
+    /// Agrees to the request for the best link that may go, and refuses the others. It does so even if a request of its
+    /// own has no answer yet: if that one is agreed to as well, it withdraws. Returns whether there were any requests.
+    pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
+        let crossing = self.cross(r, Want::Deactivate);
+        let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
+        let asked: Vec<usize> = outputs.filter(|&o| self.links[o].deactivate.is_some()).collect();
+        if asked.is_empty() {
+            return false;
+        }
+        let may = !activates && !self.has_shadow(r);
+        let best = || {
+            let candidates = self.candidates(channels, r);
+            candidates.into_iter().find(|o| asked.contains(o))
+        };
+        let chosen = crossing.or_else(best).filter(|_| may);
+        for o in asked {
+            self.links[o].deactivate = None;
+            let say = self.links[o].end.judge(Want::Deactivate, chosen == Some(o));
+            self.follow(channels, r, o);
+            self.answer(channels, o, say, false);
+        }
+        true
+    }
+
+    /// Asks for the best link that may go.
+    pub(super) fn ask_to_deactivate(&mut self, channels: &mut dyn Channels, r: usize) {
+        if self.routers[r].deactivating.is_some() || self.has_shadow(r) {
+            return;
+        }
+        if let Some(&o) = self.candidates(channels, r).first() {
+            let value = self.long_load(channels, o).1;
+            self.links[o].end.asked = Some(Want::Deactivate);
+            self.routers[r].deactivating = Some(o);
+            self.say(channels, o, Message { kind: Kind::Deactivate, value, ..Message::default() });
+        }
+    }
+}

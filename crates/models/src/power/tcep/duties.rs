@@ -1,0 +1,132 @@
+//! What the engine tells the agents of a block, and what they do with it.
+
+use super::Phase;
+use super::agent::Team;
+use super::meters::Counts;
+use crate::power::detours::head_of;
+use weft_api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
+use weft_api::base::unchecked::Hot;
+use weft_api::control::Arrival;
+use weft_api::state::{AROUND, LinkState, NONE};
+
+impl Agents for Team {
+    fn probes(&self) -> Probes {
+        // only long packets are counted as they leave, so that minimal packets of one flit cost nothing
+        Probes { arrivals: true, departures: !self.single, routed: false }
+    }
+
+    /// The first epochs begin.
+    fn start(&mut self, channels: &mut dyn Channels) {
+        for (r, router) in self.routers.iter().enumerate() {
+            let first = match self.rules.config.phase {
+                Phase::Together => self.rules.epoch,
+                Phase::Random => 1 + channels.draw(router.id, 0, 0x7c) % self.rules.epoch,
+            };
+            channels.set_timer(self.links.len() + r, first);
+        }
+    }
+
+    /// Timers of links come first, then those of routers, whose epochs end.
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for who in ended.iter().map(|&who| who as usize) {
+            match who.checked_sub(self.links.len()) {
+                None => self.look(channels, who),
+                Some(r) => {
+                    self.end_epoch(channels, r);
+                    channels.set_timer(who, channels.now() + self.rules.epoch);
+                }
+            }
+        }
+    }
+
+    fn wanted_back(&mut self, wanted: &[u32], channels: &mut dyn Channels) {
+        for o in wanted.iter().map(|&o| o as usize) {
+            if self.links[o].end.state == LinkState::Shadow {
+                let say = self.links[o].end.reactivate();
+                self.follow(channels, self.router(o), o);
+                self.answer(channels, o, say, false);
+            }
+        }
+    }
+
+    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
+        self.hear_from(channels, arrival);
+    }
+
+    /// A packet of one flit is counted here, a longer one flit by flit as it leaves.
+    fn goes_around(&mut self, detour: Detour) {
+        if self.single {
+            self.meters.sent_one_around(detour.over);
+        }
+        if let Some(direct) = self.detours.chooses(&detour) {
+            self.leaves_out(direct);
+        }
+        if let Some(direct) = detour.direct
+            && self.links.hot(detour.over).was_crowded
+        {
+            self.note_crowd(detour.now, direct);
+        }
+    }
+
+    fn not_around(&mut self, channel: usize) {
+        if !self.is_member(self.router(channel), channel) {
+            return;
+        }
+        let left = self.meters.not_around(channel);
+        let link = &mut self.links[channel];
+        for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
+            // it was counted before this epoch
+            if *begun == left.wrapping_add(1) {
+                *begun = left;
+            }
+        }
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        let goes_around = |packet: u32| batch.packets.hot(packet as usize).flags & AROUND != 0;
+        if self.single {
+            for flit in batch.flits {
+                self.meters.came_one((flit.to >> 4) as usize, goes_around(flit.packet));
+            }
+            return;
+        }
+        for flit in batch.flits {
+            let around = (flit.packet != NONE).then(|| goes_around(flit.packet));
+            if around.is_some() {
+                self.detours.comes(flit.packet);
+            }
+            self.meters.came((flit.to >> 4) as usize, (flit.to & 15) as usize, around);
+        }
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        for flit in batch.flits {
+            let (channel, vc, head) = (flit.channel as usize, usize::from(flit.vc), head_of(flit, batch.packets));
+            self.meters.sent(channel, vc, head.map(|(_, around)| around));
+            if let Some(direct) = self.detours.sends(channel, vc, head) {
+                self.leaves_out(direct);
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: Breakage, channels: &mut dyn Channels) {
+        self.notice(channels, fault);
+    }
+
+    fn went_around(&self, port: usize) -> (u32, u32) {
+        let Counts { sent_around, came_around, .. } = self.meters.counts(port, 0);
+        (sent_around, came_around)
+    }
+}
+
+impl Team {
+    /// A flit takes a detour in place of the direct link of output `direct`.
+    #[inline(always)]
+    fn leaves_out(&mut self, direct: usize) {
+        let link = self.links.hot_mut(direct);
+        link.around = link.around.saturating_add(1);
+        if link.end.state != LinkState::On {
+            link.virtually = link.virtually.saturating_add(1);
+        }
+    }
+}

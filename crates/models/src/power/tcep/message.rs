@@ -1,0 +1,234 @@
+//! Control packets: single flits, which go ahead of all data flits that wait for the same link. They go directly or
+//! over the hub, or, if both paths are cut, over any member that has links to both ends.
+
+use super::Tables;
+use super::agent::Team;
+use weft_api::agents::Channels;
+use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
+
+/// What a control packet says. Eight kinds fit into the paper's three bits; the others are only sent if hubs move or
+/// links fail.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Activate the link between us.
+    #[default]
+    Activate,
+    /// Activate your link to member `about`.
+    ActivateYours,
+    /// Deactivate the link between us.
+    Deactivate,
+    Ack,
+    Nack,
+    /// I can no longer do what you have agreed to.
+    Withdraw,
+    /// The shadow link between us is active again.
+    Reactivate,
+    /// My link to member `about` is active, or not.
+    State,
+    /// I am the hub.
+    Hub,
+    /// My link to member `about` has failed, or returned.
+    Fault,
+    /// My end of the link between us is drained, or awake: said on the side channel, not in a packet.
+    Ready,
+}
+
+impl Kind {
+    const ALL: [Self; 11] = {
+        use Kind::{Ack, Activate, ActivateYours, Deactivate, Fault, Hub, Nack, Reactivate, Ready, State, Withdraw};
+        [Activate, ActivateYours, Deactivate, Ack, Nack, Withdraw, Reactivate, State, Hub, Fault, Ready]
+    };
+    /// Names of the packets in results.
+    pub const NAMES: [&'static str; 10] =
+        ["activate", "activate_yours", "deactivate", "ack", "nack", "withdraw", "reactivate", "state", "hub", "fault"];
+
+    /// Whether it is a message between the ends of a link about that link.
+    pub(super) fn is_handshake(self) -> bool {
+        use Kind::{Ack, Activate, Deactivate, Nack, Reactivate, Withdraw};
+        matches!(self, Activate | Deactivate | Ack | Nack | Withdraw | Reactivate)
+    }
+}
+
+/// A control packet of subnetwork `net`, from a member to a member.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Message {
+    pub kind: Kind,
+    pub net: u8,
+    pub from: u8,
+    pub to: u8,
+    /// A member. In messages between the ends of a link: how often the link has failed before.
+    pub about: u8,
+    /// `State`: active. `Fault`: broken. `Ack`, `Nack`: the request was `ActivateYours`.
+    pub flag: bool,
+    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above all of it (`activation::FIRST`,
+    /// `CUT`). `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle, for order.
+    pub value: u32,
+}
+
+impl Message {
+    /// In the order of the fields.
+    fn body(self) -> Body {
+        let small = [self.kind as u8, self.net, self.from, self.to, self.about, u8::from(self.flag)];
+        small.into_iter().fold(0, |body, byte| body << 8 | Body::from(byte)) << 32 | Body::from(self.value)
+    }
+
+    fn of(body: Body) -> Self {
+        let byte = |place: u32| (body >> (32 + 8 * place)) as u8;
+        let [flag, about, to, from, net, kind] = [0, 1, 2, 3, 4, 5].map(byte);
+        Self { kind: Kind::ALL[usize::from(kind)], net, from, to, about, flag: flag != 0, value: body as u32 }
+    }
+}
+
+impl Team {
+    /// A router sends a packet of its own. A router that has failed sends nothing, and is sent nothing.
+    pub(super) fn send(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
+        if self.is_mute(channels, r, message) {
+            return;
+        }
+        let cycle = channels.now();
+        let number = channels.count_packet(message.kind as usize, &|| self.describe(cycle, r, message));
+        self.forward(channels, r, message, Frame { body: message.body(), hops: 0, number });
+    }
+
+    /// The packet, as it is recorded.
+    fn describe(&self, cycle: u64, r: usize, m: Message) -> ControlPacket {
+        let (d, from) = (usize::from(m.net), self.routers[r].id);
+        let router = |c: u8| self.rules.nets.router(from, d, m.from, c);
+        let about = matches!(m.kind, Kind::ActivateYours | Kind::State | Kind::Fault).then(|| router(m.about));
+        let is_request = matches!(m.kind, Kind::Activate | Kind::ActivateYours | Kind::Deactivate);
+        ControlPacket {
+            cycle,
+            from,
+            to: router(m.to),
+            kind: ControlKind::of(&Kind::NAMES, m.kind as usize),
+            about,
+            value: is_request.then_some(m.value),
+            flag: m.flag,
+            class: self.rules.nets.classes[d],
+            arrival: None,
+        }
+    }
+
+    /// The packet leaves router `r` for the next one.
+    fn forward(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
+        if channels.is_dead(r) {
+            return self.tell(channels, r, message, frame); // it was under way when the router failed
+        }
+        if self.is_mute(channels, r, message) {
+            return;
+        }
+        let Some(o) = self.way(channels, r, message) else {
+            // the router is cut off for the moment: no link leads on
+            if let Some(o) = self.side_channel(channels, r, message) {
+                let at = channels.now() + channels.credit_latency(o);
+                // one per cycle, so that they keep their order
+                let at = at.max(self.links[o].side_free);
+                self.links[o].side_free = at + 1;
+                return channels.signal(o, at, Wire::None, frame);
+            }
+            return channels.try_later(r, frame);
+        };
+        if channels.send(o, frame) {
+            self.meters.sent_one_around(o);
+        } else {
+            channels.try_later(r, frame);
+        }
+    }
+
+    /// The output toward the member that the packet is for: over an active link, else over the hub, else over any
+    /// member with links to both (the second link need only not have failed).
+    fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
+        let d = usize::from(message.net);
+        let own = self.member(r, d);
+        let view = channels.views().of(r);
+        let active = view.row(&self.rules.nets, d, own);
+        let hub = view.hub(d);
+        let between = view.between(&self.rules.nets, d, own, message.to);
+        let next = if active >> message.to & 1 != 0 {
+            message.to
+        } else if between >> hub & 1 != 0 {
+            hub
+        } else if between != 0 {
+            between.trailing_zeros() as u8
+        } else {
+            self.spare_way(channels, r, d, message.to).filter(|&next| active >> next & 1 != 0)?
+        };
+        Some(self.output(r, d, next))
+    }
+
+    /// The output whose side channel carries a packet for which no link leads on.
+    fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
+        let d = usize::from(message.net);
+        self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
+    }
+
+    /// An end says on the side channel of the link that it is drained or awake.
+    pub(super) fn say_ready(&mut self, channels: &mut dyn Channels, o: usize) {
+        let at = channels.now() + channels.credit_latency(o);
+        let message = Message { kind: Kind::Ready, about: self.links[o].era, ..Message::default() };
+        channels.signal(o, at, Wire::SideChannel, Frame { body: message.body(), ..Frame::default() });
+    }
+
+    /// Sends a packet of router `r` to all other members of its subnetwork.
+    pub(super) fn send_to_all(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
+        for to in self.rules.nets.others(usize::from(message.net), message.from) {
+            let message = Message { to, ..message };
+            match self.rules.config.tables {
+                Tables::Broadcast => self.send(channels, r, message),
+                Tables::Delayed if self.is_mute(channels, r, message) => {}
+                Tables::Delayed => {
+                    self.tell(channels, r, message, Frame { body: message.body(), ..Frame::default() });
+                }
+            }
+        }
+    }
+
+    /// Another router hears the message without a packet.
+    fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
+        let d = usize::from(message.net);
+        let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);
+        channels.tell(router, self.rules.nets.classes[d], frame);
+    }
+
+    /// A packet, or a message on a side channel, has come.
+    pub(super) fn hear_from(&mut self, channels: &mut dyn Channels, Arrival { port, wire, frame }: Arrival) {
+        let (o, message) = (port as usize, Message::of(frame.body));
+        let r = self.router(o);
+        if message.kind == Kind::Ready {
+            if message.about != self.links[o].era {
+                return; // from before a fault
+            }
+            if self.links[o].end.peer_done().is_some() {
+                self.say_ready(channels, o);
+            }
+            return self.follow(channels, r, o);
+        }
+        if wire == Wire::Link {
+            self.meters.came_one(o, true);
+        }
+        let d = usize::from(message.net);
+        if message.to != self.member(r, d) {
+            self.forward(channels, r, message, frame);
+        } else if !channels.is_dead(r) {
+            let sender = self.rules.nets.router(self.routers[r].id, d, message.to, message.from);
+            channels.note_arrival(sender, &frame);
+            self.take(channels, r, message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Message};
+
+    #[test]
+    fn what_is_written_is_read() {
+        for kind in Kind::ALL {
+            let message = Message { kind, net: 1, from: 63, to: 0, about: 255, flag: true, value: u32::MAX };
+            assert_eq!(Message::of(message.body()), message);
+            let other = Message { value: 0, to: 1, ..message };
+            assert_eq!(message.cmp(&other), message.body().cmp(&other.body()));
+        }
+    }
+}

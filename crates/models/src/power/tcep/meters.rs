@@ -1,0 +1,104 @@
+//! Traffic meters of the links of a router. They count the flits that came, and in both directions the flits on a
+//! detour in the subnetwork that they cross; control flits count among these. `OutputUnit::flits` counts all flits
+//! sent.
+//!
+//! Packets of one flit are counted as they choose a detour, so that minimal ones cost nothing. Longer packets are
+//! counted flit by flit: the head may be far ahead of its body flits, so a bit per VC says whether the present packet
+//! is on a detour.
+
+use super::Direction;
+use crate::power::detours::VcsAround;
+use weft_api::base::kept::Kept;
+use weft_api::base::unchecked::Hot;
+
+/// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
+#[derive(Debug, Clone, Copy, Default, Kept)]
+pub(super) struct Counts {
+    pub sent: u32,
+    /// Those of them that were sent on a detour.
+    pub sent_around: u32,
+    pub came: u32,
+    pub came_around: u32,
+}
+
+impl Counts {
+    /// What the counters have gained since they stood at `before`. They are 32 bits wide and may have wrapped around.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            sent: self.sent.wrapping_sub(before.sent),
+            sent_around: self.sent_around.wrapping_sub(before.sent_around),
+            came: self.came.wrapping_sub(before.came),
+            came_around: self.came_around.wrapping_sub(before.came_around),
+        }
+    }
+
+    /// Flits of the direction that counts, and those of them that went minimally. A packet of one flit on a detour is
+    /// counted as it chooses the detour, a little before it leaves.
+    pub fn load(self, direction: Direction) -> (u32, u32) {
+        let minimal = |all: u32, around: u32| all.saturating_sub(around);
+        let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
+        match direction {
+            Direction::Larger => (self.sent.max(self.came), sent.max(came)),
+            Direction::Outgoing => (self.sent, sent),
+        }
+    }
+}
+
+/// The meter of one port: its output and its input, which are the two channels of one link.
+#[derive(Debug, Clone, Copy, Default, Kept)]
+struct Meter {
+    sent_around: u32,
+    came: u32,
+    came_around: u32,
+    out_around: VcsAround,
+    in_around: VcsAround,
+}
+
+#[derive(Debug, Clone, Kept)]
+pub(super) struct Meters(#[kept(each)] Vec<Meter>);
+
+impl Meters {
+    pub fn new(ports: usize) -> Self {
+        Self(vec![Meter::default(); ports])
+    }
+
+    /// All counters of port number `port`; `sent`: the flits that it has sent in all.
+    pub fn counts(&self, port: usize, sent: u32) -> Counts {
+        let Meter { sent_around, came, came_around, .. } = self.0[port];
+        Counts { sent, sent_around, came, came_around }
+    }
+
+    /// A flit of a long packet leaves on VC `vc`; a head says whether its packet is on a detour.
+    pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
+        let meter = &mut self.0[port];
+        meter.sent_around += u32::from(meter.out_around.flit(vc, around));
+    }
+
+    /// A packet of one flit chooses a detour over this port, or a control flit leaves.
+    pub fn sent_one_around(&mut self, port: usize) {
+        self.0.hot_mut(port).sent_around += 1;
+    }
+
+    /// A packet of one flit that had chosen a detour over this port takes another path. Returns the flits that are
+    /// left.
+    pub fn not_around(&mut self, port: usize) -> u32 {
+        let meter = &mut self.0[port];
+        meter.sent_around = meter.sent_around.wrapping_sub(1);
+        meter.sent_around
+    }
+
+    /// A packet of one flit has come.
+    #[inline(always)]
+    pub fn came_one(&mut self, port: usize, around: bool) {
+        let meter = self.0.hot_mut(port);
+        meter.came += 1;
+        meter.came_around += u32::from(around);
+    }
+
+    /// A flit of a long packet has come on VC `vc`.
+    pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
+        let meter = &mut self.0[port];
+        meter.came += 1;
+        meter.came_around += u32::from(meter.in_around.flit(vc, around));
+    }
+}

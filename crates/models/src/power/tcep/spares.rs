@@ -1,0 +1,105 @@
+//! Which links a router may let go, best first.
+//!
+//! # Source
+//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even`: ours.
+//!
+//! Algorithm 1 concentrates: in the end k inner routers have links to all others, and the outer routers have links to
+//! inner ones only. While packets between outer routers fill their links to the inner ones, links between inner routers
+//! carry little but the traffic of their own ends, and still draw power. With demand l (flits that a router sends to
+//! each other one per cycle) that takes k = R l / U of R routers, which is 1 - (1 - l / U)^2 of the links. If all links
+//! are used alike, a share f of them carries l (2 - f) / f each, so 2 l / (T + l) of them carry T: fewer, unless l is
+//! small, where pairs without a link must also have paths left. So `even` is Algorithm 1 below a demand. From that
+//! demand on, any link may go whose traffic would leave the router's other links below T on average; the link with the
+//! least traffic goes first.
+
+use super::Spares;
+use super::agent::Team;
+use std::cmp::Reverse;
+use weft_api::agents::Channels;
+use weft_api::state::LinkState;
+
+/// An active link of a router.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    output: usize,
+    /// Flits of the direction that counts in the deactivation epoch, and those of them that went minimally.
+    flits: u32,
+    minimal: u32,
+}
+
+impl Team {
+    /// Flits on the link of output `o` in the deactivation epoch: all of them, and those of minimal packets.
+    pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
+        self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
+    }
+
+    /// The links of router `r` that may go, best first: the least traffic that other links would have to carry, then
+    /// the least traffic, then the member furthest from the hub.
+    pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
+        let mut all = Vec::new();
+        for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
+            let on = |o: &usize| self.links[*o].end.state == LinkState::On;
+            let outputs = self.by_rank(channels, r, d).map(|c| self.output(r, d, c)).filter(on);
+            let link = |output| {
+                let (flits, minimal) = self.long_load(channels, output);
+                Link { output, flits, minimal }
+            };
+            let links: Vec<Link> = outputs.map(link).collect();
+            let spared = self.spared(channels, r, d, &links);
+            for (rank, (link, moved)) in links.iter().zip(spared).enumerate() {
+                let fixed = self.is_root(channels, link.output) || self.links[link.output].end.asked.is_some();
+                if let Some(moved) = moved.filter(|_| !fixed) {
+                    all.push((moved, link.flits, Reverse(rank), link.output));
+                }
+            }
+        }
+        all.sort_unstable();
+        all.into_iter().map(|(.., o)| o).collect()
+    }
+
+    /// For each active link of a subnetwork, by rank, the flits that other links would have to carry if it went; `None`
+    /// if it must stay.
+    fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
+        let config = &self.rules.config;
+        // flits that a link of this subnetwork can carry in the epoch
+        let length = self.long_epoch() * self.bandwidth(channels, r, d);
+        let utilisation: Vec<f64> = links.iter().map(|link| f64::from(link.flits) / length).collect();
+        let boundary = config.algorithm.boundary(&utilisation, config.high_water);
+        let busy = utilisation[..boundary].iter().any(|&u| u > config.high_water / 2.0);
+        let kept = |link: &Link| config.guard && busy && self.routers[r].latest[d] == Some(link.output);
+        if let Spares::Even { from, target } = config.spares
+            && self.demand(channels, r, d, links) >= from
+        {
+            let all: f64 = utilisation.iter().sum();
+            let room = target * (links.len() as f64 - 1.0) - all;
+            let fits = |link: &&Link| f64::from(link.minimal) / length <= room && !kept(link);
+            return links.iter().map(|link| Some(link).filter(fits).map(|link| link.flits + link.minimal)).collect();
+        }
+        let outer = |rank: usize, link: &Link| rank >= boundary && !kept(link);
+        let least = links.iter().enumerate().map(|(rank, link)| outer(rank, link).then_some(link.minimal));
+        least.collect()
+    }
+
+    /// Cycles of a deactivation epoch.
+    fn long_epoch(&self) -> f64 {
+        (self.rules.epoch * self.rules.ratio) as f64
+    }
+
+    /// Flits per cycle that a link of subnetwork `d` of router `r` can carry.
+    fn bandwidth(&self, channels: &dyn Channels, r: usize, d: usize) -> f64 {
+        self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
+    }
+
+    /// What router `r` itself sends to another member of a subnetwork, on average, as a share of a link: directly over the
+    /// deactivation epoch, or by a detour over the last activation epoch.
+    fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
+        let direct = links.iter().map(|link| {
+            let gained = self.counts(channels, link.output).since(self.links[link.output].long);
+            f64::from(gained.sent.saturating_sub(gained.sent_around))
+        });
+        let around = self.outputs(r, d).map(|o| f64::from(self.links[o].around));
+        let sent = direct.sum::<f64>() / self.long_epoch() + around.sum::<f64>() / self.rules.epoch as f64;
+        let sent = sent / self.bandwidth(channels, r, d);
+        sent / (f64::from(self.rules.nets.widths[d]) - 1.0).max(1.0)
+    }
+}

@@ -1,0 +1,73 @@
+//! A row of a timetable as cycles.
+
+use weft_api::base::kept::Value;
+use weft_units::{Cycles, Duration, Refusal};
+
+/// The parameters in cycles.
+#[derive(Debug)]
+pub struct Times {
+    pub rows: Vec<Span>,
+    pub period: Option<Cycles>,
+    pub transition: Cycles,
+}
+
+/// Cycles in which a channel is not on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+pub struct Span {
+    pub from: Cycles,
+    pub until: Cycles,
+}
+
+impl Span {
+    /// Refuses what is no row of a timetable. `at`: path of a key of the row.
+    pub fn of_row(
+        from: Duration,
+        until: Duration,
+        transition: Duration,
+        period: Option<Duration>,
+        at: impl Fn(&str) -> String,
+    ) -> Result<Self, Refusal> {
+        let refuse = |key: &str, what: String, help: String| Err(Refusal::new(at(key), what, help));
+        // `later` cycles after the beginning of the row, written as its end is
+        let end = |later: Cycles| until.like(from.cycles.saturating_add(later));
+        if from.cycles >= until.cycles {
+            let help = match period {
+                Some(period) => {
+                    format!("write {} for the next period", until.like(until.cycles.saturating_add(period.cycles)))
+                }
+                None => format!("write more than {}", end(0)),
+            };
+            return refuse("until", format!("{until} is not after from, {from}"), help);
+        }
+        let long = until.cycles - from.cycles;
+        let least = transition.cycles.saturating_mul(2).saturating_add(1);
+        if long < least {
+            let long = until.like(long);
+            let what = format!(
+                "{until} - {from} = {long} leave no time to be off between going down and waking, 2 x {transition}"
+            );
+            return refuse("until", what, format!("write at least {}, or a shorter transition", end(least)));
+        }
+        let Some(period) = period else { return Ok(Self { from: from.cycles, until: until.cycles }) };
+        if long >= period.cycles {
+            let long = until.like(long);
+            let what = format!("{until} - {from} = {long} fill the period of {period}: the link would never be on");
+            return refuse("until", what, format!("write less than {}, or a longer period", end(period.cycles)));
+        }
+        if from.cycles >= period.cycles {
+            let what = format!("{from} is not inside of the period of {period}");
+            return refuse("from", what, format!("write less than {}", from.like(period.cycles)));
+        }
+        Ok(Self { from: from.cycles, until: until.cycles })
+    }
+
+    /// Whether the two overlap, or one begins as the other ends, in any period.
+    pub fn meets(&self, other: &Self, period: Option<Cycles>) -> bool {
+        // both begin in one period and are shorter: a neighbouring period is as far as they reach
+        let meet = |a: &Self, b: &Self, later: Cycles| {
+            a.from.saturating_add(later) <= b.until && b.from <= a.until.saturating_add(later)
+        };
+        let period = period.unwrap_or(0);
+        meet(self, other, 0) || period > 0 && (meet(self, other, period) || meet(other, self, period))
+    }
+}

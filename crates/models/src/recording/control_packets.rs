@@ -1,0 +1,151 @@
+//! The control packets of the power policy: what routers said to each other, packet by packet.
+//!
+//! A packet is noted where it leaves, and again where it comes, which may be in another block. The bound acts on all
+//! blocks together, as that of `link_states`.
+//!
+//! # Source
+//! None: the record of what the agents of a power policy sent.
+//! # Parameters
+//! max_packets [packets]: most packets to keep.
+//! # Guarantees
+//! Packets are in the order in which they were sent; in the cycle in which there would be more than `max_packets`, the
+//! record ends for all routers.
+//! # Not modelled
+//! The path of a packet: only how many links it crossed.
+//! # Validation
+//! `engine/tests/tcep.rs`: what is said in small examples, packet by packet; every link that a packet crosses is
+//! counted; the same in any number of blocks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::base::kept::Kept;
+use weft_api::control::ControlPacket;
+use weft_api::recording::{
+    Column, ControlArrival, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
+    most_rows,
+};
+use weft_units::Refusal;
+
+/// Each control packet that the power policy sent in the whole run, saved as control_packets.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPackets {
+    /// Most packets to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all
+    /// routers.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_packets: u32,
+}
+
+impl Default for ControlPackets {
+    fn default() -> Self {
+        Self { max_packets: 1_000_000 }
+    }
+}
+
+impl Recording for ControlPackets {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "control packets that the routers sent each other for the power policy",
+        rows: "A row per control packet of the power policy, over the whole run, in the order in which they were sent: \
+               single flits that routers send to others of their subnetwork (routers that are all neighbours: a row \
+               along a dimension, or a group). Under a policy that sends none the table is empty.",
+        bounded: true,
+        columns: headings,
+    };
+    type Part = Log;
+
+    fn part(&self, _: &NetworkSite, _: &RecorderSite, path: &str) -> Result<Log, Refusal> {
+        let most = most_rows(self.max_packets, &format!("{path}.max_packets"))?;
+        Ok(Log { sent: Vec::new(), arrivals: Vec::new(), most })
+    }
+
+    fn table(&self, mut parts: Vec<Log>, run: &Recorded) -> Table {
+        for arrival in parts.iter_mut().flat_map(|log| std::mem::take(&mut log.arrivals)).collect::<Vec<_>>() {
+            // one that left when there was no more room is not noted
+            if let Some(packet) = parts[arrival.block as usize].sent.get_mut(arrival.number as usize) {
+                packet.arrival = Some((arrival.cycle, arrival.hops));
+            }
+        }
+        let mut packets: Vec<_> = parts.into_iter().flat_map(|log| log.sent).collect();
+        packets.sort_unstable();
+        let cut = packets.get(self.max_packets as usize).map(|packet| packet.cycle);
+        packets.retain(|packet| cut.is_none_or(|cut| packet.cycle < cut));
+        Table::bounded(columns(&packets, &run.network.classes), cut.is_none())
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+fn headings() -> Vec<Heading> {
+    let ranks = "Two values are ranks above all flits, not counts: 4294967294, the link belongs to a star or to a router \
+                 that has returned; 4294967295, packets have no way without it, since a fault. Leave out what is from \
+                 4294967294 on before adding up";
+    let value = format!(
+        "requests: by what they are compared. `activate`, `activate_yours`: flits that went round for want of the \
+         link; `deactivate`: minimal traffic of the link. {ranks}. Null where nothing is asked for"
+    );
+    let about = "the link that it is about leads from the sender (`activate_yours`: from the receiver) to this router; \
+                 null where that is the link between its ends, and for `hub`";
+    let flag = "1: `state` says active, `fault` says failed, `ack` and `nack` answer an `activate_yours`; else 0";
+    let arrived = "when it came to the other router; null if it was under way when the run ended, or its receiver had \
+                   failed";
+    let hops = "that it crossed; 0 if it came by side channels, because no link led on; null if it has not come";
+    vec![
+        Heading::new("sent_cycle", Kind::Count, "cycles", "when it left its router"),
+        Heading::new("arrived_cycle", Kind::MaybeCount, "cycles", arrived),
+        Heading::new("kind", Kind::Text, "", "a word of the policy"),
+        Heading::new("from_router", Kind::Router, "", "its sender"),
+        Heading::new("to_router", Kind::Router, "", "its receiver"),
+        Heading::new("link_class", Kind::Text, "", "the class of the links of its subnetwork"),
+        Heading::new("about_router", Kind::Router, "", about),
+        Heading::new("flag", Kind::Count, "", flag),
+        Heading::new("value_flits", Kind::MaybeCount, "flits", value),
+        Heading::new("hops", Kind::MaybeCount, "links", hops),
+    ]
+}
+
+fn columns(packets: &[ControlPacket], classes: &[Arc<str>]) -> [(&'static str, Column); 10] {
+    let each = |of: &dyn Fn(&ControlPacket) -> u64| Column::Counts(packets.iter().map(of).collect());
+    let maybe = |of: &dyn Fn(&ControlPacket) -> Option<u64>| Column::MaybeCounts(packets.iter().map(of).collect());
+    let router = |of: &dyn Fn(&ControlPacket) -> Option<u32>| Column::Routers(packets.iter().map(of).collect());
+    let texts = |of: &dyn Fn(&ControlPacket) -> Arc<str>| Column::Texts(packets.iter().map(of).collect());
+    [
+        ("sent_cycle", each(&|packet| packet.cycle)),
+        ("arrived_cycle", maybe(&|packet| packet.arrival.map(|(cycle, _)| cycle))),
+        ("kind", texts(&|packet| packet.kind.name.into())),
+        ("from_router", router(&|packet| Some(packet.from))),
+        ("to_router", router(&|packet| Some(packet.to))),
+        ("link_class", texts(&|packet| classes[usize::from(packet.class)].clone())),
+        ("about_router", router(&|packet| packet.about)),
+        ("flag", each(&|packet| packet.flag.into())),
+        ("value_flits", maybe(&|packet| packet.value.map(u64::from))),
+        ("hops", maybe(&|packet| packet.arrival.map(|(_, hops)| hops.into()))),
+    ]
+}
+
+/// Control packets that a block has noted.
+#[derive(Debug, Kept)]
+pub struct Log {
+    /// By number.
+    sent: Vec<ControlPacket>,
+    arrivals: Vec<ControlArrival>,
+    #[kept(fixed)]
+    most: usize,
+}
+
+impl Recorder for Log {
+    /// One packet more than there is room for is kept: it shows where the room ended.
+    fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
+        if self.sent.len() <= self.most {
+            self.sent.push(*packet);
+        }
+    }
+
+    fn control_arrived(&mut self, arrival: ControlArrival) {
+        if arrival.number as usize <= self.most {
+            self.arrivals.push(arrival);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Link states over time: which state each managed channel was in from when to when, over the whole run.
+//!
+//! A block notes the changes of its own channels. The bound acts on all of them together, so that what is kept does not
+//! depend on the blocks: everything before the cycle of the first change that has no room.
+//!
+//! # Source
+//! None: the record of what a power policy did, change by change.
+//! # Parameters
+//! max_spans [spans]: most spans to keep.
+//! # Guarantees
+//! The spans of a channel abut, and over the window they close with its account; in the cycle in which there would be
+//! more than `max_spans`, the record ends for all channels.
+//! # Not modelled
+//! States that a channel passes through within a cycle.
+//! # Validation
+//! `engine/tests/link_states.rs`: spans abut, cover the run and close with the account, and what is kept under any
+//! bound is the same in any number of blocks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo, most_rows,
+};
+use weft_api::state::LinkState;
+use weft_units::Refusal;
+
+/// When each managed link was in which power state in the whole run, saved as link_states.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkStates {
+    /// Most spans to record, 1 to 100000000, and at least one per managed channel. In the cycle in which there would be
+    /// more, the record ends for all channels.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_spans: u32,
+}
+
+impl Default for LinkStates {
+    fn default() -> Self {
+        Self { max_spans: 1_000_000 }
+    }
+}
+
+impl Recording for LinkStates {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "spans of time of a channel in a power state",
+        rows: "A row per span of time that a managed channel spent in one state, over the whole run.",
+        bounded: true,
+        columns: || {
+            let states = LinkState::ALL.map(|state| format!("`{}`", state.name()));
+            vec![
+                Heading::new("channel", Kind::Count, "", "row of `channels.parquet`"),
+                Heading::new("state", Kind::Text, "", states.join(", ")),
+                Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
+                Heading::new(
+                    "to_cycle",
+                    Kind::Count,
+                    "cycles",
+                    "the first cycle after it; the spans of a channel abut",
+                ),
+            ]
+        },
+    };
+    type Part = Log;
+
+    fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Log, Refusal> {
+        let path = format!("{path}.max_spans");
+        let (most, managed) = (most_rows(self.max_spans, &path)?, network.managed);
+        if most < managed {
+            let what =
+                format!("the policy manages {managed} channels, each of which starts with a span: {most} are too few");
+            return Err(Refusal::new(path, what, format!("write {managed} or more")));
+        }
+        let rows = block.channels.iter().map(|channel| channel.row).collect();
+        let mut log = Log::new(most, rows);
+        for (o, channel) in block.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
+            log.note(o, channel.state, 0);
+        }
+        Ok(log)
+    }
+
+    fn table(&self, parts: Vec<Log>, run: &Recorded) -> Table {
+        let mut changes: Vec<Change> = parts.into_iter().flat_map(|log| log.changes).collect();
+        // stable: changes of a channel in one cycle stay in their order
+        changes.sort_by_key(|change| (change.at, change.channel));
+        let cut = changes.get(self.max_spans as usize).map(|change| change.at);
+        let end = cut.unwrap_or(run.cycles);
+        changes.truncate(changes.partition_point(|change| change.at < end));
+        changes.sort_by_key(|change| (change.channel, change.at));
+        let next = |k: usize| changes.get(k + 1).filter(|next| next.channel == changes[k].channel);
+        let to = |k: usize| next(k).map_or(end, |next| next.at);
+        let spans: Vec<_> =
+            changes.iter().enumerate().map(|(k, change)| (change, to(k))).filter(|(from, to)| from.at < *to).collect();
+        let names = LinkState::ALL.map(|state| Arc::<str>::from(state.name()));
+        let counts = |of: fn(&(&Change, u64)) -> u64| Column::Counts(spans.iter().map(of).collect());
+        let columns = [
+            ("channel", counts(|(from, _)| from.channel.into())),
+            ("state", Column::Texts(spans.iter().map(|(from, _)| names[from.state as usize].clone()).collect())),
+            ("from_cycle", counts(|(from, _)| from.at)),
+            ("to_cycle", counts(|(_, to)| *to)),
+        ];
+        Table::bounded(columns, cut.is_none())
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+/// A channel enters a state.
+#[derive(Debug, Clone, Copy, Value)]
+struct Change {
+    at: u64,
+    /// Row in the table of channels.
+    channel: u32,
+    state: LinkState,
+}
+
+/// The states that the channels of a block entered, including those at the beginning of the run.
+#[derive(Debug, Kept)]
+pub struct Log {
+    changes: Vec<Change>,
+    #[kept(fixed)]
+    most: usize,
+    /// Row of every channel in the table of channels.
+    #[kept(fixed)]
+    rows: Vec<Option<u32>>,
+    /// Place of the last change of every channel.
+    #[kept(each)]
+    last: Vec<usize>,
+}
+
+impl Log {
+    fn new(most: usize, rows: Vec<Option<u32>>) -> Self {
+        Self { changes: Vec::new(), most, last: vec![usize::MAX; rows.len()], rows }
+    }
+
+    /// Channel `o` enters a state. A state that it leaves in the same cycle is no span. One change more than there is room
+    /// for is kept: it shows where the room ended.
+    fn note(&mut self, o: usize, state: LinkState, at: u64) {
+        let Some(channel) = self.rows[o] else { return };
+        if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {
+            last.state = state;
+        } else if self.changes.len() <= self.most {
+            self.last[o] = self.changes.len();
+            self.changes.push(Change { at, channel, state });
+        }
+    }
+}
+
+impl Recorder for Log {
+    fn changed(&mut self, channel: usize, _: LinkState, to: LinkState, now: u64) {
+        self.note(channel, to, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_is_left_in_the_same_cycle_takes_no_room() {
+        let mut log = Log::new(2, vec![Some(7), None]);
+        let changes = [(LinkState::On, 0), (LinkState::Draining, 0), (LinkState::Off, 5), (LinkState::Waking, 5)];
+        changes.into_iter().for_each(|(state, at)| log.note(0, state, at));
+        log.note(1, LinkState::Off, 6);
+        let noted: Vec<_> = log.changes.iter().map(|change| (change.at, change.channel, change.state)).collect();
+        assert_eq!(noted, [(0, 7, LinkState::Draining), (5, 7, LinkState::Waking)]);
+    }
+}

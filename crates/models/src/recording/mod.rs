@@ -1,0 +1,34 @@
+//! Recordings: the tables of a run that a scenario asks for under `measure`. Each is one file, and one line here.
+
+weft_units::registry! {
+    /// Every recording.
+    pub enum RecordingConfig as RecordingModel declares TABLE: TableInfo, with examples:
+    "transient" => transient::Transient,
+    "series" => series::Series,
+    "link_states" => link_states::LinkStates,
+    "control_packets" => control_packets::ControlPackets,
+    "router_sleep" => router_sleep::RouterSleep,
+}
+
+pub use weft_api::control::{ControlKind, ControlPacket};
+pub use weft_api::recording::{
+    Asked, Column, ControlArrival, Heading, Kind, NetworkSite, Packet, Reading, Recorded, Recorder, RecorderSite,
+    Recording, RecordingModel, Sender, Table, TableInfo,
+};
+
+impl RecordingConfig {
+    /// What the tables of all recordings are, by name.
+    pub fn tables() -> &'static [(&'static str, TableInfo)] {
+        Self::TABLE
+    }
+
+    /// What the table of this one is.
+    pub fn table(&self) -> TableInfo {
+        self.declares()
+    }
+
+    /// This recording, for a run that is to make it.
+    pub fn asked(&self) -> Asked {
+        Asked { name: self.name(), model: self.model().share() }
+    }
+}

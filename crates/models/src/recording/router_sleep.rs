@@ -1,0 +1,141 @@
+//! Sleep of routers: the cycles in which all channels that a router sends on were off at once. What these channels
+//! share (a switch, a clock, a board) could have slept for so long.
+//!
+//! # Source
+//! None: a bound on what routers that sleep could save on top of their links.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! Exact to the cycle, over the measured window; managed channels only.
+//! # Not modelled
+//! The state of the channels that lead to the router: they belong to the routers that send on them. Time and energy
+//! that a router would need to go to sleep and to wake. What a router costs while it sleeps is `power.router_price.asleep`,
+//! which waits for the channels that lead to it, too.
+//! # Validation
+//! `engine/tests/link_states.rs`: equal to what the recorded spans of all links say, cycle by cycle, in any number of
+//! blocks; an idle network under `idle_timeout` sleeps in every cycle of the window, one under `always_on` in none.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::base::kept::Kept;
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
+};
+use weft_api::state::LinkState;
+use weft_units::Refusal;
+
+/// How long each router had all its managed links off at once in the window, saved as router_sleep.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouterSleep {}
+
+impl Recording for RouterSleep {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "how long all managed channels of a router were off at once",
+        rows: "A row per router, over the measured window: its managed channels are those that it sends on. Under \
+               a policy that never switches a channel off no router sleeps: all cycles and shares are 0.",
+        bounded: false,
+        columns: || {
+            let asleep = "in which all these channels were off at once; 0 where there is none";
+            vec![
+                Heading::new("router", Kind::Router, "", "its number, or its id in a graph file"),
+                Heading::new("managed_channels", Kind::Count, "channels", "that it sends on and the policy may switch"),
+                Heading::new("asleep_cycles", Kind::Count, "cycles", asleep),
+                Heading::new("asleep_share", Kind::Float, "", "share of these cycles in the window"),
+            ]
+        },
+    };
+    type Part = Routers;
+
+    fn part(&self, _: &NetworkSite, block: &RecorderSite, _: &str) -> Result<Routers, Refusal> {
+        let router = |&id: &u32| Router { id, channels: 0, lit: 0, since: 0, asleep: 0 };
+        let mut routers: Vec<_> = block.routers.iter().map(router).collect();
+        let of = |channel: &Sender| channel.router.filter(|_| channel.managed);
+        for (channel, router) in block.channels.iter().filter_map(|channel| Some((channel, of(channel)?))) {
+            let router = &mut routers[router as usize];
+            router.channels += 1;
+            router.lit += u32::from(channel.state != LinkState::Off);
+        }
+        Ok(Routers { of: block.channels.iter().map(of).collect(), routers, over: false })
+    }
+
+    fn table(&self, parts: Vec<Routers>, run: &Recorded) -> Table {
+        let routers: Vec<_> = parts.into_iter().flat_map(|part| part.routers).collect();
+        let counts = |of: fn(&Router) -> u64| Column::Counts(routers.iter().map(of).collect());
+        let share = |router: &Router| router.asleep as f64 / run.window.max(1) as f64;
+        Table::whole([
+            ("router", Column::Routers(routers.iter().map(|router| Some(router.id)).collect())),
+            ("managed_channels", counts(|router| router.channels.into())),
+            ("asleep_cycles", counts(|router| router.asleep)),
+            ("asleep_share", Column::Floats(routers.iter().map(share).collect())),
+        ])
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+#[derive(Debug, Kept)]
+struct Router {
+    /// Its number in the whole network.
+    #[kept(fixed)]
+    id: u32,
+    /// `channels`: managed channels that it sends on. `lit`: those of them that are not off.
+    #[kept(fixed)]
+    channels: u32,
+    lit: u32,
+    /// The cycle since when all are off, or the first of the window if that is later.
+    since: u64,
+    /// Cycles asleep in the window, up to its end or to `since`.
+    asleep: u64,
+}
+
+impl Router {
+    /// Counts the cycles up to `now`, if all channels are off.
+    fn settle(&mut self, now: u64) {
+        if self.lit == 0 {
+            self.asleep += now - self.since;
+            self.since = now;
+        }
+    }
+}
+
+/// The routers of a block.
+#[derive(Debug, Kept)]
+pub struct Routers {
+    /// Router of each channel, if it is managed.
+    #[kept(fixed)]
+    of: Vec<Option<u32>>,
+    #[kept(each)]
+    routers: Vec<Router>,
+    /// Whether the window is over.
+    over: bool,
+}
+
+impl Recorder for Routers {
+    fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {
+        let Some(router) = self.of[channel].filter(|_| !self.over) else { return };
+        let router = &mut self.routers[router as usize];
+        match (from == LinkState::Off, to == LinkState::Off) {
+            (true, false) => {
+                router.settle(now);
+                router.lit += 1;
+            }
+            (false, true) => {
+                router.lit -= 1;
+                router.since = now;
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    fn window_begins(&mut self, now: u64) {
+        self.routers.iter_mut().for_each(|router| (router.since, router.asleep) = (now, 0));
+    }
+
+    fn window_ends(&mut self, now: u64) {
+        self.over = true;
+        self.routers.iter_mut().filter(|router| router.channels > 0).for_each(|router| router.settle(now));
+    }
+}

@@ -1,0 +1,274 @@
+//! Flits and link states over time, per link class or per channel, sampled over the whole run in bounded memory.
+//!
+//! # Source
+//! None: the usual curves of utilisation and of link states over time.
+//! # Parameters
+//! every [time]: between two samples; of: what a row stands for, all channels of a link class or one channel.
+//! # Guarantees
+//! Every flit is in one sample; memory is bounded: at most 1024 samples and 2^20 rows, beyond that the interval
+//! doubles.
+//! # Not modelled
+//! What happens inside a sample: states are those at its end.
+//! # Validation
+//! `engine/tests/workload.rs`: samples add up to the flits of every channel, every channel is in one state.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
+};
+use weft_api::state::LinkState;
+use weft_units::{Refusal, Time};
+
+/// Rows of a series at most; twice the interval halves them.
+const ROWS: usize = 1 << 20;
+/// Samples at most.
+const SAMPLES: usize = 1024;
+
+/// Flits and link states over the time of the whole run, saved as series.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// Time between samples [time]; it doubles whenever there would be more than 1024 (fewer for many channels).
+    pub every: Time,
+    /// What a row stands for.
+    #[serde(default)]
+    pub of: SeriesOf,
+}
+
+/// What a row of a time series stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesOf {
+    /// All channels of a link class.
+    #[default]
+    Class,
+    /// One channel.
+    Channel,
+}
+
+impl Recording for Series {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "flits and link states of a point over time",
+        rows: "A row per sample and link class, or per channel with `measure.series.of: channel`. It covers the whole \
+               run, warm-up included.",
+        bounded: false,
+        columns: headings,
+    };
+    type Part = Samples;
+
+    fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Samples, Refusal> {
+        let every = network.cycles(self.every, &format!("{path}.every"))?;
+        let linked = || block.channels.iter().filter_map(|channel| Some((channel.row?, channel.class)));
+        let (mut next, mut channels_of) = (0, vec![0; network.classes.len()]);
+        linked().for_each(|(_, class)| channels_of[usize::from(class)] += 1);
+        let place = |channel: &Sender| match (channel.row, self.of) {
+            (None, _) => u32::MAX,
+            (Some(_), SeriesOf::Class) => channel.class.into(),
+            (Some(_), SeriesOf::Channel) => {
+                next += 1;
+                next - 1
+            }
+        };
+        let places = block.channels.iter().map(place).map(|row| Place { row, sent: 0 }).collect();
+        let (width, all) = match self.of {
+            SeriesOf::Class => (network.classes.len(), network.classes.len()),
+            SeriesOf::Channel => (linked().count(), network.channels),
+        };
+        let samples = samples(all);
+        let rows = Vec::with_capacity(samples * width);
+        let channels = linked().collect();
+        Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
+    }
+
+    /// The rows, and their columns of 8 bytes: those of the table, one per link state among them, and once more as it is
+    /// written.
+    fn bytes(&self, network: &NetworkSite) -> u64 {
+        let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
+        let of_row = size_of::<Sample>() + 2 * 8 * headings().len();
+        (samples(width) * width * of_row) as u64
+    }
+
+    fn table(&self, parts: Vec<Samples>, run: &Recorded) -> Table {
+        let (every, end) = parts.first().map_or((1, 0), |first| (first.every, first.end));
+        let (width, rows) = match self.of {
+            SeriesOf::Class => (run.network.classes.len(), by_class(&parts)),
+            SeriesOf::Channel => (run.network.channels, by_channel(&parts, run.network.channels)),
+        };
+        let begin = |row: usize| (row / width) as u64 * every;
+        let length = |row: usize| (begin(row) + every).min(end) - begin(row);
+        let each = |of: &dyn Fn(usize) -> u64| Column::Counts((0..rows.len()).map(of).collect());
+        let of_class = |class: usize| parts.iter().map(|part| part.channels_of[class]).sum::<u64>();
+        let bandwidth = |class: usize| run.network.bandwidths[class];
+        let (subject, bandwidths) = match self.of {
+            SeriesOf::Class => {
+                let name = |row: usize| run.network.classes[row % width].clone();
+                let names = Column::Texts((0..rows.len()).map(name).collect());
+                (("link_class", names), (0..width).map(|class| of_class(class) as f64 * bandwidth(class)).collect())
+            }
+            SeriesOf::Channel => {
+                let mut of_channel = vec![0.0; width];
+                for &(row, class) in parts.iter().flat_map(|part| &part.channels) {
+                    of_channel[row as usize] = bandwidth(usize::from(class));
+                }
+                (("channel", each(&|row| (row % width) as u64)), of_channel)
+            }
+        };
+        let utilisation = |row: usize| {
+            let slots = length(row) as f64 * bandwidths[row % width];
+            if slots > 0.0 { rows[row].flits as f64 / slots } else { 0.0 }
+        };
+        let columns = [
+            ("from_cycle", each(&begin)),
+            ("interval_cycles", each(&length)),
+            subject,
+            ("flits", each(&|row| rows[row].flits)),
+            ("utilisation", Column::Floats((0..rows.len()).map(utilisation).collect())),
+        ];
+        let states = LinkState::ALL.map(|state| {
+            let of = |row: usize| u64::from(rows[row].states[state as usize]);
+            (format!("channels_{}", state.name()), each(&of))
+        });
+        Table::whole(columns.map(|(name, column)| (name.to_owned(), column)).into_iter().chain(states))
+    }
+
+    fn examples() -> Vec<Self> {
+        let of = |of| Self { every: Time::Cycles(100), of };
+        vec![of(SeriesOf::Channel), of(SeriesOf::Class), Self { every: Time::Cycles(1), of: SeriesOf::Channel }]
+    }
+}
+
+/// Samples that are kept of so many rows each: an even number.
+fn samples(width: usize) -> usize {
+    (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
+}
+
+fn headings() -> Vec<Heading> {
+    let mut all = vec![
+        Heading::new("from_cycle", Kind::Count, "cycles", "begin of the sample"),
+        Heading::new("interval_cycles", Kind::Count, "cycles", "length of the sample"),
+        Heading::new("link_class", Kind::Text, "", "what the row is about with `of: class`"),
+        Heading::new("channel", Kind::Count, "", "what the row is about with `of: channel`: row of `channels.parquet`"),
+        Heading::new("flits", Kind::Count, "flits", "sent in the sample"),
+        Heading::new("utilisation", Kind::Float, "", "mean share of the bandwidth of the channels"),
+    ];
+    all.extend(LinkState::ALL.map(LinkState::name).map(|state| {
+        let meaning = format!("in the state `{state}` at the end of the sample");
+        Heading::new(format!("channels_{state}"), Kind::Count, "channels", meaning)
+    }));
+    all
+}
+
+/// One channel, or all of a class, in one interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+struct Sample {
+    /// Flits sent in the interval.
+    flits: u64,
+    /// Channels in each state at the end of the interval.
+    states: [u32; LinkState::COUNT],
+}
+
+/// The samples of a block.
+#[derive(Debug, Kept)]
+pub struct Samples {
+    /// Length of an interval [cycles]; the last one may have been cut short by the end of the run.
+    every: u64,
+    /// End of the last interval [cycle].
+    end: u64,
+    /// Rows per interval.
+    #[kept(fixed)]
+    width: usize,
+    /// `taken`: intervals so far. `samples`: most intervals (an even number).
+    taken: usize,
+    #[kept(fixed)]
+    samples: usize,
+    /// The rows of all intervals, one interval after the other.
+    rows: Vec<Sample>,
+    /// Of every channel.
+    #[kept(each)]
+    places: Vec<Place>,
+    /// The channels of the block: row in the table of channels, and link class.
+    #[kept(fixed)]
+    channels: Vec<(u32, u8)>,
+    /// Channels of the block by link class.
+    #[kept(fixed)]
+    channels_of: Vec<u64>,
+}
+
+/// Where a channel is counted.
+#[derive(Debug, Kept)]
+struct Place {
+    /// `u32::MAX` for one without a link.
+    #[kept(fixed)]
+    row: u32,
+    /// Flits that it had sent at the last sample.
+    sent: u64,
+}
+
+impl Recorder for Samples {
+    fn next_sample(&self) -> u64 {
+        self.end + self.every
+    }
+
+    fn sample(&mut self, channels: &[Reading], now: u64) {
+        let first = self.rows.len();
+        self.rows.resize(first + self.width, Sample::default());
+        let rows = &mut self.rows[first..];
+        for (channel, place) in channels.iter().zip(&mut self.places) {
+            if let Some(row) = rows.get_mut(place.row as usize) {
+                row.flits += channel.flits - place.sent;
+                *row.states.hot_mut(usize::from(channel.state)) += 1;
+                place.sent = channel.flits;
+            }
+        }
+        self.end = now;
+        self.taken += 1;
+        if self.taken == self.samples {
+            self.halve();
+        }
+    }
+}
+
+impl Samples {
+    /// Joins the intervals two by two: their flits are added, the states are those at the end.
+    fn halve(&mut self) {
+        let width = self.width;
+        for k in 0..self.taken / 2 {
+            for r in 0..width {
+                let (first, second) = (self.rows[2 * k * width + r], self.rows[(2 * k + 1) * width + r]);
+                self.rows[k * width + r] = Sample { flits: first.flits + second.flits, ..second };
+            }
+        }
+        self.taken /= 2;
+        self.rows.truncate(self.taken * width);
+        self.every *= 2;
+    }
+}
+
+/// The rows of all blocks, added.
+fn by_class(parts: &[Samples]) -> Vec<Sample> {
+    let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.rows.len())];
+    for part in parts {
+        for (sum, row) in all.iter_mut().zip(&part.rows) {
+            sum.flits += row.flits;
+            sum.states.iter_mut().zip(row.states).for_each(|(sum, own)| *sum += own);
+        }
+    }
+    all
+}
+
+/// The rows of all blocks, in the order of the channels.
+fn by_channel(parts: &[Samples], channels: usize) -> Vec<Sample> {
+    let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.taken) * channels];
+    for part in parts {
+        for (k, interval) in part.rows.chunks(part.width.max(1)).enumerate() {
+            part.channels
+                .iter()
+                .zip(interval)
+                .for_each(|(&(row, _), sample)| all[k * channels + row as usize] = *sample);
+        }
+    }
+    all
+}

@@ -1,0 +1,188 @@
+//! Latency by creation time: how the network takes a load that changes, or settles at the beginning.
+//!
+//! # Source
+//! None: the usual curve of how a network answers to a change of load.
+//! # Parameters
+//! bin [time]: width of a bin; it doubles whenever there would be more than 1024.
+//! # Guarantees
+//! Every packet that is delivered is in the bin of its creation, source queueing included; memory is bounded.
+//! # Not modelled
+//! Packets that are not delivered by the end of the run: they are in no bin, so the last bins of a saturated run look
+//! too fast.
+//! # Validation
+//! `engine/tests/workload.rs`: bins add up to the sums of the window and follow an offered load that changes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
+};
+use weft_units::{Refusal, Time};
+
+/// Most bins. If there would be more, they are joined two by two.
+const BINS: usize = 1024;
+
+/// Latency by creation time over the whole run, warm-up included, saved as transient.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transient {
+    /// Width of a bin [time]; it doubles whenever there would be more than 1024.
+    pub bin: Time,
+}
+
+impl Recording for Transient {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "latency of a point by time of creation",
+        rows: "A row per bin of creation times, over the whole run.",
+        bounded: false,
+        columns: || {
+            vec![
+                Heading::new("from_cycle", Kind::Count, "cycles", "begin of the bin"),
+                Heading::new("bin_cycles", Kind::Count, "cycles", "length of the bin"),
+                Heading::new(
+                    "packets",
+                    Kind::Count,
+                    "packets",
+                    "created in the bin that were delivered; their latencies:",
+                ),
+                Heading::new("packet_latency_mean_cycles", Kind::Float, "cycles", "their mean; NaN without packets"),
+                Heading::new("packet_latency_max_cycles", Kind::Count, "cycles", "the longest of them"),
+            ]
+        },
+    };
+    const HEARS_DELIVERIES: bool = true;
+    type Part = Bins;
+
+    fn part(&self, network: &NetworkSite, _: &RecorderSite, path: &str) -> Result<Bins, Refusal> {
+        let width = network.cycles(self.bin, &format!("{path}.bin"))?;
+        let width = NonZeroU64::new(width).unwrap_or(NonZeroU64::MIN); // 0 is refused
+        Ok(Bins { width, bins: Vec::with_capacity(BINS) })
+    }
+
+    fn table(&self, parts: Vec<Bins>, _: &Recorded) -> Table {
+        let all = parts.into_iter().reduce(Bins::joined);
+        let (width, bins) = all.map_or((0, Vec::new()), |all| (all.width.get(), all.bins));
+        let counts = |of: fn(&Bin) -> u64| Column::Counts(bins.iter().map(of).collect());
+        let mean = |bin: &Bin| bin.latency as f64 / bin.packets as f64;
+        Table::whole([
+            ("from_cycle", Column::Counts((0..bins.len() as u64).map(|k| k * width).collect())),
+            ("bin_cycles", Column::Counts(vec![width; bins.len()])),
+            ("packets", counts(|bin| bin.packets)),
+            ("packet_latency_mean_cycles", Column::Floats(bins.iter().map(mean).collect())),
+            ("packet_latency_max_cycles", counts(|bin| bin.longest)),
+        ])
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { bin: Time::Cycles(100) }, Self { bin: Time::Cycles(1) }]
+    }
+}
+
+/// Packets created in one span of time and delivered by the end of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+struct Bin {
+    packets: u64,
+    /// Sum of their latencies, and the longest [cycles].
+    latency: u64,
+    longest: u64,
+}
+
+impl Bin {
+    fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.latency += other.latency;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// The bins of a block.
+#[derive(Debug, Kept)]
+pub struct Bins {
+    width: NonZeroU64,
+    /// As many as have been used; room for [`BINS`].
+    bins: Vec<Bin>,
+}
+
+impl Recorder for Bins {
+    fn delivered(&mut self, packet: &Packet, at: u64) {
+        self.count(packet.created, at - packet.created);
+    }
+}
+
+impl Bins {
+    #[inline(always)]
+    fn count(&mut self, created: u64, latency: u64) {
+        let mut bin = (created / self.width) as usize;
+        if bin >= self.bins.len() {
+            bin = self.reach(bin);
+        }
+        self.bins.hot_mut(bin).add(&Bin { packets: 1, latency, longest: latency });
+    }
+
+    /// Makes room for a bin of this number. Returns the number that the bin has then.
+    #[cold]
+    fn reach(&mut self, mut bin: usize) -> usize {
+        while bin >= BINS {
+            self.halve();
+            bin /= 2;
+        }
+        self.bins.resize(self.bins.len().max(bin + 1), Bin::default());
+        bin
+    }
+
+    /// Joins the bins two by two, which doubles their width.
+    fn halve(&mut self) {
+        self.width = self.width.saturating_add(self.width.get());
+        for k in 0..self.bins.len().div_ceil(2) {
+            let mut bin = self.bins[2 * k];
+            if let Some(second) = self.bins.get(2 * k + 1) {
+                bin.add(second);
+            }
+            self.bins[k] = bin;
+        }
+        self.bins.truncate(self.bins.len().div_ceil(2));
+    }
+
+    /// The bins of both parts together.
+    fn joined(mut self, mut other: Self) -> Self {
+        while self.width < other.width {
+            self.halve();
+        }
+        while other.width < self.width {
+            other.halve();
+        }
+        if self.bins.len() < other.bins.len() {
+            self.bins.resize(other.bins.len(), Bin::default());
+        }
+        self.bins.iter_mut().zip(&other.bins).for_each(|(a, b)| a.add(b));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3,000 packets, one per cycle, with their number as latency: 1,024 bins of 1 become bins of 4.
+    #[test]
+    fn bins_join_when_there_are_too_many_and_lose_nothing() {
+        let fill = |cycles: std::ops::Range<u64>| {
+            let mut part = Bins { width: NonZeroU64::MIN, bins: Vec::with_capacity(BINS) };
+            cycles.for_each(|at| part.count(at, at));
+            part
+        };
+        let all = fill(0..3000);
+        assert_eq!((all.width.get(), all.bins.len()), (4, 750));
+        for (k, bin) in all.bins.iter().enumerate() {
+            let first = 4 * k as u64;
+            let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
+            assert_eq!(*bin, expected, "bin {k}");
+        }
+        // two blocks, of which one saw only the beginning
+        let joined = fill(0..100).joined(fill(100..3000));
+        assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
+    }
+}

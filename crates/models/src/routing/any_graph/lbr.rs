@@ -1,0 +1,390 @@
+//! LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
+//!
+//! # Source
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10
+//! (2022), section on LBR, eqs. (9) to (16); eq. (9) with the flits injected, lambda T, in place of the misprinted
+//! queue.
+//! # Parameters
+//! minimal: the routing of the minimal path and of both legs of the others, as for `valiant_over`; detours: how many
+//! paths over an intermediate each pair of routers has beside the minimal one; every: T, time from one snapshot of the
+//! queues to the next; delay: age at which a snapshot becomes known (the paper: at once; here 1 cycle at least);
+//! prefer_min_on_tie: take the minimal path where all queues are equal, as in an empty network (the equations give all
+//! paths equal shares); sensor: what the queue of an output is; candidates: which paths a packet chooses among,
+//! `fixed`, the same for all packets between two routers in the whole run (`draw`: number of the random draw),
+//! `per_snapshot`, each source router draws other intermediates after every snapshot (so the paper: its sources determine
+//! the paths in every interval T), or `per_packet`, each packet draws its own.
+//! # Guarantees
+//! A packet that is the head of its VC at its source router draws one of its paths: its share is (A - q) / lambda T,
+//! where q is the sum of the posted queues of the outputs on the path, lambda T (1 at least) the flits that the
+//! terminals of the source router sent between the last two snapshots, and A the level up to which these fill the paths
+//! in use; paths with longer queues are taken out until none is left (the paper takes them out once, which can give
+//! negative shares). Acyclic: with `fixed` the VC class is the hop index, with `per_packet` those of `valiant_over`,
+//! minimal packets on those of the second leg. Intermediates are routers with terminals. Table of `fixed`: 4 bytes per
+//! hop of every path, at most 1 GiB; `per_packet` needs none, and follows all paths of each packet once.
+//! Under faults: a head at its source whose first link is broken takes another candidate; beyond the source, packets at
+//! a broken link are discarded.
+//! # Not modelled
+//! The load of the packets that would carry the snapshots. Legs that are drawn once for a snapshot: where the routing of
+//! the legs draws its paths, each packet draws its own.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; `lbr/drawn.rs`: who draws when;
+//! `engine/tests/paths.rs`: paths, and mean hops by sums; `engine/tests/bounds.rs`: half or more of the bound of detours.
+//! No rows of a peer.
+
+use super::valiant_over::shortest_paths;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
+use crate::routing::two_legs::{TwoLegs, build_leg};
+use crate::routing::{
+    Classes, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingConfig, RoutingModel, Sensor, Step,
+    View, draw, same_classes,
+};
+use drawn::{Anew, Drawn};
+use fixed::{Fixed, Search};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use shares::{MOST, Shares};
+use weft_api::board::{Post, Posts};
+use weft_api::coordinates;
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Refusal, Time};
+
+mod drawn;
+mod fixed;
+mod shares;
+
+/// LBR: each packet draws one of a few paths, with shares that fill the paths with the shortest queues first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lbr {
+    /// The routing of the minimal path, and of both legs of the others: one that names each hop by the destination router
+    /// alone.
+    #[serde(default = "shortest_paths")]
+    pub minimal: Box<RoutingConfig>,
+    /// Paths over a random intermediate, beside the minimal one, 0 to 15.
+    #[serde(default = "three")]
+    pub detours: u32,
+    /// Time from one snapshot of all queues to the next [time], 1 cycle or more.
+    #[serde(default = "ten_cycles")]
+    pub every: Time,
+    /// Time until all routers know a snapshot [time], 1 cycle or more.
+    #[serde(default = "one_cycle")]
+    pub delay: Time,
+    /// Take the minimal path where all queues are equal.
+    #[serde(default = "yes")]
+    pub prefer_min_on_tie: bool,
+    /// What is read as the queue of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+    /// Which paths a packet chooses among.
+    #[serde(default)]
+    pub candidates: Candidates,
+}
+
+/// Which paths a packet chooses among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Candidates {
+    /// The same for all packets from one router to another, in the whole run.
+    Fixed {
+        /// Number of the random draw of paths and intermediates.
+        #[serde(default)]
+        draw: u64,
+    },
+    /// The same for all packets from one router to another until the next snapshot.
+    PerSnapshot {},
+    /// Each packet draws its own.
+    PerPacket {},
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Self::PerSnapshot {}
+    }
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+/// In an idle network all queues are equal: packets that then took detours would only pay for them.
+fn yes() -> bool {
+    true
+}
+
+fn three() -> u32 {
+    3
+}
+
+fn ten_cycles() -> Time {
+    Time::Cycles(10)
+}
+
+fn one_cycle() -> Time {
+    Time::Cycles(1)
+}
+
+/// The paths among which packets choose.
+#[derive(Debug, Clone)]
+enum Paths {
+    Fixed(Fixed),
+    Drawn(Drawn),
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    paths: Paths,
+    classes: Classes,
+    posts: Posts,
+    prefer_min_on_tie: bool,
+    sensor: Sensor,
+}
+
+impl RoutingModel for Lbr {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
+        let paths = match self.candidates {
+            // most paths have up to 4 links
+            Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
+            Candidates::PerSnapshot {} | Candidates::PerPacket {} => 0,
+        };
+        self.minimal.table_bytes(graph) + paths
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        if self.detours as usize >= MOST {
+            let what = format!("{} paths over an intermediate", self.detours);
+            return Err(Refusal::new("routing.lbr.detours", what, format!("write at most {}", MOST - 1)));
+        }
+        let drawn = |anew| {
+            let legs = TwoLegs::of(graph, &self.minimal, "lbr", "minimal")?;
+            let classes = legs.classes.clone();
+            Ok((Paths::Drawn(Drawn::new(graph, legs, self.detours as usize, anew)), classes))
+        };
+        let (paths, classes) = match self.candidates {
+            Candidates::PerSnapshot {} => drawn(Anew::BySnapshot)?,
+            Candidates::PerPacket {} => drawn(Anew::ByPacket)?,
+            Candidates::Fixed { draw } => {
+                let leg = build_leg(graph, &self.minimal, "lbr", "minimal")?;
+                let fixed = Search::new(graph, &*leg, self.detours, draw).paths()?;
+                let classes = same_classes(graph, fixed.longest as u8);
+                (Paths::Fixed(fixed), classes)
+            }
+        };
+        // one for each port, and what the terminals have sent
+        let numbers = graph.radix() as usize + 1;
+        let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
+        Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").only_on(&SHORT_PATHS),
+            Example::of(r#"{"candidates": {"fixed": {}}}"#)
+                .only_on(&SHORT_PATHS)
+                .bound_with_detours_around_one_neighbor(),
+            Example::of(
+                r#"{"minimal": {"flex_minimal": {}}, "every": "5cycles", "candidates": {"fixed": {"draw": 1}}}"#,
+            )
+            .only_on(&[FLEX]),
+            Example::of(r#"{"minimal": {"dragonfly_minimal": {}}, "detours": 6, "delay": "20cycles"}"#)
+                .only_on(&[DRAGONFLY]),
+            Example::of(r#"{"minimal": {"flex_minimal": {}}, "candidates": {"per_packet": {}}}"#).only_on(&[FLEX]),
+            Example::of(r#"{"prefer_min_on_tie": true}"#)
+                .only_on(&SHORT_PATHS)
+                .bound_with_detours_around_one_neighbor(),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether a packet that is not at its destination has still to draw its path.
+    #[inline(always)]
+    fn is_undecided(&self, packet: &Packet) -> bool {
+        match &self.paths {
+            Paths::Fixed(_) => Fixed::is_undecided(packet),
+            Paths::Drawn(_) => Drawn::is_undecided(packet),
+        }
+    }
+
+    /// Flits that the terminals of the router at `at` sent between the last two posts.
+    fn injected<Q: View + ?Sized>(&self, at: u64, here: &Q) -> u32 {
+        let sent = |post: Post<'_>| post.of(at as u32, self.posts.numbers - 1);
+        sent(here.post(0)).wrapping_sub(sent(here.post(1)))
+    }
+
+    /// The number of the path that the packet takes, if these are the queues along its paths.
+    fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
+        let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
+        if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
+    }
+}
+
+/// Shows watchers of the packet what the routing compares: the queue of a path that begins with `hop`.
+fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
+    here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.classes.clone(),
+            decides: Decides::AtHead,
+            sensor: Some(self.sensor),
+            posts: Some(self.posts),
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        coordinates::numbers(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.is_undecided(packet) {
+            return (at == packet.dest).then(|| Hop::to_terminal(packet));
+        }
+        match &self.paths {
+            Paths::Fixed(fixed) => Some(fixed.hop(at, packet)),
+            Paths::Drawn(drawn) => drawn.legs.hop(at, packet, seed),
+        }
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let (post, injected, mut queues) = (here.post(0), self.injected(at, here), [0; MOST]);
+        match &self.paths {
+            Paths::Fixed(fixed) => {
+                let (first, queues) = (fixed.first(at, packet.dest), &mut queues[..fixed.of_pair]);
+                for (path, queue) in (first..).zip(queues.iter_mut()) {
+                    *queue = fixed.hops(path).iter().map(|&place| post.at(place as usize)).sum();
+                    let port = fixed.port(path, 0, at).unwrap_or(packet.dst_port);
+                    show(here, at, Hop { port, class: 0 }, *queue);
+                }
+                Fixed::send(packet, first, self.pick(queues, injected, packet, seed));
+                fixed.hop(at, packet)
+            }
+            Paths::Drawn(drawn) => {
+                let (mids, queues) = (drawn.mids(at, packet, seed, post), &mut queues[..drawn.of_packet()]);
+                drawn.queues(at, packet, seed, post, &mids, queues);
+                for (path, &mut queue) in queues.iter_mut().enumerate().filter(|_| here.is_watched()) {
+                    let mut sent = drawn.sent(packet, path, &mids);
+                    let hop = drawn.legs.hop(at, &mut sent, seed).unwrap_or(Hop::to_terminal(packet));
+                    show(here, at, hop, queue);
+                }
+                *packet = drawn.sent(packet, self.pick(queues, injected, packet, seed), &mids);
+                drawn.legs.hop(at, packet, seed).unwrap_or(Hop::to_terminal(packet))
+            }
+        }
+    }
+
+    fn post<Q: View + ?Sized>(&self, at: u64, here: &Q, sent: impl Fn() -> u32, numbers: &mut [u32]) {
+        let mut queue = |port: u8| numbers[usize::from(port)] = here.read(port) as u32;
+        match &self.paths {
+            Paths::Fixed(fixed) => fixed.ports_to_routers(at).for_each(&mut queue),
+            Paths::Drawn(drawn) => drawn.ports_to_routers(at).for_each(&mut queue),
+        }
+        numbers[self.posts.numbers - 1] = sent();
+    }
+
+    /// All hops with which a path may begin, minimal ones first. While all queues are empty these are equal, unless the
+    /// packet prefers the minimal path.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut ways = match &self.paths {
+            _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],
+            Paths::Fixed(_) if !self.is_undecided(packet) => return Step::named(self, at, packet, seed),
+            Paths::Drawn(drawn) if !self.is_undecided(packet) => return drawn.legs.steps(at, packet, seed),
+            Paths::Fixed(fixed) => fixed.ways(at, packet),
+            Paths::Drawn(drawn) => drawn.ways(at, packet, seed),
+        };
+        for way in &mut ways {
+            let bias = i32::from(self.prefer_min_on_tie && way.after.flags & DETOUR != 0);
+            way.cost = Some(Cost { at, port: way.hop.port, hops: 1, bias });
+        }
+        ways
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut steps = self.steps(at, packet, seed);
+        if self.prefer_min_on_tie && self.is_undecided(packet) {
+            steps.retain(|step| step.after.flags & DETOUR == 0);
+        }
+        steps
+    }
+
+    fn weight(&self, at: u64, packet: &Packet, first: &Step, seed: u64) -> f64 {
+        match &self.paths {
+            Paths::Drawn(drawn) if self.is_undecided(packet) && at != packet.dest => {
+                drawn.weight(at, packet, first, seed)
+            }
+            Paths::Fixed(_) | Paths::Drawn(_) => 1.0,
+        }
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(0)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        match &self.paths {
+            Paths::Fixed(_) => Proof::rises(),
+            Paths::Drawn(drawn) => drawn.legs.proof(),
+        }
+    }
+
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        match &self.paths {
+            Paths::Fixed(_) => hop.class.into(),
+            Paths::Drawn(drawn) => drawn.legs.rank(at, hop),
+        }
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { target, dest: target, seq: draw, phase, flags, ..Packet::default() }
+    }
+
+    fn draws(&self) -> Draws {
+        match &self.paths {
+            Paths::Fixed(_) => Draws::default(),
+            Paths::Drawn(drawn) => drawn.legs.leg().draws(),
+        }
+    }
+
+    fn draws_hops(&self) -> bool {
+        match &self.paths {
+            Paths::Fixed(_) => false,
+            Paths::Drawn(drawn) => drawn.legs.leg().draws_hops(),
+        }
+    }
+
+    /// While all queues are empty, all paths have equal shares, or the minimal ones.
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    fn own_rule(&self) -> Option<&'static str> {
+        Some(
+            "a random draw, whose shares fill the paths with the shortest queues first (of each path the first output is named, \
+             and the posted queues of all its outputs are summed)",
+        )
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        match &self.paths {
+            Paths::Fixed(_) => None,
+            Paths::Drawn(_) => TwoLegs::over(packet),
+        }
+    }
+}

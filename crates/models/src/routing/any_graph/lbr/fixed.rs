@@ -1,0 +1,178 @@
+//! The candidate paths of LBR between every two routers with terminals, drawn once: whole paths, in one table.
+
+use crate::routing::on_graph::{MAX_BYTES, Wiring};
+use crate::routing::{AnyRouting, Hop, Step, class_per_hop};
+use std::sync::Arc;
+use weft_api::base::hash::{below, hash};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+const BYTES: u64 = 4;
+
+/// All paths, hop by hop.
+#[derive(Debug, Clone)]
+pub struct Fixed {
+    wiring: Wiring,
+    /// Paths of a pair: the minimal one first, then those over an intermediate.
+    pub of_pair: usize,
+    /// Links on the longest path.
+    pub longest: usize,
+    /// Numbers that a router posts: one per port, and one more.
+    numbers: usize,
+    /// By path: its first hop in `hops`; and the end.
+    starts: Arc<[u32]>,
+    /// The place of each hop on the board: router * numbers + port.
+    hops: Arc<[u32]>,
+}
+
+impl Fixed {
+    /// The first of the paths from `from` to `to`; the others follow.
+    #[inline(always)]
+    pub fn first(&self, from: u64, to: u64) -> usize {
+        let row = |router: u64| self.wiring.row(router as u32).unwrap_or(0) as usize;
+        (row(to) * self.wiring.destinations as usize + row(from)) * self.of_pair
+    }
+
+    /// The hops of a path, as places on the board.
+    #[inline(always)]
+    pub fn hops(&self, path: usize) -> &[u32] {
+        &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
+    }
+
+    /// The port of hop number `hop` of a path, which leaves router `at`; `None` behind the last one.
+    #[inline(always)]
+    pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u8> {
+        self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u8)
+    }
+
+    pub fn is_undecided(packet: &Packet) -> bool {
+        packet.phase == 0
+    }
+
+    /// Sends the packet on candidate `number` of a pair whose first path is `first`.
+    #[inline(always)]
+    pub fn send(packet: &mut Packet, first: usize, number: usize) {
+        packet.phase = 1;
+        packet.target = (first + number) as u64;
+        packet.flags |= if number == 0 { 0 } else { DETOUR };
+    }
+
+    /// The next hop of a packet that has its path.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, packet: &mut Packet) -> Hop {
+        let class = packet.lane;
+        match self.port(packet.target as usize, class, at) {
+            Some(port) => {
+                packet.lane += 1;
+                Hop { port, class }
+            }
+            None => Hop::to_terminal(packet),
+        }
+    }
+
+    /// The first hop of each path of a packet at `at`.
+    pub fn ways(&self, at: u64, packet: &Packet) -> Vec<Step> {
+        let way = |number: usize| {
+            let mut after = *packet;
+            Self::send(&mut after, self.first(at, packet.dest), number);
+            Step { hop: self.hop(at, &mut after), after, cost: None }
+        };
+        (0..self.of_pair).map(way).collect()
+    }
+
+    /// Ports of a router that lead to other routers.
+    pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u8> + '_ {
+        self.wiring.ports_to_routers(router as u32)
+    }
+}
+
+/// Bytes of the table if all paths had so many links.
+pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
+    hosts.saturating_mul(hosts).saturating_mul(of_pair).saturating_mul((links + 1) * BYTES)
+}
+
+/// How the paths are found.
+pub struct Search<'a> {
+    pub graph: &'a Graph,
+    pub leg: &'a dyn AnyRouting,
+    /// The coordinates of each router, as the leg knows it.
+    coords: Vec<u64>,
+    /// Paths over an intermediate.
+    detours: usize,
+    /// Which of the possible draws.
+    draw: u64,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(graph: &'a Graph, leg: &'a dyn AnyRouting, detours: u32, draw: u64) -> Self {
+        Self { graph, leg, coords: leg.coordinates(graph), detours: detours as usize, draw }
+    }
+
+    /// The hops (router, port) of path `number` from `from` to `to` over `mids`.
+    fn path(&self, wiring: &Wiring, from: u32, to: u32, number: u32, mid: Option<u32>) -> Vec<(u32, u8)> {
+        let mut hops = Vec::new();
+        let mut at = from;
+        for (target, leg) in mid.into_iter().chain([to]).zip(0..) {
+            // the draws of the leg are hashes of the packet: those of this path are fixed
+            let fixed = hash(self.draw, from, to, 0x1b + 2 * u64::from(number) + leg);
+            let dest = self.coords[target as usize];
+            let mut packet =
+                Packet { dest, target: dest, src: (fixed >> 32) as u32, seq: fixed as u32, ..Packet::default() };
+            while at != target {
+                let hop = self.leg.next(self.coords[at as usize], &mut packet, self.draw);
+                let Some(Hop { port, .. }) = hop else { return hops };
+                let Some(next) = wiring.peers(at)[usize::from(port)] else { return hops };
+                hops.push((at, port));
+                at = next;
+            }
+        }
+        hops
+    }
+
+    /// Different routers with terminals, in a random order, without `from` and `to`.
+    fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
+        let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
+        let wanted = self.detours.min(hosts.len().saturating_sub(2));
+        for salt in 0.. {
+            if mids.len() == wanted {
+                break;
+            }
+            let mid = hosts[below(hash(self.draw, from, to, 0x3000 + salt), hosts.len() as u32) as usize];
+            if mid != from && mid != to && !mids.contains(&mid) {
+                mids.push(mid);
+            }
+        }
+        mids
+    }
+
+    /// All candidates. Refuses paths that are longer than there are VC classes, and tables that are too large.
+    pub fn paths(&self) -> Result<Fixed, Refusal> {
+        let wiring = Wiring::of(self.graph);
+        let hosts: Vec<u32> = wiring.hosts().collect();
+        let of_pair = 1 + self.detours.min(hosts.len().saturating_sub(2));
+        let (mut starts, mut hops, mut longest) = (vec![0], Vec::new(), 1);
+        let numbers = self.graph.radix() + 1;
+        for (&to, &from) in hosts.iter().flat_map(|to| hosts.iter().map(move |from| (to, from))) {
+            let mids = if from == to { Vec::new() } else { self.mids(&hosts, from, to) };
+            for number in 0..of_pair {
+                if from != to {
+                    let path = self.path(&wiring, from, to, number as u32, number.checked_sub(1).map(|k| mids[k]));
+                    longest = longest.max(path.len());
+                    hops.extend(path.iter().map(|&(at, port)| at * numbers + u32::from(port)));
+                }
+                starts.push(hops.len() as u32);
+            }
+            class_per_hop(longest as u32, "routing.lbr.minimal", "take a topology of shorter paths")?;
+            if (starts.len() + hops.len()) as u64 * BYTES > MAX_BYTES {
+                let what = format!(
+                    "{of_pair} paths between every two of {} routers take more than {MAX_BYTES} bytes of table",
+                    hosts.len()
+                );
+                return Err(Refusal::new("routing.lbr.detours", what, "write fewer, or take a smaller network"));
+            }
+        }
+        let numbers = numbers as usize;
+        Ok(Fixed { wiring, of_pair, longest, numbers, starts: starts.into(), hops: hops.into() })
+    }
+}

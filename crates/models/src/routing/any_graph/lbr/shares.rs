@@ -1,0 +1,127 @@
+//! How LBR divides the flits of a source among the candidate paths to one destination: like water, they fill the paths with
+//! the shortest queues first, up to one level.
+//!
+//! # Source
+//! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper takes the paths out once whose queues
+//! are above the level of all; then the level of the others is lower, and one of them may be above it and get a
+//! negative share. Here paths are taken out until none is above the level.
+
+/// Most candidates of a pair of routers.
+pub const MOST: usize = 16;
+
+/// The shares of the candidates.
+#[derive(Debug, Clone, Copy)]
+pub struct Shares<'a> {
+    queues: &'a [u32],
+    /// A bit for each path that gets flits, and how many these are.
+    in_use: u32,
+    count: u64,
+    /// The level up to which these are filled, times their count [flits].
+    level: u64,
+    /// Of all weights.
+    sum: u64,
+}
+
+impl<'a> Shares<'a> {
+    /// `injected`: flits of the source in an interval, at least 1. `queues`: flits on each path.
+    #[inline]
+    pub fn of(injected: u32, queues: &'a [u32]) -> Self {
+        let injected = u64::from(injected.max(1));
+        let mut in_use = (1u32 << queues.len()) - 1;
+        loop {
+            let count = u64::from(in_use.count_ones());
+            let (mut level, mut longest) = (injected, 0);
+            for (p, &queue) in queues.iter().enumerate() {
+                if in_use >> p & 1 != 0 {
+                    level += u64::from(queue);
+                    longest = longest.max(queue);
+                }
+            }
+            // queue >= level / count: the path is full; the shortest queue never is
+            let full = |queue: u32| u64::from(queue) * count >= level;
+            if !full(longest) {
+                return Self { queues, in_use, count, level, sum: injected * count };
+            }
+            in_use &= !(0..queues.len()).fold(0u32, |bits, p| bits | u32::from(full(queues[p])) << p);
+        }
+    }
+
+    /// The share of a candidate, times the sum of all weights.
+    #[inline]
+    fn weight(&self, path: usize) -> u64 {
+        let is_used = self.in_use >> path & 1 != 0;
+        if is_used { self.level - u64::from(self.queues[path]) * self.count } else { 0 }
+    }
+
+    /// The candidate that a random number picks: each with the probability of its share.
+    #[inline]
+    pub fn pick(&self, random: u64) -> usize {
+        let mut rest = ((u128::from(random) * u128::from(self.sum)) >> 64) as u64;
+        for path in 0..self.queues.len() {
+            let weight = self.weight(path);
+            if rest < weight {
+                return path;
+            }
+            rest -= weight;
+        }
+        unreachable!("the weights sum to {}", self.sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_api::base::hash::{below, hash};
+
+    /// Queues of 1 to 16 paths, some short, some long, some equal.
+    fn random_queues(case: u32) -> (u32, Vec<u32>) {
+        let draw = |k: u64, most: u32| below(hash(7, case, 0, k), most + 1);
+        let most = [0, 3, 100, u32::MAX - 1][draw(0, 3) as usize];
+        let queues = (0..=draw(1, 15)).map(|k| draw(2 + u64::from(k), most)).collect();
+        (draw(40, [2, 50, 100_000][draw(41, 2) as usize]), queues)
+    }
+
+    fn weights(shares: &Shares<'_>) -> Vec<u64> {
+        (0..shares.queues.len()).map(|path| shares.weight(path)).collect()
+    }
+
+    #[test]
+    fn shares_sum_to_one_and_fill_the_paths_in_use_to_one_level() {
+        for case in 0..100_000 {
+            let (injected, queues) = random_queues(case);
+            let shares = Shares::of(injected, &queues);
+            let (sum, weights) = (shares.sum, weights(&shares));
+            assert_eq!(weights.iter().sum::<u64>(), sum, "{injected} over {queues:?}");
+            // weight / sum * injected + queue = level / count for all paths in use, and no unused one is below that
+            let count = sum / u64::from(injected.max(1));
+            let filled = |p: usize| weights[p] + u64::from(queues[p]) * count;
+            let level = (0..queues.len()).filter(|&p| weights[p] > 0).map(filled).max().expect("some path is used");
+            for p in 0..queues.len() {
+                let is_level = if weights[p] > 0 { filled(p) == level } else { filled(p) >= level };
+                assert!(is_level, "{injected} over {queues:?}: path {p} of {weights:?}");
+            }
+            assert_eq!((0..queues.len()).filter(|&p| weights[p] > 0).count() as u64, count);
+        }
+    }
+
+    #[test]
+    fn the_example_in_which_one_pass_gives_a_negative_share() {
+        // 4 flits over 0, 9, 10, 100: all have the level (4 + 119) / 4 = 30.75; without 100 it is 23 / 3 < 9
+        let shares = Shares::of(4, &[0, 9, 10, 100]);
+        assert_eq!((weights(&shares), shares.sum), (vec![4, 0, 0, 0], 4));
+        // equal queues: equal shares
+        assert_eq!(weights(&Shares::of(8, &[5; 4])), [8; 4]);
+        // 6 flits fill 1 and 3 up to 5
+        assert_eq!(weights(&Shares::of(6, &[3, 1, 5, 9])), [4, 8, 0, 0]);
+    }
+
+    #[test]
+    fn picks_follow_the_shares() {
+        let shares = Shares::of(6, &[3, 1, 5, 9]);
+        let mut picked = [0; 4];
+        (0..12_000u32).for_each(|k| picked[shares.pick(hash(1, k, 0, 0))] += 1);
+        assert!((3_800..4_200).contains(&picked[0]), "{picked:?}");
+        assert_eq!((picked[0] + picked[1], picked[2], picked[3]), (12_000, 0, 0));
+        assert_eq!([shares.pick(0), shares.pick(u64::MAX)], [0, 1]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Shortest paths on any graph; the VC class is the hop index.
+//!
+//! # Source
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (classes
+//! by hop). CAMINOS "Shortest" with one VC step per hop.
+//! # Parameters
+//! choice among the next hops of shortest paths: `random`, drawn for each packet and hop; `first`, the lowest port.
+//! weight: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
+//! # Guarantees
+//! Minimal on every connected graph. As many VC classes as links on the longest of the shortest paths between terminals
+//! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
+//! terminals, at most 1 GiB, and eight more where these take 16 MiB at most; four bytes with a weight. With a weight paths have
+//! the least sum, and may have more links than others.
+//! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
+//! at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
+//! there are classes.
+//! # Not modelled
+//! A choice by congestion; a weight for a single link; delays of routers in a sum of latencies.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
+//! rings and butterflies are reached. No rows of a peer.
+
+use crate::routing::bounds::SharedBounds;
+use crate::routing::weighted::{Paths, Weight};
+use crate::routing::{
+    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
+    draw, same_classes,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::coordinates;
+use weft_api::state::Packet;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Shortest paths on any graph; the VC class is the hop index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortestPath {
+    /// Which of the next hops of shortest paths.
+    #[serde(default)]
+    pub choice: Among,
+    /// The length of a path.
+    #[serde(default)]
+    pub weight: Weight,
+}
+
+/// Which of several next hops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// Drawn for each packet and hop, all equally likely.
+    #[default]
+    Random,
+    /// The one on the lowest port.
+    First,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    paths: Paths,
+    config: ShortestPath,
+}
+
+/// A class for each hop of the longest path.
+pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
+    let help = "take the routing made for this topology, or one that needs few VC classes on any graph: lash (shortest paths in \
+                layers) or up_down_any (one class)";
+    let classes = class_per_hop(longest, format!("routing.{name}"), help)?;
+    Ok(same_classes(graph, classes))
+}
+
+impl RoutingModel for ShortestPath {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+    const CAN_BE_A_LEG: bool = true;
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        self.weight.table_bytes(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let paths = Paths::of(graph, &self.weight, "shortest_path")?;
+        Ok(Runtime { classes: hop_classes(graph, paths.longest(), "shortest_path")?, paths, config: self.clone() })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_by_tornado_on_a_ring().bound_by_tornado_on_a_grid().bound_by_one_neighbor(),
+            Example::of(r#"{"choice": "first"}"#).bound_by_tornado_on_a_ring(),
+            Example::of(r#"{"weight": {"latency": {}}}"#).bound_by_tornado_on_a_ring(),
+        ]
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        coordinates::numbers(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let class = packet.lane;
+        packet.lane += 1;
+        let number = |count| match self.config.choice {
+            Among::First => 0,
+            Among::Random => below(draw(seed, packet, 0x3d + u64::from(class)), count),
+        };
+        let port = self.paths.pick(at as u32, packet.dest as u32, number)?;
+        Some(Hop { port, class })
+    }
+
+    /// A hop on every port that begins a shortest path, or to the terminal.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let most = if self.config.choice == Among::First { 1 } else { usize::MAX };
+        let ports = self.paths.ports(at as u32, packet.dest as u32).into_iter().take(most);
+        ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
+    }
+
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::Rebuilds
+    }
+
+    fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        Ok(Box::new(self.config.build(left)?))
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        packet.lane -= 1;
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::rises()
+    }
+
+    fn draws_hops(&self) -> bool {
+        self.config.choice == Among::Random
+    }
+}

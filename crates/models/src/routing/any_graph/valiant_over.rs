@@ -1,0 +1,155 @@
+//! Valiant on any graph: over a random router, each leg on the path of another routing.
+//!
+//! # Source
+//! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
+//! # Parameters
+//! minimal: the routing of both legs, one that names every hop ahead by the destination alone (`shortest_path` by default).
+//! # Guarantees
+//! The intermediate is drawn over all routers with terminals, source and destination among them. The second leg has VC
+//! classes of its own, as many as the first: acyclic if the routing of the legs is.
+//! Under faults: as the routing of the legs; a packet whose intermediate is cut off is discarded. Behind a first leg that a
+//! fault has made longer the second one begins with a higher class.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it
+//! takes the paths of `valiant`. No rows of a peer.
+
+use super::shortest_path::ShortestPath;
+use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
+use crate::routing::two_legs::TwoLegs;
+use crate::routing::{
+    Accepts, AnyRouting, AroundFaults, Draws, Example, Hop, Needs, Outcomes, Proof, Routing, RoutingConfig,
+    RoutingModel, Step,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::coordinates;
+use weft_api::state::Packet;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Valiant on any graph: over a random router, each leg on the path of another routing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ValiantOver {
+    /// The routing of both legs: one that names each hop by the destination router alone.
+    #[serde(default = "shortest_paths")]
+    pub minimal: Box<RoutingConfig>,
+}
+
+/// Shortest paths, which every graph has.
+pub(super) fn shortest_paths() -> Box<RoutingConfig> {
+    Box::new(RoutingConfig::ShortestPath(ShortestPath::default()))
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    legs: TwoLegs,
+}
+
+impl RoutingModel for ValiantOver {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "any graph";
+
+    fn fits(_: &Graph) -> bool {
+        true
+    }
+
+    fn table_bytes(&self, graph: &Graph) -> u64 {
+        self.minimal.table_bytes(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime { legs: TwoLegs::of(graph, &self.minimal, "valiant_over", "minimal")? })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+        const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+        // each leg is uniform over 16 routers: 4 terminals * 4 / 16 = 1 flit per channel and leg
+        let two_uniform_legs = Accepts::UpTo(1.0 / 2.0);
+        vec![
+            Example::of("{}").only_on(&SHORT_PATHS).bound(HYPERX, r#"{"tornado": {}}"#, two_uniform_legs),
+            Example::of(r#"{"minimal": {"dimension_order": {}}}"#).only_on(&[HYPERX, TORUS]).bound(
+                HYPERX,
+                r#"{"bit_complement": {}}"#,
+                two_uniform_legs,
+            ),
+            Example::of(r#"{"minimal": {"dragonfly_minimal": {}}}"#).only_on(&[DRAGONFLY]),
+            Example::of(r#"{"minimal": {"flex_minimal": {}}}"#).only_on(&[FLEX]),
+        ]
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.legs.classes.clone(), draws_path: true, ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        coordinates::numbers(graph)
+    }
+
+    fn inject(&self, packet: &mut Packet, seed: u64) {
+        let mid = self.legs.draw_mid(packet, seed);
+        self.legs.detour(packet, mid);
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        self.legs.hop(at, packet, seed)
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.legs.steps(at, packet, seed)
+    }
+
+    fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.legs.steps_around(at, packet, seed)
+    }
+
+    fn around_faults(&self) -> AroundFaults {
+        self.legs.leg().around_faults()
+    }
+
+    fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
+        Ok(Box::new(Self { legs: self.legs.rebuilt(left)? }))
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        self.legs.forget_hop(packet);
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.legs.proof()
+    }
+
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        self.legs.rank(at, hop)
+    }
+
+    fn draws(&self) -> Draws {
+        self.legs.leg().draws()
+    }
+
+    fn draws_hops(&self) -> bool {
+        self.legs.leg().draws_hops()
+    }
+
+    /// One packet per intermediate.
+    fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
+        let mids = &self.legs.mids;
+        Outcomes::new(mids.len(), move |k| {
+            let mut detour = packet;
+            self.legs.detour(&mut detour, mids[k].into());
+            detour
+        })
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        TwoLegs::over(packet)
+    }
+}

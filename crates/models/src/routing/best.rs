@@ -1,0 +1,34 @@
+//! The candidate that a head asks for if it chooses again in every allocation step: the one with the most credits.
+
+use super::{Hop, View};
+use weft_api::candidates::{CLOSED, rank};
+
+/// The best of the candidates offered so far.
+#[derive(Debug)]
+pub struct Best {
+    rank: u32,
+    hop: Hop,
+}
+
+impl Default for Best {
+    fn default() -> Self {
+        Self { rank: CLOSED, hop: Hop { port: 0, class: 0 } }
+    }
+}
+
+impl Best {
+    #[inline(always)]
+    pub fn offer(&mut self, hop: Hop, queues: &(impl View + ?Sized), turn: u32) {
+        let (credits, hop) = queues.member(hop, turn);
+        let rank = rank(credits, hop.port, turn);
+        if rank > self.rank {
+            (self.rank, self.hop) = (rank, hop);
+        }
+    }
+
+    /// The best open candidate.
+    #[inline(always)]
+    pub fn hop(self) -> Option<Hop> {
+        (self.rank > CLOSED).then_some(self.hop)
+    }
+}

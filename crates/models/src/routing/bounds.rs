@@ -1,0 +1,66 @@
+//! Bounds that several routings give with their examples, each derived here once.
+
+use super::{Accepts, Example};
+
+const RING: &str = r#"{"torus": {"widths": [8], "terminals_per_router": 1}}"#;
+const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+const FULL_MESH: &str = r#"{"full_mesh": {"routers": 6, "terminals_per_router": 4}}"#;
+pub(crate) const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const TORNADO: &str = r#"{"tornado": {}}"#;
+const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
+pub(crate) const NEXT_GROUP: &str = r#"{"group_shift": {"shift": 1}}"#;
+pub(crate) const NEXT_ROUTER: &str = r#"{"router_shift": {"shift": 1}}"#;
+
+/// Networks of several kinds whose paths are so short that two of them need no more than 6 VC classes.
+pub(crate) const SHORT_PATHS: [&str; 6] = [
+    FULL_MESH,
+    r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#,
+    r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2, "trunk_width": {"dim1": 3}}}"#,
+    r#"{"slim_fly": {"q": 3, "terminals_per_router": 1}}"#,
+    r#"{"k_ary_n_tree": {"k": 4, "n": 2}}"#,
+    FLEX,
+];
+pub(crate) const FLEX: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1}}"#;
+
+/// The bounds, by the traffic that gives them.
+pub(crate) trait SharedBounds: Sized {
+    /// Every packet goes ceil(8 / 2) - 1 = 3 links up the ring: each channel up carries 3.
+    fn bound_by_tornado_on_a_ring(self) -> Self;
+
+    /// On minimal paths the 4 terminals of a router share a link in each dimension.
+    fn bound_by_tornado_on_a_grid(self) -> Self;
+
+    /// On minimal paths the 4 terminals of a router share the link to the next one.
+    fn bound_by_one_neighbor(self) -> Self;
+
+    /// m <= 1 flits take the link to the neighbor; the other 4 links of a router carry first and second hops of d
+    /// detours, so 2 d <= 4: m + d <= 3 flits of 4 terminals.
+    fn bound_with_detours_around_one_neighbor(self) -> Self;
+
+    /// A group of 8 terminals has 8 global links; minimal packets (m <= 1) take one, detours two: m + 2 d <= 8, so
+    /// m + d <= 4.5.
+    fn bound_with_detours_to_the_next_group(self) -> Self;
+}
+
+impl<M> SharedBounds for Example<M> {
+    fn bound_by_tornado_on_a_ring(self) -> Self {
+        self.bound(RING, TORNADO, Accepts::UpTo(1.0 / 3.0))
+    }
+
+    fn bound_by_tornado_on_a_grid(self) -> Self {
+        self.bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 4.0))
+    }
+
+    fn bound_by_one_neighbor(self) -> Self {
+        self.bound(FULL_MESH, NEIGHBOR, Accepts::UpTo(1.0 / 4.0))
+    }
+
+    fn bound_with_detours_around_one_neighbor(self) -> Self {
+        self.bound(FULL_MESH, NEIGHBOR, Accepts::WithDetours(3.0 / 4.0))
+    }
+
+    fn bound_with_detours_to_the_next_group(self) -> Self {
+        self.bound(DRAGONFLY, NEXT_GROUP, Accepts::WithDetours(4.5 / 8.0))
+    }
+}

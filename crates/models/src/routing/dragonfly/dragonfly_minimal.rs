@@ -1,0 +1,97 @@
+//! Dragonfly minimal: local, global, local; VC class = global links crossed.
+//!
+//! # Source
+//! Kim et al., ISCA 2008. Hierarchical: never two global links, unlike graph-shortest paths.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! At most 3 hops; 2 local and 1 global VC classes.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
+//! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
+//! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.
+
+use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
+use crate::routing::on_dragonfly::{Groups, group, in_groups};
+use crate::routing::{Accepts, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::Packet;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dragonfly minimal: local, global, local; VC class = global links crossed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyMinimal {}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    groups: Groups,
+}
+
+impl RoutingModel for DragonflyMinimal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const CAN_BE_A_LEG: bool = true;
+
+    fn fits(graph: &Graph) -> bool {
+        Groups::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime { groups: Groups::of(graph).expect("a graph that fits") })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}")
+                // the 8 terminals of a group share one global link; a path of two global links would be no shorter
+                .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0))
+                // the 2 terminals of a router share the local link to the next router
+                .bound(DRAGONFLY, NEXT_ROUTER, Accepts::UpTo(1.0 / 2.0)),
+        ]
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.groups.vc_classes(2, 1), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        Some(self.groups.classed_hop(at, packet.dest, 0, packet, seed))
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::OneLeg { by_line: false }
+    }
+
+    fn rank(&self, _at: u64, hop: Hop) -> u32 {
+        self.groups.rank(hop)
+    }
+
+    fn draws(&self) -> Draws {
+        self.groups.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        group(from) != group(to)
+    }
+}

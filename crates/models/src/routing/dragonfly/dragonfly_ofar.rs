@@ -1,0 +1,379 @@
+//! Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+//!
+//! # Source
+//! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow
+//! Control in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V; the trigger `granted`, the rule of the
+//! ring (only where the minimal VC has no room, never from a source) and two directions are those of the authors' simulator
+//! FOGSim, first version. Bubble: C. Carrion et al., HiPC 1997. Links of groups that a power policy switches off are gone
+//! round as Kim et al., "TCEP", ISCA 2018, Section IV-E, do it, without their order of VC classes. `occupancy: waiting` is ours.
+//! Packets on a long global link count as used credits, so it looks fuller than a short minimal link, and sources do not misroute
+//! while global links idle ("phantom congestion"; the window against it is that of J. Won et al., HPCA 2015). Ours, too: a broken
+//! minimal link is one that is taken.
+//! # Parameters
+//! `local_misrouting` (off: OFAR-L), `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min
+//! (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both
+//! compare: `credits` that are used, as in the paper, or flits that are `waiting`), `global_misrouting`, `ring`
+//! (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\], `escape_occupancy`
+//! \[share of a buffer\]: FOGSim's control of congestion at the base and by the escape network).
+//! # Guarantees
+//! At most one global misroute per packet and one local misroute per group: at most 8 hops outside the ring (l l g l l g l l)
+//! before the first escape, and after each of at most `exits` departures from the ring. A packet that has left the ring so
+//! often stays in it until its destination router. Every run is held to the limit of hops that follows (`most_hops`). All
+//! VCs outside the ring serve all packets. Every packet between routers may escape; a ring keeps a bubble.
+//! Where a power policy tells which links of a group are on (`gated.rs`), a head whose direct link is not on goes over another
+//! router that has links to both ends: its local misroute in that group. If the second link has gone off meanwhile it goes on
+//! over the hub, once; then only the ring is left. So it crosses at most 11 links outside the ring (l l l g l l l g l l l). Local
+//! misroutes use links that are on. A ring needs all its links on: a policy that switches links of an embedded ring is refused.
+//! # Not modelled
+//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
+//! # Validation
+//! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
+//! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
+//! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
+//! of misroutes, adversarial load beyond minimal, more of it with `occupancy: waiting`, which way it takes round a link that is
+//! off, row by row. `engine/tests/tcep_in_transit.rs`: under TCEP. `engine/tests/broken.rs`: round broken links. FOGSim: the OFAR
+//! rows of `tests/data/golden/fogsim.csv`.
+
+mod decide;
+mod gated;
+
+use crate::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
+use crate::routing::on_dragonfly::{Groups, group, in_groups, index};
+use crate::routing::{
+    Accepts, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
+};
+use decide::Kind;
+use gated::{BY_FORCE, FirstLinks, TWICE_DONE};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::policy::Policy;
+use weft_api::state::{DETOUR, Packet};
+use weft_api::subnetworks::Subnets;
+use weft_topology::{Graph, Peer, Ring};
+use weft_units::Refusal;
+
+/// Dragonfly OFAR: in-transit adaptive routing. A head misroutes where its minimal output is taken; a ring is the escape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyOfar {
+    /// Whether packets also take local detours, once in each group (OFAR); without them it is OFAR-L.
+    #[serde(default = "yes")]
+    pub local_misrouting: bool,
+    /// When a head looks for a detour.
+    #[serde(default)]
+    pub trigger: Trigger,
+    /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
+    #[serde(default)]
+    pub least_occupancy: f64,
+    /// Th_non-min: how full the first output of a detour may be.
+    #[serde(default)]
+    pub most_occupancy: MostOccupancy,
+    /// What both thresholds are about: what counts as the occupancy of an output.
+    #[serde(default)]
+    pub occupancy: Occupancy,
+    /// Which global link a detour takes.
+    #[serde(default)]
+    pub global_misrouting: GlobalMisrouting,
+    /// The escape ring.
+    #[serde(default)]
+    pub ring: RingConfig,
+    /// What keeps packets at their source while the router is congested.
+    #[serde(default)]
+    pub injection: Injection,
+}
+
+/// Which global link a detour takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GlobalMisrouting {
+    /// From a source, one of its own router; from a local link, one of another router of the group (the paper).
+    #[default]
+    Mixed,
+    /// One of the router where the packet is.
+    CurrentRouter,
+    /// One of another router of the group.
+    NeighbourRouter,
+    /// One of a random router of the group.
+    RandomRouter,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The name under which a scenario has it.
+const NAME: &str = "dragonfly_ofar";
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    config: DragonflyOfar,
+    groups: Groups,
+    in_transit: InTransit,
+    /// First local port, and how many local ports follow each other; the same for global ports.
+    local: (u8, u8),
+    global: (u8, u8),
+    /// By direction of the rings, by router: whether the next hop leads to another group.
+    leaves_group: Vec<Vec<bool>>,
+    nets: Subnets,
+    /// The power policy tells which links of the groups are on, and packets go round the others.
+    goes_by_links: bool,
+    first: Option<FirstLinks>,
+}
+
+impl RoutingModel for DragonflyOfar {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "groups of neighbours that are joined by global links";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
+
+    fn fits(graph: &Graph) -> bool {
+        // a head compares single links, not the members of trunks
+        Groups::of(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let keys = Keys {
+            trigger: self.trigger,
+            least_occupancy: self.least_occupancy,
+            most_occupancy: self.most_occupancy,
+            occupancy: self.occupancy,
+            ring: self.ring.clone(),
+            injection: self.injection,
+        };
+        let in_transit = InTransit::of(keys, NAME, graph, |path| Ring::in_label_order(graph, path))?;
+        let groups = Groups::of(graph).expect("a graph that fits");
+        let local = (groups.first_local(), (groups.per_group - 1) as u8);
+        let global = groups.global_ports();
+        let leaves = |(router, &port): (u32, &u8)| match graph.ports(router)[usize::from(port)].peer {
+            Peer::Router { router: far, .. } => far / groups.per_group != router / groups.per_group,
+            Peer::Terminal(_) | Peer::Unused => false,
+        };
+        let leaves_group = in_transit.rings.ports().map(|ports| (0..).zip(ports).map(leaves).collect()).collect();
+        let nets = Subnets::of(graph).expect("the groups of a graph that fits");
+        let config = self.clone();
+        Ok(Runtime { config, local, global, leaves_group, in_transit, groups, nets, goes_by_links: false, first: None })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        // The 8 terminals of a group share a global link to the next group, and have 8 global links: minimal packets take one
+        // link, detours two.
+        const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
+        let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
+        vec![
+            example("{}", &[SMALL, EMBEDDED, PHYSICAL]).bound(EMBEDDED, NEXT, Accepts::WithDetours(4.5 / 8.0)),
+            example(r#"{"trigger": "unavailable", "ring": {"rings": 2, "directions": 1}}"#, &[EMBEDDED]).bound(
+                EMBEDDED,
+                NEXT,
+                Accepts::WithDetours(4.5 / 8.0),
+            ),
+            example(
+                r#"{"local_misrouting": false, "global_misrouting": "current_router", "ring": {"exits": 0}}"#,
+                &[SMALL, PHYSICAL],
+            ),
+            example(
+                r#"{"global_misrouting": "random_router", "most_occupancy": {"fixed": 0.5}, "ring": {"from_sources": true}}"#,
+                &[SMALL],
+            ),
+            example(
+                r#"{"global_misrouting": "neighbour_router", "ring": {"vcs": 2}, "injection": {"bubble": {"packets": 1}}}"#,
+                &[SMALL],
+            ),
+            example(r#"{"injection": {"escape_occupancy": {"most": 0.5}}}"#, &[SMALL, PHYSICAL]),
+            example(r#"{"occupancy": "waiting"}"#, &[EMBEDDED, PHYSICAL]).bound(
+                EMBEDDED,
+                NEXT,
+                Accepts::WithDetours(4.5 / 8.0),
+            ),
+        ]
+    }
+}
+
+const SMALL: &str =
+    r#"{"dragonfly": {"routers_per_group": 2, "terminals_per_router": 2, "global_links_per_router": 1}}"#;
+const EMBEDDED: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
+                                        "escape_rings": 1}}"#;
+
+// What a packet remembers beside its ring: these bits of `phase`.
+/// It has taken its global misroute.
+const GLOBAL_DONE: u8 = 1;
+/// It has taken a local misroute in this group.
+const LOCAL_DONE: u8 = 2;
+/// Behind a local misroute in the source group: its next hop is a global misroute.
+const MUST_GLOBAL: u8 = 4;
+/// It has come over a local link.
+const FROM_LOCAL: u8 = 8;
+/// It has left its source group.
+const LEFT_GROUP: u8 = 16;
+/// All that it forgets when it leaves a group.
+const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
+
+impl Runtime {
+    /// The number of a router.
+    #[inline(always)]
+    fn router(&self, at: u64) -> usize {
+        (group(at) * self.groups.per_group + index(at)) as usize
+    }
+
+    /// The minimal hop to the destination (another router), and whether it is a global one.
+    #[inline(always)]
+    fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
+        let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
+        (Hop { port, class: 0 }, is_global)
+    }
+
+    /// Whether the packet is still in its source group and has to leave it.
+    #[inline(always)]
+    fn is_before_first_global(at: u64, packet: &Packet) -> bool {
+        packet.phase & LEFT_GROUP == 0 && group(at) != group(packet.dest)
+    }
+
+    /// The packet takes a hop outside the ring.
+    fn takes(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        let misroutes = hop.port != self.minimal(at, packet).0.port;
+        if misroutes {
+            packet.flags |= DETOUR;
+        }
+        if self.groups.is_local(hop.port) {
+            packet.phase |= FROM_LOCAL;
+            if misroutes {
+                let chosen = packet.phase & BY_FORCE == 0;
+                let first = chosen && Self::is_before_first_global(at, packet) && packet.phase & GLOBAL_DONE == 0;
+                let again = if packet.phase & LOCAL_DONE != 0 { TWICE_DONE } else { 0 };
+                packet.phase |= LOCAL_DONE | again | if first { MUST_GLOBAL } else { 0 };
+            }
+        } else {
+            packet.phase &= !(IN_GROUP | FROM_LOCAL);
+            packet.phase |= LEFT_GROUP | if misroutes { GLOBAL_DONE } else { 0 };
+        }
+        packet.phase &= !BY_FORCE;
+    }
+
+    /// Every output that a head may take for a detour of this kind, whether its link is on or not.
+    fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
+        let (first, count) = if kind.is_global() { self.global } else { self.local };
+        let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
+        (first..first + wired).filter(move |&port| port != minimal.port).map(|port| Hop { port, class: 0 })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let (classes, ring_entries) = self.in_transit.classes();
+        Needs {
+            classes,
+            ring_entries,
+            free_beside_first: self.in_transit.free_beside_first(),
+            decides: Decides::EachStep,
+            remembers: true,
+            sees_grants: true,
+            sensor: self.in_transit.sensor(),
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    #[inline(always)]
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        let hop = self.decide(at, here, packet, turn)?;
+        if self.goes_by_links {
+            self.mark(at, here, packet, hop);
+        }
+        Some(hop)
+    }
+
+    fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if at == packet.dest {
+            return; // to the terminal
+        }
+        let router = self.router(at);
+        match self.in_transit.taken(router, packet, hop) {
+            Some(direction) => {
+                packet.phase &= !(FROM_LOCAL | BY_FORCE);
+                if self.leaves_group[usize::from(direction)][router] {
+                    packet.phase &= !IN_GROUP;
+                    packet.phase |= LEFT_GROUP;
+                }
+            }
+            None => self.takes(at, packet, hop),
+        }
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        if self.goes_by_links {
+            return self.steps_by_links(at, packet);
+        }
+        let hops = self.possible(at, packet);
+        // the minimal hop is the first, and wins while it is open
+        let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
+        let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
+        hops.into_iter().enumerate().map(step).collect()
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut steps = self.steps(at, packet, seed);
+        let hops = |step: &Step| step.cost.map(|cost| cost.hops);
+        let first = steps.first().and_then(hops);
+        let equal = steps.iter().take_while(|step| hops(step) == first).count();
+        steps.truncate(equal);
+        steps
+    }
+
+    fn draws_ties(&self) -> bool {
+        self.goes_by_links // between the ways round a link that is off
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.in_transit.proof()
+    }
+
+    fn most_hops(&self) -> Option<u32> {
+        // l l g l l g l l; without local misroutes l l g l g l; round links that are off l l l g l l l g l l l
+        let outside = match (self.goes_by_links, self.config.local_misrouting) {
+            (true, _) => 11,
+            (false, true) => 8,
+            (false, false) => 6,
+        };
+        Some(self.in_transit.most_hops(outside))
+    }
+
+    // ---- links that are switched ----------------------------------------------------------------------------------------
+
+    fn go_by(&mut self, links: LinkKnowledge) {
+        self.goes_by_links = links == LinkKnowledge::Subnetworks;
+    }
+
+    fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
+        let entries = self.in_transit.classes().1;
+        let rings: Vec<u8> = entries.iter().map(|entry| entry.link).collect();
+        // VCs of an embedded ring are some of the VCs of its links
+        self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
+    }
+
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
+        self.told_of(at, packet, hop)
+    }
+
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        self.assume(policy, managed);
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.assume_all()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Local links that are off, under a power policy that tells which links of a group are on.
+//!
+//! A head whose direct link is not on goes over another router of the group that has active links to both ends (TCEP,
+//! Section IV-E). If the second of these links has gone off meanwhile, it goes on over the hub, once; then only the ring is
+//! left, so that the length of every path has a limit whatever the policy does. A shadow link is taken back if no way round
+//! it has room.
+
+use super::decide::Kind;
+use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
+use crate::routing::in_transit::{RingKind, has_left_source};
+use crate::routing::on_dragonfly::{group, index};
+use crate::routing::{Cost, Hop, Step, Told, View, hash};
+use std::sync::Arc;
+use weft_api::policy::Policy;
+use weft_api::state::{AROUND, LinkState, Packet};
+use weft_units::Refusal;
+
+/// `Packet::phase`: the hop that the head asks for is local, and it asks for it because its direct link is not on.
+pub(super) const BY_FORCE: u8 = 32;
+/// `Packet::phase`: it has taken a second hop in this group that does not lead to where it leaves the group.
+pub(super) const TWICE_DONE: u8 = 64;
+
+/// The links that are on while `weft check` works out paths under a policy.
+#[derive(Debug, Clone)]
+pub(super) struct FirstLinks {
+    policy: Arc<dyn Policy>,
+    managed: bool,
+}
+
+/// The direct local hop of a packet, and the members of the group at its two ends.
+#[derive(Debug, Clone, Copy)]
+struct Direct {
+    hop: Hop,
+    own: u8,
+    /// The router of the group where the packet leaves it, or where it is to be delivered.
+    to: u8,
+}
+
+impl Runtime {
+    /// Whether a head goes round its direct link, which is not on.
+    #[inline(always)]
+    pub(super) fn goes_round<Q: View + ?Sized>(
+        &self,
+        here: &Q,
+        packet: &Packet,
+        minimal: Hop,
+        is_global: bool,
+    ) -> bool {
+        self.goes_by_links && !is_global && packet.phase & MUST_GLOBAL == 0 && !here.is_on(minimal.port)
+    }
+
+    fn direct(&self, at: u64, hop: Hop) -> Direct {
+        let own = index(at) as u8;
+        let (_, to) = self.nets.behind(hop.port, |_| own).expect("a local port");
+        Direct { hop, own, to }
+    }
+
+    fn over(&self, own: u8, members: u64) -> impl Iterator<Item = Hop> + Clone + use<'_> {
+        let members = (0..64u8).filter(move |c| members >> c & 1 != 0);
+        members.map(move |c| Hop { port: self.nets.port_to(0, own, c), class: 0 })
+    }
+
+    /// The routers over which a packet may go round its direct link.
+    fn ways<Q: View + ?Sized>(&self, here: &Q, packet: &Packet, Direct { own, to, .. }: Direct) -> u64 {
+        if packet.phase & TWICE_DONE != 0 {
+            return 0;
+        }
+        let table = here.table();
+        let (ways, hub) = (table.between(&self.nets, 0, own, to), 1 << table.hub(0));
+        if packet.phase & LOCAL_DONE != 0 && ways & hub != 0 { hub } else { ways }
+    }
+
+    /// What a head asks for whose direct link is not on.
+    #[inline(never)]
+    pub(super) fn go_round<Q: View + ?Sized>(
+        &self,
+        at: u64,
+        here: &Q,
+        packet: &Packet,
+        turn: u32,
+        minimal: Hop,
+    ) -> Option<Hop> {
+        let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa3);
+        let direct = self.direct(at, minimal);
+        let over_shadow = here.state(direct.hop.port) == LinkState::Shadow && here.has_room(direct.hop);
+        if over_shadow && packet.phase & LOCAL_DONE != 0 {
+            return Some(direct.hop); // it is on its second hop, which takes no link back
+        }
+        let ways = self.ways(here, packet, direct);
+        let hops = self.over(direct.own, ways);
+        if let Some(hop) = self.in_transit.pick(here, hops.clone(), 1.0, random) {
+            return Some(hop);
+        }
+        if let Some(hop) = self.global_in_place_of(at, here, packet, hops.clone(), (direct.hop, random)) {
+            return Some(hop);
+        }
+        let with_room = hops.clone().find(|&hop| here.has_room(hop));
+        if let Some(hop) = with_room.or(over_shadow.then_some(direct.hop)) {
+            return Some(hop);
+        }
+        let (router, to) = (self.router(at), self.router(packet.dest));
+        let escape = self.in_transit.escape((router, to), here, packet, random);
+        // a packet at its source waits, unless nothing is left to wait for
+        escape
+            .or_else(|| Some(hops.clone().next().unwrap_or_else(|| self.in_transit.rings.enter(0, router, to, false))))
+    }
+
+    /// A global link of this router that the packet may take in place of the ways round its direct link, which are taken.
+    fn global_in_place_of<Q: View + ?Sized>(
+        &self,
+        at: u64,
+        here: &Q,
+        packet: &Packet,
+        ways: impl Iterator<Item = Hop> + Clone,
+        (direct, random): (Hop, u64),
+    ) -> Option<Hop> {
+        let [global, _] = self.kinds(at, packet, false);
+        let looks = ways.clone().any(|hop| self.in_transit.looks(here, hop));
+        let kind = global.filter(|_| looks)?;
+        let full = ways.map(|hop| self.in_transit.occupancy(here, hop)).fold(1.0, f64::min);
+        let most = self.in_transit.most_occupancy(full)?;
+        self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
+    }
+
+    /// The local outputs, by their place among these, that a head may take for a detour by OFAR's own rule: both hops of a detour
+    /// inside the group must be on. (One that is to be followed by a global misroute has one local hop.)
+    #[inline(always)]
+    pub(super) fn allowed<Q: View + ?Sized>(
+        &self,
+        at: u64,
+        here: &Q,
+        packet: &Packet,
+        kind: Kind,
+        minimal: Hop,
+    ) -> u64 {
+        if !self.goes_by_links || kind.is_global() || here.table().ways_among_all(0) != 0 {
+            return u64::MAX;
+        }
+        let own = index(at) as u8;
+        let mut members = here.table().row(&self.nets, 0, own);
+        if !Self::is_before_first_global(at, packet) {
+            members &= here.table().row(&self.nets, 0, self.direct(at, minimal).to);
+        }
+        // the ports leave the router itself out
+        let below = (1 << own) - 1;
+        members & below | members >> 1 & !below
+    }
+
+    // ---- what the packet and the policy are told -------------------------------------------------------------------------
+
+    /// The head asks for this hop.
+    pub(super) fn mark<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, hop: Hop) {
+        let (minimal, is_global) = self.minimal(at, packet);
+        let by_force = self.goes_round(here, packet, minimal, is_global);
+        self.mark_as(packet, hop, minimal, by_force);
+    }
+
+    /// The head asks for this hop, maybe because its direct link is not on.
+    fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
+        packet.flags &= !AROUND;
+        packet.phase &= !BY_FORCE;
+        if hop.class != 0 || !self.groups.is_local(hop.port) {
+            return;
+        }
+        let around = hop.port != minimal.port || packet.phase & LOCAL_DONE != 0;
+        if around {
+            packet.flags |= AROUND;
+        }
+        if by_force && (hop.port != minimal.port || !around) {
+            packet.phase |= BY_FORCE;
+        }
+    }
+
+    /// What the power policy is to hear about a hop.
+    pub(super) fn told_of(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
+        if hop.class != 0 || !self.groups.is_local(hop.port) {
+            return Told::Nothing;
+        }
+        let (minimal, is_global) = self.minimal(at, packet);
+        match (packet.flags & AROUND != 0, packet.phase & BY_FORCE != 0) {
+            (false, false) => Told::Nothing,
+            (false, true) => Told::TakesBack,
+            (true, _) if is_global || hop.port == minimal.port || packet.phase & LOCAL_DONE != 0 => {
+                Told::ContinuesDetour
+            }
+            (true, _) => Told::BeginsDetour { direct: minimal.port },
+        }
+    }
+
+    // ---- before and beside a run -----------------------------------------------------------------------------------------
+
+    pub(super) fn assume(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        let managed = managed[usize::from(self.nets.classes[0])];
+        self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
+    }
+
+    /// Whether all links of groups are on when the network is full; from now on they are.
+    pub(super) fn assume_all(&mut self) -> bool {
+        self.first.take().is_some_and(|first| first.policy.fills_up())
+    }
+
+    /// Whether packets may find the link between two members of the group on. Any link, unless paths are worked out under a
+    /// policy.
+    fn may_be_on(&self, at: u64, a: u8, b: u8) -> bool {
+        let Some(FirstLinks { policy, managed }) = &self.first else { return true };
+        let [a, b] = [a, b].map(|c| group(at) * self.groups.per_group + u32::from(c));
+        !managed || policy.first_state(a, b) == LinkState::On
+    }
+
+    /// Every hop that a packet may take at `at` (not its destination router). Those of least cost come first.
+    pub(super) fn steps_by_links(&self, at: u64, packet: &Packet) -> Vec<Step> {
+        let (minimal, is_global) = self.minimal(at, packet);
+        let may_wander = packet.phase & MUST_GLOBAL == 0 && !self.in_transit.stays_in_ring(packet);
+        let direct = (!is_global && may_wander).then(|| self.direct(at, minimal));
+        let is_dark = direct.is_some_and(|Direct { own, to, .. }| !self.may_be_on(at, own, to));
+        let step = |hop: Hop, cost: u32, by_force: bool| {
+            let mut after = *packet;
+            self.mark_as(&mut after, hop, minimal, by_force);
+            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops: cost, bias: 0 }) }
+        };
+        let mut steps = Vec::new();
+        let round = direct.filter(|_| packet.phase & TWICE_DONE == 0).map_or(0, |Direct { own, to, .. }| {
+            let others = self.nets.others(0, own).filter(|&c| c != to);
+            let both = others.filter(|&c| self.may_be_on(at, own, c) && self.may_be_on(at, c, to));
+            both.fold(0u64, |members, c| members | 1 << c)
+        });
+        let own = index(at) as u8;
+        if is_dark {
+            steps.extend(self.over(own, round).map(|hop| step(hop, 1, true)));
+        }
+        for (rank, hop) in self.possible(at, packet).into_iter().enumerate() {
+            let is_local = hop.class == 0 && self.groups.is_local(hop.port);
+            let to = is_local.then(|| self.direct(at, hop).to);
+            if to.is_none_or(|to| self.may_be_on(at, own, to)) {
+                steps.push(step(hop, 1 + u32::from(is_dark || rank > 0), false));
+            }
+        }
+        if !is_dark && self.first.is_none() {
+            steps.extend(self.over(own, round).map(|hop| step(hop, 2, true)));
+        }
+        let last = self.in_transit.rings.enter(0, self.router(at), self.router(packet.dest), false);
+        if direct.is_some() && !has_left_source(packet) && !steps.iter().any(|step| step.hop == last) {
+            steps.push(step(last, 2, false)); // where nothing that is on leads on
+        }
+        steps
+    }
+}
+
+impl DragonflyOfar {
+    /// Refuses a policy that switches off links on which the rings are. `may_go_off`: by link class.
+    pub(super) fn check_links(&self, rings: &[u8], is_physical: bool, may_go_off: &[bool]) -> Result<(), Refusal> {
+        if !rings.iter().any(|&link| may_go_off[usize::from(link)]) {
+            return Ok(());
+        }
+        let path = format!("routing.{}.ring", super::NAME);
+        if is_physical {
+            let what = "the power policy may switch its links off, but a ring needs all its links on";
+            return Err(Refusal::new(path, what, "let power.manages leave out ring_local and ring_global"));
+        }
+        let kind = if self.ring.kind == Some(RingKind::Embedded) { " and write kind: physical" } else { "" };
+        let counts = if self.ring.rings > 1 || self.ring.vcs > 1 { ", leave out ring.rings and ring.vcs" } else { "" };
+        Err(Refusal::new(
+            path,
+            "embedded in links that the power policy may switch off, but a ring needs all its links on",
+            format!(
+                "give the topology escape_rings: 1{kind}{counts}, and let power.manages leave out the links of that ring, \
+                 ring_local and ring_global"
+            ),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

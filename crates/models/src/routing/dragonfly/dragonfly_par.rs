@@ -1,0 +1,266 @@
+//! Dragonfly PAR: UGAL-L at the source router, and again at each router of the source group where it goes minimally.
+//!
+//! # Source
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive
+//! routing); rule of each decision as UGAL-L: minimal if q_min H_min <= q_nm H_nm + T, with the hops that are left of
+//! the two paths. VC classes l0 (l1) g0 l2 g1 l3 (group), l0 (l1) g0 l2 l3 g1 l4 (router).
+//! # Parameters
+//! intermediate, as Valiant; threshold T [flits]; sensor: what q is. The second decision compares a global link with local
+//! ones. Where global links are longer, `used_credits` counts flits on their way over them as a queue. Packets are then diverted
+//! even at low load, so the default is `history_window`.
+//! # Guarantees
+//! At most two local hops before the first global one (three with `router`, to an intermediate in the source group); a
+//! packet that is diverted stays so. Classes rise along the path in the order above (l1 is the hop of a packet that is
+//! diverted behind a minimal local hop; a minimal packet uses l0 g0 l2), so dependencies are acyclic; 4 (5) local and 2
+//! global VC classes. Traffic inside a group is misrouted with `other_group_for_all` only.
+//! # Not modelled
+//! Misrouting inside the intermediate and the destination group (OFAR).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. Here: the classes of every path, also behind a second
+//! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. FOGSim's PAR
+//! is another rule; only its rows inside a group, where both are minimal, are compared (`tests/data/golden/fogsim.csv`).
+
+use super::dragonfly_valiant;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_dragonfly::{group, in_groups};
+use crate::routing::{
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold, weigh,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+/// Dragonfly PAR: UGAL-L at the source router, and again at each router of the source group where it goes minimally.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyPar {
+    /// Where the first phase of a detour ends.
+    #[serde(default)]
+    pub intermediate: dragonfly_valiant::Intermediate,
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+}
+
+/// Ours: two more flits on the minimal path are no reason to leave it.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: dragonfly_valiant::Runtime,
+    threshold: i32,
+    sensor: Sensor,
+    /// An intermediate is a router: one more local class between the phases.
+    to_router: bool,
+}
+
+impl RoutingModel for DragonflyPar {
+    type Routing = Runtime;
+    const ROUTES: &'static str = dragonfly_valiant::DragonflyValiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        dragonfly_valiant::DragonflyValiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        Ok(Runtime {
+            valiant: dragonfly_valiant::Runtime::of(graph, self.intermediate),
+            threshold: threshold(self.threshold, "dragonfly_par")?,
+            sensor: self.sensor,
+            to_router: self.intermediate == dragonfly_valiant::Intermediate::Router,
+        })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_with_detours_to_the_next_group(),
+            Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#)
+                .bound_with_detours_to_the_next_group(),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether the packet is still to choose: it is in its source group and goes minimally so far.
+    #[inline(always)]
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
+    }
+
+    /// The hop of a packet that is decided; `dim` counts the first hop, behind which local classes are one higher.
+    #[inline(always)]
+    fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        let hop = self.valiant.next(at, packet, seed)?;
+        let later = u8::from(self.valiant.groups.is_local(hop.port)) * packet.dim;
+        packet.dim = 1;
+        Some(Hop { class: hop.class + later, ..hop })
+    }
+
+    /// What the rest of the path is judged by: that over `mid`, or the minimal one.
+    #[inline(always)]
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let hops = self.valiant.hops(at, packet, mid, seed);
+        Cost { at, port: hop.port, hops, bias: if mid.is_some() { self.threshold } else { 0 } }
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let mut classes = self.valiant.classes();
+        classes[1] += 1;
+        Needs { classes, decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.asks(at, packet) {
+            return None;
+        }
+        if packet.flags & DETOUR == 0 {
+            self.valiant.minimal(packet);
+        }
+        self.go(at, packet, seed)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        // the second decision is about another intermediate
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            weigh(here, at, hop, cost.hops, cost.bias)
+        };
+        self.valiant.take_better(packet, mid, |packet| self.go(at, packet, seed), value)
+    }
+
+    /// The minimal path and the one over every intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.go(at, packet, seed), cost)
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.minimal_way(packet, |packet| self.go(at, packet, seed), cost).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::rises()
+    }
+
+    /// Place in l0 l1 g0 l2 g1 l3, or l0 l1 g0 l2 l3 g1 l4.
+    fn rank(&self, _at: u64, hop: Hop) -> u32 {
+        const LOCAL: [[u32; 5]; 2] = [[0, 1, 3, 5, 5], [0, 1, 3, 4, 6]];
+        const GLOBAL: [[u32; 2]; 2] = [[2, 4], [2, 5]];
+        let (ladder, class) = (usize::from(self.to_router), usize::from(hop.class));
+        if self.valiant.groups.is_local(hop.port) { LOCAL[ladder][class] } else { GLOBAL[ladder][class] }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use weft_api::coordinates::of_all;
+    use weft_topology::{Peer, TopologyConfig};
+    /// a = 4, p = 2, h = 2: 9 groups, one link between two of them; and 4 groups with two links.
+    const NETWORKS: [&str; 2] = [
+        r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
+        r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
+    ];
+
+    /// Follows a packet through every choice; `ranks` are those of its hops so far. Adds the ladders of whole paths.
+    fn follow(
+        graph: &Graph,
+        routing: &Runtime,
+        at: u32,
+        packet: &Packet,
+        ranks: &mut Vec<u32>,
+        seen: &mut BTreeSet<Vec<u32>>,
+    ) {
+        let here = of_all(graph)[at as usize];
+        for Step { hop, after, .. } in routing.steps(here, packet, 0) {
+            let Peer::Router { router, .. } = graph.ports(at)[hop.port as usize].peer else {
+                assert_eq!(here, packet.dest);
+                seen.insert(ranks.clone());
+                continue;
+            };
+            let (rank, link) = (routing.rank(here, hop), graph.ports(at)[hop.port as usize].class);
+            assert!(ranks.last().is_none_or(|&last| last < rank), "{ranks:?} and then {rank}");
+            assert!(hop.class < routing.needs().classes[usize::from(link)]);
+            ranks.push(rank);
+            follow(graph, routing, router, &after, ranks, seen);
+            ranks.pop();
+        }
+    }
+
+    /// The ladders of all paths from the routers of group 0, with every link between groups that a packet may draw.
+    fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
+        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
+        let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };
+        let routing = par.build(&graph).unwrap();
+        let mut seen = BTreeSet::new();
+        for seq in routing.draws().outcomes(Packet::default(), 0) {
+            for (from, dest) in (0..4).flat_map(|from| of_all(&graph).into_iter().map(move |dest| (from, dest))) {
+                let packet = Packet { target: dest, dest, seq, ..Packet::default() };
+                follow(&graph, &routing, from, &packet, &mut Vec::new(), &mut seen);
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn classes_rise_on_every_path_and_all_are_used() {
+        for topology in NETWORKS {
+            let seen = ladders(topology, dragonfly_valiant::Intermediate::Group);
+            // minimal; diverted at once, and behind a minimal local hop
+            for ladder in [&[0, 2, 3][..], &[0, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]] {
+                assert!(seen.contains(ladder), "{seen:?}");
+            }
+            // over a router of another group, and, diverted late, over one of the source group
+            let seen = ladders(topology, dragonfly_valiant::Intermediate::Router);
+            for ladder in [&[0, 1, 2, 3, 4, 5, 6][..], &[0, 1, 4, 5, 6]] {
+                assert!(seen.contains(ladder), "{seen:?}");
+            }
+        }
+    }
+}

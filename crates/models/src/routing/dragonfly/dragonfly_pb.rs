@@ -1,0 +1,313 @@
+//! Dragonfly PB (piggybacking): at the source router, minimal or over a random intermediate, by the queues of the two first
+//! hops and by a bit that says whether the global link of the minimal path is saturated.
+//!
+//! # Source
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing);
+//! rules and defaults as the simulator FOGSim of the University of Cantabria has them: a global link is saturated if q >
+//! coefficient * (mean q of the global links of its router) + margin; minimal if it is not and q_min H_min <= q_nm H_nm + T.
+//! # Parameters
+//! `intermediate`, as Valiant; `sensor`: the meaning of q; `threshold` T \[flits\]; `coefficient`, `margin` \[flits\] of the bit.
+//! `every`, `delay` \[time\]: how often routers post their bits, and when the group knows of them.
+//! # Guarantees
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
+//! `other_group_for_all` only. With `class_credits` q counts the credits in use on the VCs of the class that the packet would take.
+//! FOGSim's PB is that with T = 0. On long links it leaves idle minimal paths, so the defaults are `history_window` and 2 flits.
+//! # Not modelled
+//! The load of the packets that would carry the bits. With two global links per router and a coefficient of 2 or more the bit
+//! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue is above.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
+//! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and
+//! `UGAL-L` (a bit that is never set) of `tests/data/golden/fogsim.csv`.
+
+use super::dragonfly_valiant;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_dragonfly::{group, in_groups, index};
+use crate::routing::{
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::board::Posts;
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal, Time};
+
+/// Dragonfly PB: at the source router, minimal or over a random intermediate, by queues and by the saturation bits of the group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyPb {
+    /// Where the first phase of a detour ends.
+    #[serde(default)]
+    pub intermediate: dragonfly_valiant::Intermediate,
+    /// What is read as the congestion of an output.
+    #[serde(default)]
+    pub sensor: PbSensor,
+    /// Bias toward the minimal path, where the bit is not set.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// The bit of a global link is set if its queue is longer than this times the mean of its router, plus the margin.
+    #[serde(default = "twice")]
+    pub coefficient: f64,
+    /// See `coefficient`.
+    #[serde(default = "five")]
+    pub margin: Flits,
+    /// Time from one post of the bits to the next [time], 1 cycle or more.
+    #[serde(default = "a_cycle")]
+    pub every: Time,
+    /// Time until the other routers of the group know of them [time], 1 cycle or more.
+    #[serde(default = "ten_cycles")]
+    pub delay: Time,
+}
+
+/// How PB measures the congestion of an output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PbSensor {
+    /// Credits in use on the VCs of the class that the packet would take, as FOGSim's PB has it. Flits and credits under way
+    /// count as a queue.
+    ClassCredits,
+    /// Credits in use on all VCs minus the flits that the link has taken during the last credit round trip.
+    #[default]
+    HistoryWindow,
+}
+
+/// FOGSim has none; this is that of `dragonfly_ugal`.
+fn two() -> Flits {
+    Flits(2)
+}
+
+fn twice() -> f64 {
+    2.0
+}
+
+fn five() -> Flits {
+    Flits(5)
+}
+
+fn a_cycle() -> Time {
+    Time::Cycles(1)
+}
+
+fn ten_cycles() -> Time {
+    Time::Cycles(10)
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: dragonfly_valiant::Runtime,
+    config: DragonflyPb,
+    threshold: i32,
+    /// First global port of a router, and how many there are.
+    global: (u8, u8),
+}
+
+impl RoutingModel for DragonflyPb {
+    type Routing = Runtime;
+    const ROUTES: &'static str = dragonfly_valiant::DragonflyValiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        dragonfly_valiant::DragonflyValiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        if !self.coefficient.is_finite() || self.coefficient < 0.0 {
+            let what = format!("{} is no factor", self.coefficient);
+            return Err(Refusal::new("routing.dragonfly_pb.coefficient", what, "write 0 or more, such as 2"));
+        }
+        let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
+        let threshold = threshold(self.threshold, "dragonfly_pb")?;
+        Ok(Runtime { global: valiant.groups.global_ports(), valiant, config: self.clone(), threshold })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_with_detours_to_the_next_group(),
+            Example::of(r#"{"intermediate": "router", "coefficient": 1.25, "margin": "2flits", "delay": "3cycles"}"#),
+            Example::of(r#"{"intermediate": "other_group_for_all", "coefficient": 1.25, "sensor": "class_credits"}"#),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether the packet has still to choose its path.
+    #[inline(always)]
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
+        undecided && self.valiant.has_choice(at, packet.dest)
+    }
+
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let bias = if mid.is_some() { self.threshold } else { 0 };
+        Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
+    }
+
+    /// As `cost`, for lists of steps: of equal costs the minimal path wins.
+    fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let cost = self.cost(at, hop, packet, mid, seed);
+        Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
+    }
+
+    /// The congestion of the output that `hop` takes.
+    #[inline(always)]
+    fn queue<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> i32 {
+        match self.config.sensor {
+            PbSensor::ClassCredits => here.used(hop) as i32,
+            PbSensor::HistoryWindow => here.read(hop.port),
+        }
+    }
+
+    /// A bit for each global link of this router, the first one lowest.
+    fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
+        let (first, count) = self.global;
+        let queue = |port: u8| f64::from(self.queue(here, Hop { port, class: 0 }));
+        let mean = (first..first + count).map(queue).sum::<f64>() / f64::from(count);
+        let limit = self.config.coefficient * mean + f64::from(self.config.margin.0);
+        (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
+    }
+
+    /// The hint where no queue can set a bit, whose buffers hold `room` flits: the best case is a full one beside empty ones.
+    fn never_set(&self, room: u32) -> Option<Refusal> {
+        let (links, full) = (f64::from(self.global.1), f64::from(room));
+        let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);
+        let limit = coefficient * (full / links) + f64::from(margin);
+        if full > limit {
+            return None;
+        }
+        let what = format!(
+            "no saturation bit of a global link can ever be set, so packets choose by the queues of their source router alone: \
+             a bit takes a queue above {coefficient} x the mean of the {links} global links of a router + {margin} flits, and a \
+             full queue of {room} flits beside empty ones is not above {coefficient} x {room} / {links} + {margin} = {limit}"
+        );
+        let cents = |value: f64| (value * 100.0).floor() / 100.0;
+        let of_margin = |margin: u32| cents(0.75 * links * (1.0 - f64::from(margin) / full));
+        let (key, help) = if coefficient < links {
+            let most = (full * (1.0 - coefficient / links)).ceil() as u32 - 1;
+            ("margin", format!("write `margin: {most}flits` or less"))
+        } else if margin < room {
+            ("coefficient", format!("write `coefficient: {}` or less", of_margin(margin)))
+        } else {
+            let margin = room / 4;
+            let coefficient = of_margin(margin);
+            ("coefficient", format!("write `coefficient: {coefficient}` and `margin: {margin}flits`, or less"))
+        };
+        Some(Refusal::new(format!("routing.dragonfly_pb.{key}"), what, help))
+    }
+
+    /// Whether the global link of the minimal path is saturated, as this router knows.
+    fn is_saturated<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> bool {
+        let groups = &self.valiant.groups;
+        if group(at) == group(packet.dest) {
+            return false;
+        }
+        let (router, port) = groups.gateway_to(group(at), group(packet.dest), packet, seed);
+        let bits = if u32::from(router) == index(at) {
+            self.bits(here)
+        } else {
+            here.post(0).of(group(at) * groups.per_group + u32::from(router), 0)
+        };
+        bits >> (port - self.global.0) & 1 != 0
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let posts = Posts { key: "", numbers: 1, every: self.config.every, delay: self.config.delay };
+        let sensor = match self.config.sensor {
+            PbSensor::ClassCredits => None,
+            PbSensor::HistoryWindow => Some(Sensor::HistoryWindow),
+        };
+        Needs {
+            classes: self.valiant.classes(),
+            decides: Decides::AtHead,
+            sensor,
+            posts: Some(posts),
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.asks(at, packet) {
+            return None;
+        }
+        if packet.phase == 0 && packet.flags & DETOUR == 0 {
+            self.valiant.minimal(packet);
+        }
+        self.valiant.next(at, packet, seed)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, 0);
+        let is_saturated = self.is_saturated(at, here, packet, seed);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            let value = here.weigh(hop, cost, self.queue(here, hop));
+            if is_saturated && mid.is_some() { i32::MIN } else { value }
+        };
+        self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
+    }
+
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, _sent: impl Fn() -> u32, numbers: &mut [u32]) {
+        numbers[0] = self.bits(here);
+    }
+
+    /// The minimal path, and one path over each intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.listed(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.valiant.next(at, packet, seed), cost)
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.listed(at, hop, packet, mid, seed);
+        self.valiant.minimal_way(packet, |packet| self.valiant.next(at, packet, seed), cost).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.config.sensor == PbSensor::ClassCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.valiant.proof()
+    }
+
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        self.valiant.rank(at, hop)
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { flags, ..self.valiant.leg(phase, target, draw) }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn hints(&self, room: &dyn Fn(usize, u8) -> u32) -> Vec<Refusal> {
+        let global = self.valiant.groups.global_class();
+        let classes = match self.config.sensor {
+            PbSensor::ClassCredits => 1,
+            PbSensor::HistoryWindow => self.valiant.classes()[global],
+        };
+        self.never_set((0..classes).map(|class| room(global, class)).sum()).into_iter().collect()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}

@@ -1,0 +1,322 @@
+//! Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+//!
+//! # Source
+//! Kim et al., ISCA 2008: UGAL-L and, as the ideal, UGAL-G; rule minimal if q_min H_min <= q_nm H_nm + T, with the
+//! hops of the two paths.
+//! # Parameters
+//! intermediate, as Valiant; threshold T [flits]; sensor: what q is; queues: where q is read, `local` (UGAL-L) at the
+//! first hop, `global` (UGAL-G) at the first global channel, in whichever router of the group it is, `posted` the same as
+//! the router of that channel posted it: every router posts the queues of its global channels in one cycle out of
+//! `every`, and the others know them `delay` later.
+//! # Guarantees
+//! VC classes as Valiant's (a minimal packet uses l0 g0 l1), acyclic; traffic inside a group is misrouted with
+//! `other_group_for_all` only.
+//! # Not modelled
+//! With `global`, the time that a queue length takes through the group (it is read at once, as by an oracle); with
+//! `posted`, the load of the packets that would carry it. BookSim2's fixed bias of 30 flits and its single VC class on
+//! the way to the intermediate, which can deadlock.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: the queues that are compared; `engine/tests/bounds.rs`: half or more of the bound of
+//! detours, with local and with global queues. Peers: the rows `ugal` are for information, since both compose this
+//! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).
+
+use super::dragonfly_valiant;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_dragonfly::{group, in_groups, index};
+use crate::routing::{
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, threshold,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::board::Posts;
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal, Time};
+
+/// Dragonfly UGAL: at the source router, minimal or over a random intermediate, by a queue of each of the two paths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyUgal {
+    /// Where the first phase of a detour ends.
+    #[serde(default)]
+    pub intermediate: dragonfly_valiant::Intermediate,
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+    /// Whose congestion is read.
+    #[serde(default)]
+    pub queues: Queues,
+}
+
+/// Ours. BookSim2 has 30, since it counts the credits under way on its links as a queue.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+/// Whose congestion is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Queues {
+    /// UGAL-L: the congestion of the output of the source router.
+    Local {},
+    /// UGAL-G: the congestion of the first global channel of the path, as it is in this cycle.
+    Global {},
+    /// The congestion of the first global channel of the path: of a channel of the source router as it is, of one of
+    /// another router as that posted it last.
+    Posted(Posted),
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self::Local {}
+    }
+}
+
+/// How routers tell each other of their global channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Posted {
+    /// Time from one post to the next [time], 1 cycle or more.
+    pub every: Time,
+    /// Time until the other routers of the group know of it [time], 1 cycle or more.
+    pub delay: Time,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: dragonfly_valiant::Runtime,
+    threshold: i32,
+    sensor: Sensor,
+    queues: Queues,
+    /// Ports of a router.
+    ports: i32,
+    /// First global port of a router, and how many there are.
+    global: (u8, u8),
+}
+
+impl RoutingModel for DragonflyUgal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = dragonfly_valiant::DragonflyValiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        dragonfly_valiant::DragonflyValiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
+        Ok(Runtime {
+            global: valiant.groups.global_ports(),
+            valiant,
+            threshold: threshold(self.threshold, "dragonfly_ugal")?,
+            sensor: self.sensor,
+            queues: self.queues,
+            ports: graph.ports(0).len() as i32,
+        })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_with_detours_to_the_next_group(),
+            Example::of(r#"{"intermediate": "router", "sensor": "output_queue"}"#),
+            Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
+            Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
+            Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
+            // what other routers say is 10 to 19 cycles old
+            Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
+                .bound_with_detours_to_the_next_group(),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether the packet has still to choose its path by the queues of the router where it is.
+    #[inline(always)]
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        let undecided = packet.phase == 0 && packet.flags & DETOUR == 0;
+        undecided && self.valiant.has_choice(at, packet.dest)
+    }
+
+    /// The cost of the path that begins with `hop`; `mid` is its intermediate if it is a detour.
+    #[inline(always)]
+    fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
+        let hops = self.valiant.hops(at, packet, mid, seed);
+        let bias = if mid.is_some() { self.threshold } else { 0 };
+        // if the intermediate is in the source's own group, the first global channel is the one to the destination
+        let to = mid.filter(|&mid| group(mid) != group(at)).unwrap_or(packet.dest);
+        let stays = group(to) == group(at);
+        if stays || matches!(self.queues, Queues::Local {}) {
+            return Cost { at, port: hop.port, hops, bias };
+        }
+        let (router, port) = self.valiant.groups.gateway_to(group(at), group(to), packet, seed);
+        Cost { at: at & !0xffff | u64::from(router), port, hops, bias }
+    }
+}
+
+impl Runtime {
+    /// The congestion of the output that `cost` names, as the router at `at` knows it.
+    #[inline(always)]
+    fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
+        let away = index(cost.at) as i32 - index(at) as i32;
+        match self.queues {
+            Queues::Posted(_) if away != 0 => {
+                let router = group(cost.at) * self.valiant.groups.per_group + index(cost.at);
+                here.post(0).of(router, usize::from(cost.port - self.global.0)) as i32
+            }
+            Queues::Local {} | Queues::Global {} | Queues::Posted(_) => here.read_of(away * self.ports, cost.port),
+        }
+    }
+
+    fn posts(&self) -> Option<Posts> {
+        match self.queues {
+            Queues::Local {} | Queues::Global {} => None,
+            Queues::Posted(Posted { every, delay }) => {
+                Some(Posts { key: "queues.posted", numbers: self.global.1.into(), every, delay })
+            }
+        }
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.valiant.classes(),
+            decides: Decides::AtHead,
+            sensor: Some(self.sensor),
+            reads_group: matches!(self.queues, Queues::Global {}),
+            posts: self.posts(),
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        in_groups(graph)
+    }
+
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if self.asks(at, packet) {
+            return None;
+        }
+        if packet.phase == 0 && packet.flags & DETOUR == 0 {
+            self.valiant.minimal(packet);
+        }
+        self.valiant.next(at, packet, seed)
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let mid = self.valiant.draw_intermediate(group(at), packet, seed, 0);
+        let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
+            let cost = self.cost(at, hop, packet, mid, seed);
+            here.weigh(hop, cost, self.congestion(at, here, cost))
+        };
+        self.valiant.take_better(packet, mid, |packet| self.valiant.next(at, packet, seed), value)
+    }
+
+    fn post<Q: View + ?Sized>(&self, _at: u64, here: &Q, _sent: impl Fn() -> u32, numbers: &mut [u32]) {
+        for (port, number) in (self.global.0..).zip(numbers) {
+            *number = here.read(port) as u32;
+        }
+    }
+
+    /// The minimal path, and one path over each intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.both_ways(at, packet, |packet| self.valiant.next(at, packet, seed), cost)
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let cost = |hop: Hop, packet: &Packet, mid: Option<u64>| self.cost(at, hop, packet, mid, seed);
+        self.valiant.minimal_way(packet, |packet| self.valiant.next(at, packet, seed), cost).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.valiant.proof()
+    }
+
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        self.valiant.rank(at, hop)
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { flags, ..self.valiant.leg(phase, target, draw) }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_api::coordinates::of_all;
+    use weft_topology::{Peer, TopologyConfig};
+
+    /// Routers on the rest of the way of a packet that leaves router `at` by a step.
+    fn hops(graph: &Graph, routing: &Runtime, at: u32, step: &Step) -> u32 {
+        let (coords, mut packet, mut hop, mut at, mut made) = (of_all(graph), step.after, step.hop, at, 0);
+        while let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer {
+            (at, made) = (router, made + 1);
+            hop = routing.next(coords[at as usize], &mut packet, 1).expect("it chooses once");
+        }
+        assert_eq!(coords[at as usize], packet.dest);
+        made
+    }
+
+    #[test]
+    fn the_hops_that_are_weighed_are_those_that_a_packet_makes() {
+        let dragonfly =
+            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 1, "global_links_per_router": 2}}"#;
+        let graph = serde_json::from_str::<TopologyConfig>(dragonfly).unwrap().build("topology").unwrap();
+        let coords = of_all(&graph);
+        for intermediate in [dragonfly_valiant::Intermediate::Group, dragonfly_valiant::Intermediate::Router] {
+            let config = serde_json::json!({ "intermediate": intermediate });
+            let routing = serde_json::from_value::<DragonflyUgal>(config).unwrap().build(&graph).unwrap();
+            let (mut longest, from) = (0, [0, 1, 2, 3]);
+            for (at, to) in from.into_iter().flat_map(|at| (4..graph.routers()).map(move |to| (at, to))) {
+                let dest = coords[to as usize];
+                let packet = Packet { dest, target: dest, ..Packet::default() };
+                for step in routing.steps(coords[at as usize], &packet, 1) {
+                    let weighed = step.cost.expect("it compares").hops;
+                    assert_eq!(
+                        weighed,
+                        hops(&graph, &routing, at, &step),
+                        "{intermediate:?}: {at} to {to} by {step:?}"
+                    );
+                    longest = longest.max(weighed);
+                }
+            }
+            // over a group: local, global, local, global, local; over a router one local hop more
+            let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
+            assert_eq!(longest, most, "{intermediate:?}");
+        }
+    }
+}

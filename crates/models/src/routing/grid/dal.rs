@@ -1,0 +1,174 @@
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX; at each hop a packet may cross any unaligned
+//! dimension, with at most one detour in each.
+//!
+//! # Source
+//! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
+//! Large-Scale Networks", SC'09.
+//! # Parameters
+//! threshold T \[flits\]: bias toward minimal hops; sensor: what q is.
+//! # Guarantees
+//! At each router the candidates are the minimal hop of every unaligned dimension and, in every unaligned dimension
+//! without a detour so far, a hop to one random router; the least q * (hops that are left) wins, plus T for a detour; a
+//! hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index, so
+//! it rises with each hop and dependencies are acyclic; as many classes as hops.
+//! # Not modelled
+//! The escape layer that the paper also allows instead of distance classes.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. No rows of a peer.
+
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_grid::Grid;
+use crate::routing::{
+    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
+    same_classes, threshold, weigh,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+/// DAL: at each hop any unaligned dimension of a HyperX, with at most one detour in each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dal {
+    /// Bias toward minimal hops.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+}
+
+/// Ours: two more flits on the minimal path are no reason to leave it.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+/// In a packet, `dim` is the set of dimensions in which it has taken a detour, and `lane` the number of its hops.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    threshold: i32,
+    sensor: Sensor,
+}
+
+impl RoutingModel for Dal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids with a link between every two routers of a line";
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::complete(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::complete(graph).expect("a graph that fits");
+        // a dimension of two routers has no third one for a detour
+        let hops: u8 = grid.widths.iter().map(|&w| w.min(3) - 1).sum();
+        let threshold = threshold(self.threshold, "dal")?;
+        Ok(Runtime { classes: same_classes(graph, hops.max(1)), grid, threshold, sensor: self.sensor })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![Example::of("{}").bound_with_detours_around_one_neighbor()]
+    }
+}
+
+impl Runtime {
+    fn take(&self, packet: &mut Packet, detour: u8) {
+        packet.lane += 1;
+        packet.dim |= detour;
+        packet.flags |= if detour > 0 { DETOUR } else { 0 };
+    }
+
+    /// Whether a detour in dimension `d` is possible.
+    #[inline(always)]
+    fn may_leave(&self, d: usize, packet: &Packet) -> bool {
+        packet.dim >> d & 1 == 0 && self.grid.widths[d] > 2
+    }
+
+    /// A random coordinate of dimension `d`, neither the router's own nor that of the destination.
+    #[inline(always)]
+    fn other(&self, at: u64, d: usize, packet: &Packet, seed: u64) -> u8 {
+        let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+        let salt = 0x51 + d as u64 + 8 * u64::from(packet.lane);
+        let mut c = below(draw(seed, packet, salt), u32::from(self.grid.widths[d]) - 2) as u8;
+        c += u8::from(c >= own.min(to));
+        c += u8::from(c >= own.max(to));
+        c
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let hops = self.grid.differences(at, packet.dest).count() as u32;
+        let cost = |port: u8, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
+        let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
+        // (cost, detour, place in a random order of dimensions): the least is taken
+        let mut best = ((i32::MAX, 1, 0), 0, 0);
+        for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
+            let turn = (place as u32 + below(first, hops)) % hops;
+            let minimal = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
+            best = best.min(((cost(minimal, hops, 0), 0, turn), minimal, 0));
+            if self.may_leave(d, packet) {
+                let port = self.grid.port_to(at, d, self.other(at, d, packet, seed));
+                best = best.min(((cost(port, hops + 1, self.threshold), 1, turn), port, 1 << d));
+            }
+        }
+        let (_, port, detour) = best;
+        let class = packet.lane;
+        self.take(packet, detour);
+        Hop { port, class }
+    }
+
+    /// Every minimal hop, then every detour.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let hops = self.grid.differences(at, packet.dest).count() as u32;
+        let choice = |port: u8, hops: u32, bias: i32, detour: u8| {
+            let mut after = *packet;
+            self.take(&mut after, detour);
+            Step { hop: Hop { port, class: packet.lane }, after, cost: Some(Cost { at, port, hops, bias }) }
+        };
+        let to = |d| self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
+        let minimal = self.grid.differences(at, packet.dest).map(|d| choice(to(d), hops, 0, 0));
+        let detours = self.grid.differences(at, packet.dest).filter(|&d| self.may_leave(d, packet)).flat_map(|d| {
+            let taken = [Grid::coordinate(at, d), Grid::coordinate(packet.dest, d)];
+            let others = (0..self.grid.widths[d]).filter(move |c| !taken.contains(c));
+            others.map(move |c| choice(self.grid.port_to(at, d, c), hops + 1, self.threshold, 1 << d))
+        });
+        minimal.chain(detours).collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::rises()
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+}

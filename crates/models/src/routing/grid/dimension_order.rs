@@ -1,0 +1,106 @@
+//! Dimension order: dimension 0 first, each dimension finished before the next.
+//!
+//! # Source
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` is the static class choice of BookSim2's torus.
+//! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9),
+//! 2001.
+//! # Parameters
+//! dateline: how the rings of a torus are kept free of deadlock (`crossing` and `entry`: two VC classes; `bubble`: room
+//! for two packets to enter a ring, for one to move on in it; `none`: they are not).
+//! # Guarantees
+//! Minimal, in order per source and destination and VC; one VC class, two on a torus with a dateline. With `bubble` all
+//! VCs of a link serve all packets, and one is enough; each direction of each ring always has room for a packet in one
+//! of its buffers. That needs virtual cut-through, buffers for two packets, and packets of one length; other runs are
+//! refused.
+//! # Not modelled
+//! Ties: half way round a ring every packet draws its direction. `bubble`: fairness. Packets in a ring go before
+//! packets that enter it, which wait as long as the ring stays full.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
+//! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
+//! `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the
+//! rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv`.
+
+use crate::routing::bounds::SharedBounds;
+pub use crate::routing::on_grid::Dateline;
+use crate::routing::on_grid::{Grid, Line};
+use crate::routing::{Classes, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, same_classes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::Packet;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dimension order: dimension 0 first, each dimension finished before the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DimensionOrder {
+    /// Torus: how packets that go round a ring are kept from waiting for each other.
+    #[serde(default)]
+    pub dateline: Dateline,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    dateline: Dateline,
+}
+
+impl RoutingModel for DimensionOrder {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
+    const CAN_BE_A_LEG: bool = true;
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::of(graph).expect("a graph that fits");
+        Ok(Runtime { classes: same_classes(graph, grid.classes(self.dateline)), grid, dateline: self.dateline })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_by_tornado_on_a_ring().bound_by_tornado_on_a_grid().bound_by_one_neighbor(),
+            Example::of(r#"{"dateline": "entry"}"#).bound_by_tornado_on_a_ring(),
+            Example::of(r#"{"dateline": "bubble"}"#).bound_by_tornado_on_a_ring(),
+        ]
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let ring_entries = self.grid.ring_entries(self.dateline, self.classes.len());
+        Needs { classes: self.classes.clone(), ring_entries, ..Needs::default() }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        let Some(d) = Grid::first_difference(at, packet.dest) else { return Some(Hop::to_terminal(packet)) };
+        Some(self.grid.hop(at, packet.dest, d, self.dateline, packet, seed))
+    }
+
+    fn first_ports(&self) -> Option<[u8; 8]> {
+        (self.grid.line == Line::Complete).then_some(self.grid.ports)
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        Step::named(self, at, packet, seed)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::OneLeg { by_line: true }
+    }
+
+    fn draws(&self) -> Draws {
+        Draws { ties: self.grid.tied_dimensions(), ..Draws::default() }
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.grid.is_tied_somewhere(from, to)
+    }
+}

@@ -1,0 +1,326 @@
+//! HyperX OFAR: in-transit adaptive routing. A head takes another unaligned dimension, or a detour in one, where its minimal
+//! output is taken; a ring is the escape.
+//!
+//! # Source
+//! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V, with
+//! the triggers of the authors' simulator FOGSim, first version, on the network and with the detours of J. H. Ahn et al., "HyperX:
+//! Topology, Routing, and Packaging of Efficient Large-Scale Networks", SC'09 (DAL). Bubble: C. Carrion et al., HiPC 1997. No
+//! paper has put them together: what follows is our choice.
+//! # Parameters
+//! `trigger`, `least_occupancy` Th_min \[share of a buffer\], `most_occupancy` Th_non-min (`relative`: \[share of the occupancy of
+//! the minimal output\], `fixed`: \[share of a buffer\]), `occupancy` (what both compare: `credits` that are used, or flits that
+//! are `waiting`), `ring` (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`), `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]).
+//! # Guarantees
+//! Of the unaligned dimensions a packet prefers one at each router, by a hash. If that output is taken (`trigger`) or has no
+//! room, it takes the minimal hop of another one that is open; else, if it is taken and at least so full as Th_min, a hop to
+//! another router of an unaligned dimension in which it has made no detour so far, drawn among those that are open and at most
+//! so full as Th_non-min. Where no minimal output has room it enters the ring (from its source only with `from_sources`), or goes on in it. At most one detour per
+//! dimension and packet, so at most two hops per dimension outside the ring before the first escape; a packet that has left
+//! the ring `exits` times stays in it until its destination router. Every run is held to the limit of hops that follows
+//! (`most_hops`). All VCs outside the ring serve all packets, in no order. Every packet between routers may escape; a ring
+//! keeps a bubble. Detours begin where minimal buffers are full, so beyond what minimal paths carry latency is at least the
+//! time to empty these: `dal` and `ugal_p`, which compare queues, are faster there.
+//! # Not modelled
+//! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks. VCs of the ring belong to
+//! whole link classes: on links that are on no ring they stay empty.
+//! # Validation
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
+//! `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty), `engine/tests/theory.rs` (latency without
+//! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours). Here: hops of all states, limits of
+//! detours, load beyond minimal under bit complement, uniform load of minimal routing. No rows of a peer.
+
+use crate::routing::bounds::SharedBounds;
+use crate::routing::in_transit::{InTransit, Injection, Keys, MostOccupancy, Occupancy, RingConfig, Trigger};
+use crate::routing::on_grid::Grid;
+use crate::routing::{
+    Accepts, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, below, hash,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::{Graph, Ring};
+use weft_units::Refusal;
+
+/// HyperX OFAR: in-transit adaptive routing. A head leaves its minimal path where that output is taken; a ring is the escape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HyperXOfar {
+    /// When a head looks for another output than the minimal one that it prefers.
+    #[serde(default = "unavailable")]
+    pub trigger: Trigger,
+    /// Th_min: a head looks for a detour only if its minimal output is at least so full, 0 to 1 [share of a buffer].
+    #[serde(default)]
+    pub least_occupancy: f64,
+    /// Th_non-min: how full the first output of a detour may be.
+    #[serde(default)]
+    pub most_occupancy: MostOccupancy,
+    /// What both thresholds are about: what counts as the occupancy of an output.
+    #[serde(default)]
+    pub occupancy: Occupancy,
+    /// The escape ring.
+    #[serde(default)]
+    pub ring: RingConfig,
+    /// What keeps packets at their source while the router is congested.
+    #[serde(default = "quarter_of_the_escape")]
+    pub injection: Injection,
+}
+
+fn unavailable() -> Trigger {
+    Trigger::Unavailable
+}
+
+/// Without control of injection the network collapses beyond saturation, as the paper says of few VCs: of bit complement on
+/// 4x4 routers with 4 terminals it takes 0.09 of 0.9 in 4 VCs of 16 flits, and 0.48 with this. With 0 or 0.5 it is 0.47.
+fn quarter_of_the_escape() -> Injection {
+    Injection::EscapeOccupancy { most: 0.25 }
+}
+
+/// In a packet, bit d of `phase` says that it has made its detour in dimension d.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    grid: Grid,
+    /// By dimension: how far apart the numbers of neighbours in it are.
+    strides: [u32; 8],
+    in_transit: InTransit,
+}
+
+/// The name under which a scenario has it.
+const NAME: &str = "hyperx_ofar";
+
+impl RoutingModel for HyperXOfar {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids of 3 or more routers with a link between every two routers of a line";
+
+    fn fits(graph: &Graph) -> bool {
+        // a head compares single links, not the members of trunks
+        Grid::complete(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let keys = Keys {
+            trigger: self.trigger,
+            least_occupancy: self.least_occupancy,
+            most_occupancy: self.most_occupancy,
+            occupancy: self.occupancy,
+            ring: self.ring.clone(),
+            injection: self.injection,
+        };
+        let single = |path: &str| Ring::disjoint(graph, 1, path).map(|rings| rings.into_iter().next().expect("a ring"));
+        let in_transit = InTransit::of(keys, NAME, graph, single)?;
+        let grid = Grid::complete(graph).expect("a graph that fits");
+        let mut strides = [0; 8];
+        let mut stride = 1;
+        for (d, own) in strides.iter_mut().enumerate().take(usize::from(grid.dims)) {
+            *own = stride;
+            stride *= u32::from(grid.widths[d]);
+        }
+        Ok(Runtime { grid, strides, in_transit })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        // All packets of a router cross each dimension to the complement of its coordinate, to which one of its 3 links there
+        // leads. Of the 4 x 16 flits in a cycle of load 1, m <= 16 take such a link, others two links of the 3 x 16 of this
+        // dimension: m + 2 d <= 48, so that m + d <= 32.
+        const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
+        let detours = Accepts::WithDetours(32.0 / 64.0);
+        let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);
+        vec![
+            Example::of("{}").bound_with_detours_around_one_neighbor().bound(SQUARE, COMPLEMENT, detours),
+            Example::of(r#"{"ring": {"rings": 2, "directions": 1}}"#).only_on(&[SQUARE]),
+            example(
+                r#"{"most_occupancy": {"fixed": 0.5}, "occupancy": "waiting", "ring": {"exits": 0, "from_sources": true}}"#,
+            ),
+            example(r#"{"ring": {"vcs": 2}, "injection": {"bubble": {"packets": 1}}}"#),
+            example(r#"{"trigger": "granted", "injection": {"free": {}}}"#),
+        ]
+    }
+}
+
+const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
+const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
+
+impl Runtime {
+    /// The number of a router.
+    #[inline(always)]
+    fn router(&self, at: u64) -> usize {
+        let dims = 0..usize::from(self.grid.dims);
+        dims.map(|d| u32::from(Grid::coordinate(at, d)) * self.strides[d]).sum::<u32>() as usize
+    }
+
+    /// The minimal hop in dimension `d`.
+    #[inline(always)]
+    fn minimal_in(&self, at: u64, d: usize, packet: &Packet) -> Hop {
+        Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 0 }
+    }
+
+    /// The minimal hops to the destination (another router).
+    fn minimal(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
+        let packet = *packet;
+        self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
+    }
+
+    /// The minimal hop that a packet prefers, by a hash: the same one as long as it is at this router.
+    #[inline(always)]
+    fn preferred(&self, at: u64, packet: &Packet) -> Hop {
+        // one bit for each dimension that differs
+        let mut differ = at ^ packet.dest;
+        differ |= differ >> 4;
+        differ |= differ >> 2;
+        differ |= differ >> 1;
+        differ &= 0x0101_0101_0101_0101;
+        let random = hash(0, packet.src, packet.seq, 0x0fa3);
+        (0..below(random, differ.count_ones())).for_each(|_| differ &= differ - 1);
+        self.minimal_in(at, differ.trailing_zeros() as usize / 8, packet)
+    }
+
+    /// The hops of a detour that the packet may still make: to the other routers of unaligned dimensions.
+    fn detours(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
+        let Packet { dest, phase, .. } = *packet;
+        let allowed = self.grid.differences(at, dest).filter(move |d| phase >> d & 1 == 0);
+        allowed.flat_map(move |d| {
+            let taken = [Grid::coordinate(at, d), Grid::coordinate(dest, d)];
+            let others = (0..self.grid.widths[d]).filter(move |c| !taken.contains(c));
+            others.map(move |c| Hop { port: self.grid.port_to(at, d, c), class: 0 })
+        })
+    }
+
+    /// What a head asks for if nothing keeps it at its source.
+    #[inline(always)]
+    fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
+        let preferred = self.preferred(at, packet);
+        let looks = self.in_transit.looks(here, preferred);
+        if !looks && here.has_room(preferred) {
+            return self.in_transit.takes_minimal(here, preferred);
+        }
+        self.another(at, here, packet, turn, (preferred, looks))
+    }
+
+    /// Another minimal hop, if one is open; else a detour, if the head looks for one and one is open; else the ring, if no
+    /// minimal hop has room; else the one that it prefers.
+    #[inline(never)]
+    fn another<Q: View + ?Sized>(
+        &self,
+        at: u64,
+        here: &Q,
+        packet: &Packet,
+        turn: u32,
+        (preferred, looks): (Hop, bool),
+    ) -> Hop {
+        let random = hash(u64::from(turn), packet.src, packet.seq, 0x0fa2);
+        let others = self.minimal(at, packet).filter(|&hop| hop != preferred);
+        if let Some(hop) = self.in_transit.pick(here, others, 1.0, random) {
+            return hop;
+        }
+        if looks
+            && let Some(most) = self.in_transit.most_occupancy(self.in_transit.occupancy(here, preferred))
+            && let Some(hop) = self.in_transit.pick(here, self.detours(at, packet), most, random)
+        {
+            return hop;
+        }
+        let with_room = self.minimal(at, packet).find(|&hop| self.in_transit.has_room(here, hop));
+        let routers = || (self.router(at), self.router(packet.dest));
+        let is_stuck = with_room.is_none();
+        let escape = is_stuck.then(|| self.in_transit.escape(routers(), here, packet, random)).flatten();
+        escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
+    }
+
+    /// A hop over a link that sleeps, if the preferred output has no room: it wakes only if somebody asks for it. A detour only
+    /// where that output is broken.
+    fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
+        let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
+        if self.in_transit.has_room(here, preferred) {
+            return None;
+        }
+        let detours = || self.detours(at, packet).find(sleeps).filter(|_| here.is_broken(preferred.port));
+        self.minimal(at, packet).find(sleeps).or_else(detours)
+    }
+
+    /// Every hop that a packet may take at `at` (not its destination router), and whether it is minimal; those come first.
+    fn possible(&self, at: u64, packet: &Packet) -> Vec<(Hop, bool)> {
+        let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
+        let escapes = escapes.into_iter().map(|hop| (hop, false));
+        if self.in_transit.stays_in_ring(packet) {
+            return escapes.collect();
+        }
+        let minimal = self.minimal(at, packet).map(|hop| (hop, true));
+        minimal.chain(self.detours(at, packet).map(|hop| (hop, false))).chain(escapes).collect()
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        let (classes, ring_entries) = self.in_transit.classes();
+        Needs {
+            classes,
+            ring_entries,
+            free_beside_first: self.in_transit.free_beside_first(),
+            decides: Decides::EachStep,
+            remembers: true,
+            sees_grants: true,
+            sensor: self.in_transit.sensor(),
+            ..Needs::default()
+        }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    #[inline(always)]
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        if self.in_transit.stays_in_ring(packet) {
+            return Some(self.in_transit.rings.onward(self.router(at), packet));
+        }
+        let hop = self.wish(at, here, packet, turn);
+        self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
+    }
+
+    fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if at == packet.dest {
+            return; // to the terminal
+        }
+        if self.in_transit.taken(self.router(at), packet, hop).is_none()
+            && !self.minimal(at, packet).any(|minimal| minimal.port == hop.port)
+        {
+            let begins = |&d: &usize| self.grid.widths[d] > 1 && self.grid.ports[d] <= hop.port;
+            let d = (0..usize::from(self.grid.dims)).rev().find(begins).expect("a port of some dimension");
+            packet.phase |= 1 << d;
+            packet.flags |= DETOUR;
+        }
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let left = self.grid.differences(at, packet.dest).count() as u32;
+        let cost = |hop: Hop, minimal: bool| Cost { at, port: hop.port, hops: left + u32::from(!minimal), bias: 0 };
+        let step = |(hop, minimal)| Step { hop, after: *packet, cost: Some(cost(hop, minimal)) };
+        self.possible(at, packet).into_iter().map(step).collect()
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        let mut steps = self.steps(at, packet, seed);
+        steps.truncate(self.minimal(at, packet).count().max(1));
+        steps
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.in_transit.proof()
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    /// Each time outside of rings a hop to the destination's coordinate in every dimension; once in all a detour in each.
+    fn most_hops(&self) -> Option<u32> {
+        let wider = |than: u8| self.grid.widths.iter().filter(|&&width| width > than).count() as u32;
+        Some(self.in_transit.most_hops(wider(1)) + wider(2))
+    }
+}
+
+#[cfg(test)]
+mod tests;

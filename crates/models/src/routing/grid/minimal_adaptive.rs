@@ -1,0 +1,201 @@
+//! Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+//!
+//! # Source
+//! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993; as used by
+//! BlueGene/L (Adiga et al., IBM J. R&D 49(2/3), 2005) and by F. J. Andujar et al., "Energy efficient torus networks
+//! with aggregated links", JPDC 2019: two adaptive and two escape VCs, virtual cut-through.
+//! # Parameters
+//! leave_escape: whether a packet that took an escape VC may go back to adaptive ones.
+//! # Guarantees
+//! Minimal paths. VC classes: escape (on a torus two: 0 while the path to the destination's coordinate still crosses
+//! the wrap link, then 1), then one adaptive class. A head asks again in every allocation step: for the open adaptive
+//! VC with the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered
+//! at every hop and acyclic. Half way round a ring both directions are minimal; the escape takes the one without the
+//! wrap link.
+//! # Not modelled
+//! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. No rows of a peer.
+
+use crate::routing::best::Best;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_grid::{Grid, Line};
+use crate::routing::{
+    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, same_classes,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::base::unchecked::Hot;
+use weft_api::state::Packet;
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Minimal adaptive routing on grids: at every hop any minimal direction, with dimension order as the escape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MinimalAdaptive {
+    /// Whether a packet that took an escape VC may go back to adaptive ones.
+    #[serde(default = "yes")]
+    pub leave_escape: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    /// VC class of the adaptive VCs; those below are escapes.
+    adaptive: u8,
+    leave_escape: bool,
+    /// [dimension][own coordinate][other] -> the ports, a bit each, with which a minimal path begins.
+    ways: Vec<u128>,
+    /// Of each dimension its start in `ways`, and its width.
+    ways_of: Vec<(u32, u32)>,
+}
+
+impl RoutingModel for MinimalAdaptive {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids of routers, all lines of one kind";
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::of(graph).expect("a graph that fits");
+        let adaptive = if grid.line == Line::Ring { 2 } else { 1 };
+        let (mut ways, mut ways_of) = (Vec::new(), Vec::new());
+        for d in 0..usize::from(grid.dims) {
+            let width = grid.widths[d];
+            ways_of.push((ways.len() as u32, u32::from(width)));
+            for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
+                ways.push(if own == to { 0 } else { minimal_ports(&grid, d, own, to) });
+            }
+        }
+        let classes = same_classes(graph, adaptive + 1);
+        Ok(Runtime { classes, grid, adaptive, leave_escape: self.leave_escape, ways, ways_of })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![Example::of("{}").bound_by_tornado_on_a_ring(), Example::of(r#"{"leave_escape": false}"#)]
+    }
+}
+
+impl Runtime {
+    #[inline(never)]
+    fn last_resort(&self, at: u64, packet: &Packet, here: &(impl View + ?Sized), turn: u32) -> Hop {
+        let last = self.escape(at, packet.dest).unwrap_or(Hop::to_terminal(packet));
+        here.best_or_fallback(last, turn)
+    }
+
+    /// Whether the packet came on an escape VC that it may not leave; `lane` remembers it.
+    #[inline(always)]
+    fn must_stay(&self, packet: &Packet) -> bool {
+        !self.leave_escape && packet.lane == ON_ESCAPE
+    }
+}
+
+/// The ports of dimension `d`, a bit each, with which a minimal path from coordinate `own` to another one begins.
+fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> u128 {
+    if grid.line == Line::Complete {
+        return 1 << grid.port_to(u64::from(own) << (8 * d), d, to);
+    }
+    let (up, down) = grid.ways(own, to, d);
+    u128::from(up) << grid.port_along(d, true) | u128::from(down) << grid.port_along(d, false)
+}
+
+/// The hops on VC class `class` to these ports.
+fn hops(mut ports: u128, class: u8) -> impl Iterator<Item = Hop> {
+    std::iter::from_fn(move || {
+        let port = (ports != 0).then_some(ports.trailing_zeros() as u8)?;
+        ports &= ports - 1;
+        Some(Hop { port, class })
+    })
+}
+
+/// `Packet::lane` of a packet whose last hop was on an escape VC.
+const ON_ESCAPE: u8 = 1;
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.classes.clone(),
+            decides: Decides::EachStep,
+            remembers: !self.leave_escape,
+            compares_credits_of: Some(self.adaptive),
+            ..Needs::default()
+        }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (at == packet.dest).then_some(Hop::to_terminal(packet))
+    }
+
+    /// The open adaptive candidate with the most credits, else the escape. If the escape is closed, too, the head asks
+    /// for it all the same, so that a sleeping link is woken.
+    #[inline(always)]
+    fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        let mut best = Best::default();
+        hops(self.candidates(at, packet), self.adaptive).for_each(|hop| best.offer(hop, here, turn));
+        best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
+    }
+
+    /// The minimal ports, unless the packet must stay on escape VCs.
+    #[inline(always)]
+    fn candidates(&self, at: u64, packet: &Packet) -> u128 {
+        if self.must_stay(packet) {
+            return 0;
+        }
+        let (mut own, mut to, mut ports) = (at, packet.dest, 0);
+        // a loop that leaves out dimensions in which the packet need not move takes more instructions
+        for &(first, width) in &self.ways_of {
+            ports |= *self.ways.hot((first + (own as u8 as u32) * width + (to as u8 as u32)) as usize);
+            (own, to) = (own >> 8, to >> 8);
+        }
+        ports
+    }
+
+    fn taken(&self, _at: u64, packet: &mut Packet, hop: Hop) {
+        if !self.leave_escape {
+            packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
+        }
+    }
+
+    /// Every adaptive candidate, then the escape.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
+        let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
+        hops(self.candidates(at, packet), self.adaptive).chain([escape]).map(step).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Escapes
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    fn is_minimal(&self) -> bool {
+        true
+    }
+
+    /// The hop in dimension order on the escape VCs; `None` at the destination.
+    fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        let d = Grid::first_difference(at, to)?;
+        let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
+        if self.grid.line == Line::Complete {
+            return Some(Hop { port: self.grid.port_to(at, d, c), class: 0 });
+        }
+        let up = self.grid.goes_up(at, to, d, || c > own);
+        let wraps = up == (c < own);
+        Some(Hop { port: self.grid.port_along(d, up), class: u8::from(self.adaptive == 2 && !wraps) })
+    }
+}

@@ -1,0 +1,246 @@
+//! SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+//!
+//! # Source
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as Kim et al., "TCEP",
+//! ISCA 2018, section V, use it.
+//! # Parameters
+//! via: the row over which a packet goes from one dark row to another (`by_destination`: the number of the destination
+//! router modulo the rows that are on; `lowest`; `newest`, the row switched on last; `random`, drawn per packet).
+//! # Guarantees
+//! With stages 1 to S on (the links in rows 1 to S, and the column links that end in one of them), any router reaches any
+//! other on them in at most 3 hops: in dimension order from a row that is on, else first along the column into a row that
+//! is on. A packet keeps the S that it meets as it becomes the head of its queue in its source router. One VC class, so that
+//! a queue that is stuck can fill its whole buffer, which is what the policy `slac` looks at: a column link that is followed
+//! by another link leads down or comes first, so that row links are only entered from higher rows, and links up a column are
+//! the last; that is acyclic for every S and for packets of different S. Under `always_on` it is `dimension_order`.
+//! # Not modelled
+//! Balance between the links that are on: the choice never reads a queue (TCEP criticises SLaC for that).
+//! # Validation
+//! `engine/tests/slac.rs`: paths, latency without contention and connectivity for every S; hop by hop dimension order
+//! under `always_on`; the bounds under tornado and bit reverse. `engine/tests/stall.rs`: no stall in the smallest buffers.
+//! No rows of a peer: none has it.
+
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_grid::Grid;
+use crate::routing::{
+    AnyRouting, AroundFaults, Classes, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Published, Routing,
+    RoutingModel, Step, View, below, draw, same_classes,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Dimensions: x goes along a row, y along a column.
+const X: usize = 0;
+const Y: usize = 1;
+
+/// SLaC: dimension order on a 2D HyperX whose highest rows may be dark; packets step down into a row that is on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slac {
+    /// The row over which a packet goes from one dark row to another.
+    #[serde(default)]
+    pub via: Via,
+}
+
+/// A row among those that are on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// The number of the destination router modulo the rows that are on.
+    #[default]
+    ByDestination,
+    /// The first row.
+    Lowest,
+    /// The row that was switched on last.
+    Newest,
+    /// Drawn for every packet.
+    Random,
+}
+
+#[derive(Debug)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    via: Via,
+    /// The stages that are on for packets that are routed now: rows 0 to `stages - 1`. The overseer of the policy
+    /// changes it between two cycles, when no router runs.
+    stages: AtomicU8,
+    /// Stages go on and off, so a packet is pinned to the stages that are on when it starts.
+    switched: bool,
+}
+
+impl RoutingModel for Slac {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids of two dimensions with a link between every two routers of a line";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Stages];
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::complete(graph).is_some_and(|grid| grid.dims == 2)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::complete(graph).expect("a graph that fits");
+        let stages = AtomicU8::new(grid.widths[Y]);
+        Ok(Runtime { classes: same_classes(graph, 1), stages, switched: false, grid, via: self.via })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![Example::of("{}").bound_by_tornado_on_a_grid(), Example::of(r#"{"via": "random"}"#)]
+    }
+}
+
+impl Runtime {
+    #[inline(always)]
+    pub(super) fn stages(&self) -> u8 {
+        self.stages.load(Relaxed)
+    }
+
+    /// The routing with every number of stages.
+    fn every_stage(&self) -> impl Iterator<Item = Self> + '_ {
+        (1..=self.grid.widths[Y]).map(|stages| Self {
+            classes: self.classes.clone(),
+            grid: self.grid.clone(),
+            via: self.via,
+            stages: AtomicU8::new(stages),
+            switched: true,
+        })
+    }
+
+    /// Whether the packet is not pinned yet.
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        self.switched && packet.lane == 0 && at != packet.dest
+    }
+
+    /// Dimension order: along the row, then the last hop along the column.
+    #[inline(always)]
+    fn onward(&self, at: u64, packet: &Packet) -> Hop {
+        match Grid::first_difference(at, packet.dest) {
+            None => Hop::to_terminal(packet),
+            Some(d) => Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 0 },
+        }
+    }
+
+    /// First along the column into `row`. That is one hop more than needed, unless the destination is in that row.
+    #[inline(always)]
+    fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
+        if row != Grid::coordinate(packet.dest, Y) {
+            packet.flags |= DETOUR;
+        }
+        Hop { port: self.grid.port_to(at, Y, row), class: 0 }
+    }
+
+    /// The rows among which a packet from `at` chooses for its first hop, if dimension order would need a dark link.
+    #[inline(always)]
+    fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
+        let [own, dest] = [at, to].map(|router| Grid::coordinate(router, Y));
+        let same_column = Grid::coordinate(at, X) == Grid::coordinate(to, X);
+        if own < self.stages() || same_column && dest < self.stages() {
+            return None;
+        }
+        if dest < self.stages() {
+            return Some(dest..dest + 1);
+        }
+        let router = u32::from(Grid::coordinate(to, X)) + u32::from(self.grid.widths[X]) * u32::from(dest);
+        Some(match self.via {
+            Via::ByDestination => {
+                let row = (router % u32::from(self.stages())) as u8;
+                row..row + 1
+            }
+            Via::Lowest => 0..1,
+            Via::Newest => self.stages() - 1..self.stages(),
+            Via::Random => 0..self.stages(),
+        })
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, ..Needs::default() }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        (!self.asks(at, packet)).then(|| self.onward(at, packet))
+    }
+
+    /// The first hop of a packet, which is pinned to the stages of this moment (`lane`).
+    #[inline(always)]
+    fn at_head<Q: View + ?Sized>(&self, at: u64, _here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        packet.lane = self.stages();
+        match self.rows(at, packet.dest) {
+            Some(rows) => {
+                let choices = u32::from(rows.end - rows.start);
+                let row = rows.start + below(draw(seed, packet, 0x51ac), choices) as u8;
+                self.down(at, row, packet)
+            }
+            None => self.onward(at, packet),
+        }
+    }
+
+    /// The overseer says how many stages are on from now on.
+    fn hear(&self, published: &Published) {
+        match published {
+            Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
+            Published::LinksUp(_) => unreachable!("a grid has no links up"),
+        }
+    }
+
+    /// A head that is pinned to stages may take only the links of its path.
+    fn around_faults(&self) -> AroundFaults {
+        if self.switched { AroundFaults::Drops } else { AroundFaults::ChoosesAgain }
+    }
+
+    /// Every first hop, all equally likely.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let step = |first: &dyn Fn(&mut Packet) -> Hop| {
+            let mut after = Packet { lane: self.stages(), ..*packet };
+            Step { hop: first(&mut after), after, cost: None }
+        };
+        match self.rows(at, packet.dest) {
+            Some(rows) => rows.map(|row| step(&|after| self.down(at, row, after))).collect(),
+            None => vec![step(&|after| self.onward(at, after))],
+        }
+    }
+
+    /// Packets that are pinned to different numbers of stages are under way at the same time.
+    fn proof(&self) -> Proof<'_> {
+        Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
+    }
+
+    /// A rank that rises with each hop: row links of lower and lower rows, with links down the columns between them;
+    /// links up a column come last.
+    fn rank(&self, at: u64, hop: Hop) -> u32 {
+        let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
+        let own = Grid::coordinate(at, Y);
+        match hop.port.checked_sub(self.grid.ports[Y]) {
+            None => depth(own) + 1,
+            Some(up) if up >= own => u32::MAX,
+            Some(row) => depth(row),
+        }
+    }
+
+    fn rule_without_queues(&self) -> &'static str {
+        "the way over the stages that are on"
+    }
+
+    fn begin_with(&mut self, stages: u64) {
+        self.switched = true;
+        self.stages.store(stages as u8, Relaxed);
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.stages.store(self.grid.widths[Y], Relaxed);
+        self.switched
+    }
+}
+
+#[cfg(test)]
+mod tests;

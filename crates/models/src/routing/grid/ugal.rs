@@ -1,0 +1,222 @@
+//! UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
+//!
+//! # Source
+//! Singh, PhD thesis, Stanford 2005; rule as in BookSim2's `ugal_flatfly`: minimal if q_min H_min <= q_nm H_nm + T.
+//! # Parameters
+//! threshold T [flits]; sensor: what q is; intermediate: where the random router is drawn from.
+//! # Guarantees
+//! Two phases with their own VC classes, minimal packets in the second; an intermediate equal to the source is minimal.
+//! # Not modelled
+//! Global knowledge (UGAL-G).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: the costs that are compared; `engine/tests/theory.rs`: minimal when idle, beyond the
+//! minimal bound under tornado; `engine/tests/bounds.rs`: half or more of the bound of detours. BookSim2: the rows
+//! `ugal` of `flatfly` in `tests/data/golden/booksim.csv`.
+
+use super::valiant;
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_grid::Grid;
+use crate::routing::{
+    Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
+    threshold, weigh,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+/// UGAL-L: at the source router, minimal or over one random intermediate, by the queues of the two first hops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ugal {
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+    /// Where the intermediate router is drawn from.
+    #[serde(default)]
+    pub intermediate: Intermediate,
+}
+
+/// The bias of BookSim2's `ugal_flatfly`.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+/// Where the intermediate router is drawn from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Intermediate {
+    /// Any router.
+    #[default]
+    Any,
+    /// A random coordinate only in the dimensions in which source and destination differ.
+    DifferingDimensions,
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    valiant: valiant::Runtime,
+    threshold: i32,
+    sensor: Sensor,
+    intermediate: Intermediate,
+}
+
+impl RoutingModel for Ugal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = valiant::Valiant::ROUTES;
+
+    fn fits(graph: &Graph) -> bool {
+        valiant::Valiant::fits(graph)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let threshold = threshold(self.threshold, "ugal")?;
+        Ok(Runtime {
+            valiant: valiant::Runtime::of(graph),
+            threshold,
+            sensor: self.sensor,
+            intermediate: self.intermediate,
+        })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![
+            Example::of("{}").bound_with_detours_around_one_neighbor(),
+            Example::of(r#"{"intermediate": "differing_dimensions", "sensor": "used_credits"}"#),
+        ]
+    }
+}
+
+impl Runtime {
+    /// Whether the packet has still to choose its path by the queues of the router where it is.
+    #[inline(always)]
+    fn asks(at: u64, packet: &Packet) -> bool {
+        packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
+    }
+
+    #[inline(always)]
+    fn draw_intermediate(&self, at: u64, packet: &Packet, seed: u64) -> u64 {
+        let grid = &self.valiant.grid;
+        let hash = draw(seed, packet, 0x51);
+        if self.intermediate == Intermediate::Any {
+            return grid.coords[below(hash, grid.routers) as usize];
+        }
+        let mut mid = at;
+        for d in 0..grid.dims as usize {
+            if Grid::coordinate(at, d) != Grid::coordinate(packet.dest, d) {
+                let c = below(draw(seed, packet, 0x51 + d as u64), u32::from(grid.widths[d]));
+                mid = mid & !(0xff << (8 * d)) | u64::from(c) << (8 * d);
+            }
+        }
+        mid
+    }
+
+    /// The first hop of a path that is decided, of so many hops in all.
+    fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
+        let hop = self.valiant.next(at, &mut after, seed)?;
+        Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })
+    }
+
+    fn minimal_way(&self, at: u64, packet: &Packet, seed: u64) -> Option<Step> {
+        self.way(at, Packet { phase: 1, ..*packet }, self.valiant.grid.distance(at, packet.dest), 0, seed)
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.valiant.classes.clone(),
+            decides: Decides::AtHead,
+            sensor: Some(self.sensor),
+            ..Needs::default()
+        }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if Self::asks(at, packet) { None } else { self.valiant.next(at, packet, seed) }
+    }
+
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let mid = self.draw_intermediate(at, packet, seed);
+        packet.phase = 1;
+        let minimal = self.valiant.next(at, packet, seed);
+        if mid != at && mid != packet.dest {
+            let mut detour = Packet { phase: 0, dim: 0, lane: 0, ..*packet };
+            self.valiant.detour(&mut detour, mid);
+            if let (Some(m), Some(n)) = (minimal, self.valiant.next(at, &mut detour, seed)) {
+                let grid = &self.valiant.grid;
+                let near = grid.distance(at, packet.dest);
+                let far = grid.distance(at, mid) + grid.distance(mid, packet.dest);
+                if weigh(here, at, m, near, 0) > weigh(here, at, n, far, self.threshold) {
+                    *packet = detour;
+                    return n;
+                }
+            }
+        }
+        minimal.unwrap_or(Hop::to_terminal(packet))
+    }
+
+    /// The minimal path, and one path over each intermediate.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !Self::asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let grid = &self.valiant.grid;
+        let drawn = |&mid: &u64| {
+            let differs = |d| Grid::coordinate(mid, d) != Grid::coordinate(at, d);
+            let aligned = |d| Grid::coordinate(packet.dest, d) == Grid::coordinate(at, d);
+            let any = self.intermediate == Intermediate::Any;
+            mid != at && mid != packet.dest && (any || (0..8).all(|d| !(differs(d) && aligned(d))))
+        };
+        let detours = grid.coords.iter().copied().filter(drawn).filter_map(|mid| {
+            let mut detour = *packet;
+            self.valiant.detour(&mut detour, mid);
+            self.way(at, detour, grid.distance(at, mid) + grid.distance(mid, packet.dest), self.threshold, seed)
+        });
+        self.minimal_way(at, packet, seed).into_iter().chain(detours).collect()
+    }
+
+    fn first_steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !Self::asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        self.minimal_way(at, packet, seed).into_iter().collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        self.valiant.proof()
+    }
+
+    fn leg(&self, phase: u8, target: u64, draw: u32) -> Packet {
+        let flags = if phase == 0 { DETOUR } else { 0 };
+        Packet { target, dest: target, seq: draw, phase, flags, ..Packet::default() }
+    }
+
+    fn draws(&self) -> Draws {
+        self.valiant.draws()
+    }
+
+    fn draws_between(&self, from: u64, to: u64) -> bool {
+        self.valiant.draws_between(from, to)
+    }
+
+    fn intermediate(&self, packet: &Packet) -> Option<u64> {
+        self.valiant.intermediate(packet)
+    }
+}

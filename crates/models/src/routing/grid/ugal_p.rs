@@ -1,0 +1,147 @@
+//! UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+//!
+//! # Source
+//! Kim et al., "TCEP", ISCA 2018, the baseline routing (minimal if q_m <= 2 q_n + T in this dimension).
+//! # Parameters
+//! threshold T [flits]; sensor: what q is.
+//! # Guarantees
+//! At most one detour per dimension; two VC classes (0: hop to the intermediate, 1: hop to the destination of the
+//! dimension), acyclic: class 0 before 1 in a dimension, dimensions in order.
+//! # Not modelled
+//! Link states (PAL).
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/theory.rs`: minimal when idle, beyond the minimal bound under tornado; `engine/tests/bounds.rs`: half
+//! or more of the bound of detours. No rows of a peer.
+
+use crate::routing::bounds::SharedBounds;
+use crate::routing::on_grid::Grid;
+use crate::routing::{
+    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
+    same_classes, threshold, weigh,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::{Flits, Refusal};
+
+/// UGAL_p: UGAL decided afresh in each dimension of a HyperX, dimensions in fixed order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UgalP {
+    /// Bias toward the minimal path.
+    #[serde(default = "two")]
+    pub threshold: Flits,
+    /// What is read as the congestion of an output.
+    #[serde(default = "window")]
+    pub sensor: Sensor,
+}
+
+/// TCEP prints no bias; this is that of BookSim2's `ugal_flatfly`, whose network is the same.
+fn two() -> Flits {
+    Flits(2)
+}
+
+/// Flits on the way are no queue: by `used_credits` packets leave minimal paths on which nothing waits.
+fn window() -> Sensor {
+    Sensor::HistoryWindow
+}
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    grid: Grid,
+    threshold: i32,
+    sensor: Sensor,
+}
+
+impl RoutingModel for UgalP {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "grids with a link between every two routers of a line";
+
+    fn fits(graph: &Graph) -> bool {
+        Grid::complete(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let grid = Grid::complete(graph).expect("a graph that fits");
+        let threshold = threshold(self.threshold, "ugal_p")?;
+        Ok(Runtime { classes: same_classes(graph, 2), grid, threshold, sensor: self.sensor })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        vec![Example::of("{}").bound_with_detours_around_one_neighbor(), Example::of(r#"{"sensor": "used_credits"}"#)]
+    }
+}
+
+impl Runtime {
+    #[inline(always)]
+    fn direct(&self, at: u64, d: usize, packet: &Packet) -> Hop {
+        Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 1 }
+    }
+
+    #[inline(always)]
+    fn over(&self, at: u64, d: usize, c: u8) -> Hop {
+        Hop { port: self.grid.port_to(at, d, c), class: 0 }
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), decides: Decides::AtHead, sensor: Some(self.sensor), ..Needs::default() }
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        let Some(d) = Grid::first_difference(at, packet.dest) else { return Some(Hop::to_terminal(packet)) };
+        // at the first router of a dimension the choice needs the queues; at an intermediate there is no choice
+        (packet.dim == d as u8 + 1).then(|| self.direct(at, d, packet))
+    }
+
+    #[inline(always)]
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
+        packet.dim = d as u8 + 1;
+        let minimal = self.direct(at, d, packet);
+        let width = u32::from(self.grid.widths[d]);
+        if width > 2 {
+            let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+            let (low, high) = (own.min(to), own.max(to));
+            let mut c = below(draw(seed, packet, 0x51 + d as u64), width - 2) as u8;
+            c += u8::from(c >= low);
+            c += u8::from(c >= high);
+            let detour = self.over(at, d, c);
+            if weigh(here, at, minimal, 1, 0) > weigh(here, at, detour, 2, self.threshold) {
+                packet.flags |= DETOUR;
+                return detour;
+            }
+        }
+        minimal
+    }
+
+    /// The direct hop, and every detour in this dimension.
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        let Some(d) = Grid::first_difference(at, packet.dest) else { return vec![Step::deliver(packet)] };
+        if packet.dim == d as u8 + 1 {
+            return vec![Step { hop: self.direct(at, d, packet), after: *packet, cost: None }];
+        }
+        let option = |hop: Hop, hops: u32, bias: i32, flag: u8| {
+            let after = Packet { dim: d as u8 + 1, flags: packet.flags | flag, ..*packet };
+            Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) }
+        };
+        let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+        let others = (0..self.grid.widths[d]).filter(|&c| c != own && c != to);
+        let detours = others.map(|c| option(self.over(at, d, c), 2, self.threshold, DETOUR));
+        std::iter::once(option(self.direct(at, d, packet), 1, 0, 0)).chain(detours).collect()
+    }
+
+    fn bias_of_used_credits(&self) -> Option<i32> {
+        (self.sensor == Sensor::UsedCredits).then_some(self.threshold)
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Rises { link_first: true, or: Box::new(Proof::EveryState) }
+    }
+}

@@ -1,0 +1,231 @@
+//! In-transit adaptive routing: a head decides in every allocation step, and leaves its minimal path where the minimal output
+//! is taken. Its hops have no order of VC classes; whoever is stuck escapes into a ring that keeps a bubble.
+//!
+//! A member says which hops are minimal and which ones are detours, and how many detours a packet may take. It gets from here
+//! the triggers and thresholds, the rings, and the control of injection.
+//!
+//! Of what a packet remembers, `dim` (0 at the source, 1 outside rings, 2 and more in a direction of a ring) and `lane`
+//! (departures from rings) are written here; `phase` is the member's.
+
+mod keys;
+mod rings;
+
+use crate::routing::{Classes, Hop, Proof, RingEntry, Sensor, Told, View, below};
+pub use keys::{Injection, Keys, MostOccupancy, Occupancy, RingConfig, RingKind, Trigger};
+pub use rings::Rings;
+use weft_api::state::Packet;
+use weft_topology::{Graph, Ring};
+use weft_units::Refusal;
+
+/// `Packet::dim` of a packet that is outside of rings and has left its source router.
+const OUTSIDE: u8 = 1;
+/// `Packet::dim` of a packet in direction 0.
+const IN_RING: u8 = 2;
+
+/// Whether the packet is in a ring.
+#[inline(always)]
+pub fn is_in_ring(packet: &Packet) -> bool {
+    packet.dim >= IN_RING
+}
+
+/// Whether the packet has left its source router.
+#[inline(always)]
+pub fn has_left_source(packet: &Packet) -> bool {
+    packet.dim >= OUTSIDE
+}
+
+/// The common part of a routing at work. Routers are given by their numbers.
+#[derive(Debug, Clone)]
+pub struct InTransit {
+    keys: Keys,
+    pub rings: Rings,
+}
+
+impl InTransit {
+    /// `routing`: the name under which a scenario has these keys. `single`: the one embedded ring, at this path.
+    pub fn of(
+        keys: Keys,
+        routing: &str,
+        graph: &Graph,
+        single: impl FnOnce(&str) -> Result<Ring, Refusal>,
+    ) -> Result<Self, Refusal> {
+        keys.check(routing)?;
+        let rings = Rings::of(graph, &keys.ring, &format!("routing.{routing}.ring"), single)?;
+        Ok(Self { keys, rings })
+    }
+
+    pub fn classes(&self) -> (Classes, Vec<RingEntry>) {
+        self.rings.classes()
+    }
+
+    /// What it reads as the congestion of an output, if it does.
+    pub fn sensor(&self) -> Option<Sensor> {
+        match self.keys.occupancy {
+            Occupancy::Credits => None,
+            Occupancy::Waiting => Some(Sensor::HistoryWindow),
+        }
+    }
+
+    /// Packets for which there must be room beside one that leaves its source.
+    pub fn free_beside_first(&self) -> u32 {
+        match self.keys.injection {
+            Injection::Bubble { packets } => packets,
+            Injection::Free {} | Injection::EscapeOccupancy { .. } => 0,
+        }
+    }
+
+    pub fn proof(&self) -> Proof<'_> {
+        Proof::EscapeRings(self.rings.escapes())
+    }
+
+    /// Most hops of a packet that crosses so many links at most each time that it is outside of rings: it is there once more
+    /// than it may leave a ring, and as often in one.
+    pub fn most_hops(&self, outside: u32) -> u32 {
+        (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
+    }
+
+    /// Whether a packet has left rings so often that it stays in this one until its destination router.
+    #[inline(always)]
+    pub fn stays_in_ring(&self, packet: &Packet) -> bool {
+        is_in_ring(packet) && u32::from(packet.lane) >= self.keys.ring.exits
+    }
+
+    /// Whether a head whose minimal hop this is looks for a detour now. A broken output counts as taken.
+    #[inline(always)]
+    pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
+        match self.keys.trigger {
+            Trigger::Granted => here.was_granted(minimal.port) || here.is_broken(minimal.port),
+            Trigger::Unavailable => !here.is_open(minimal),
+        }
+    }
+
+    /// A head takes its minimal hop, which has room and does not let it look for a detour.
+    #[inline(always)]
+    pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
+        // until an output is taken, neither what was granted nor the room behind it changes for the worse (a link that TCEP
+        // means to switch off meanwhile still takes the packet)
+        let is_free = matches!(self.keys.injection, Injection::Free {});
+        if is_free && self.keys.trigger == Trigger::Granted {
+            here.told(Told::Stays);
+        }
+        minimal
+    }
+
+    /// Whether the output of a hop has room for the packet of a head; a broken one has none.
+    #[inline(always)]
+    pub fn has_room<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> bool {
+        here.has_room(hop) && !here.is_broken(hop.port)
+    }
+
+    /// How full the output of a hop is, 0 to 1; a broken one is full.
+    #[inline(always)]
+    pub fn occupancy<Q: View + ?Sized>(&self, here: &Q, hop: Hop) -> f64 {
+        match self.keys.occupancy {
+            _ if here.is_broken(hop.port) => 1.0,
+            Occupancy::Credits => here.occupancy(hop).0,
+            Occupancy::Waiting => f64::from(here.read(hop.port)) / f64::from(here.capacity(hop.port)),
+        }
+    }
+
+    /// How full the first output of a detour may be, if the minimal output is so full; `None`: too empty for detours.
+    #[inline(always)]
+    pub fn most_occupancy(&self, full: f64) -> Option<f64> {
+        let most = match self.keys.most_occupancy {
+            MostOccupancy::Relative(share) => share * full,
+            MostOccupancy::Fixed(share) => share,
+        };
+        (full >= self.keys.least_occupancy).then_some(most)
+    }
+
+    /// Whether the control of injection lets a packet take this hop from `router`.
+    #[inline(always)]
+    pub fn may_take<Q: View + ?Sized>(&self, router: usize, here: &Q, packet: &Packet, hop: Hop) -> bool {
+        if has_left_source(packet) {
+            return true;
+        }
+        match self.keys.injection {
+            Injection::Free {} => true,
+            Injection::Bubble { packets } => {
+                let room = u64::from(here.occupancy(hop).1);
+                room >= u64::from(packet.len) * (u64::from(packets) + 1)
+            }
+            Injection::EscapeOccupancy { most } => {
+                self.rings.all_onward(router).any(|hop| here.occupancy(hop).0 <= most)
+            }
+        }
+    }
+
+    /// The escape of a packet that is stuck: on in its ring, or into one that is open, or else into any, the longer way round
+    /// where the shorter one begins with a broken link; `None` at a source from which packets enter no ring.
+    pub fn escape<Q: View + ?Sized>(
+        &self,
+        (router, to): (usize, usize),
+        here: &Q,
+        packet: &Packet,
+        random: u64,
+    ) -> Option<Hop> {
+        if is_in_ring(packet) {
+            return Some(self.rings.onward(router, packet));
+        }
+        if !has_left_source(packet) && !self.keys.ring.from_sources {
+            return None;
+        }
+        let (count, first) = (self.rings.count(), below(random, self.rings.count()));
+        let into = |k: u32| {
+            let [shorter, longer] = self.rings.ways((first + k) % count, router, to, random & 1 != 0);
+            if here.is_broken(shorter.port) { longer } else { shorter }
+        };
+        Some((0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0)))
+    }
+
+    /// Every hop along or into a ring that the packet may take at `router`.
+    pub fn escapes(&self, router: usize, to: usize, packet: &Packet) -> Vec<Hop> {
+        if is_in_ring(packet) {
+            return vec![self.rings.onward(router, packet)];
+        }
+        if !has_left_source(packet) && !self.keys.ring.from_sources {
+            return Vec::new();
+        }
+        let into = |ring: u32| {
+            let ways = self.rings.ways(ring, router, to, false);
+            [Some(ways[0]), (ways[1] != ways[0]).then_some(ways[1])]
+        };
+        (0..self.rings.count()).flat_map(into).flatten().collect()
+    }
+
+    /// The packet takes this hop at `router`. Returns the direction, if the hop is along or into a ring.
+    pub fn taken(&self, router: usize, packet: &mut Packet, hop: Hop) -> Option<u8> {
+        let direction = self.rings.direction(router, hop);
+        if direction.is_none() && is_in_ring(packet) {
+            packet.lane = packet.lane.saturating_add(1);
+        }
+        packet.dim = direction.map_or(OUTSIDE, |direction| IN_RING + direction);
+        direction
+    }
+
+    /// One of these outputs that is open, was granted to nobody in this cycle and is at most so full, drawn at random (of
+    /// more than `MOST` from the first ones).
+    pub fn pick<Q: View + ?Sized>(
+        &self,
+        here: &Q,
+        hops: impl Iterator<Item = Hop>,
+        most: f64,
+        random: u64,
+    ) -> Option<Hop> {
+        let (mut open, mut count) = ([Hop::default(); MOST], 0);
+        for hop in hops {
+            let is_open = here.is_open(hop) && !here.was_granted(hop.port);
+            if is_open && self.occupancy(here, hop) <= most && count < MOST {
+                open[count] = hop;
+                count += 1;
+            }
+        }
+        (count > 0).then(|| open[below(random, count as u32) as usize])
+    }
+}
+
+/// Most outputs among which a head draws.
+const MOST: usize = 64;
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,473 @@
+//! FleX minimal: shortest paths through layers that are joined crosswise, with detours where links have failed; the VC
+//! class is the hop index.
+//!
+//! # Source
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022),
+//! algorithm 1, whose loop has to run while the packet is not at its destination (it prints "while it is").
+//! # Parameters
+//! paths: `balanced`, at each router any hop that begins a shortest path, all equally likely; `printed`, those that
+//! algorithm 1 names: over the layer below where source and destination are in one layer, y before x, and x alone where
+//! both x and y are right.
+//! detours \[links\]: how many links more than the longest shortest path a packet may cross because others have failed
+//! (default: 0). The paper proposes paths of two links between two neighbours whose link has failed (section III-C1): these
+//! cost one link more.
+//! # Guarantees
+//! Minimal; as many VC classes as links on the longest shortest path, and one for each of the `detours`; the class rises with
+//! each hop, so dependencies are acyclic, with and without faults. Of two or three layers `balanced` makes all shortest
+//! paths equally likely; of more, all hops at each router. `printed` needs three layers of at least 3 x 3 routers. On 6
+//! x 6 x 3 routers of 10 terminals uniform traffic (with packets to oneself) can reach 27 / 31 = 0.871 flits per
+//! terminal and cycle under `printed`, and under `balanced` 108 / 97 = 1.113, more than a terminal sends. No tables.
+//! Under faults: a head at a broken link takes another hop at once, by what its own router sees. Hops on shortest paths
+//! come first (any, also under `printed`), then those with the fewest links behind them, drawn among equals, as long as a
+//! VC class is left for each link. In three layers at least 3 wide the next best hops cost one link more: a packet is
+//! delivered if it meets no more broken links than there are `detours`, and each time one of these hops has a whole link.
+//! So one link that fails loses nothing with `detours: 1`. Without detours packets are lost that meet it on their last hop.
+//! With two layers, or four and more, at least 4 wide, a detour between neighbours costs two links more: there it takes
+//! `detours: 2`.
+//! A packet does not go back to the router where it met a broken link last, if it has another hop. Nobody learns of
+//! broken links ahead: it may come to a second one.
+//! # Not modelled
+//! A choice by congestion.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
+//! those of the paper. `engine/tests/faults.rs`: what is lost with and without detours.
+//! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No rows of a peer.
+
+use crate::routing::{
+    Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
+    draw, same_classes,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::coordinates;
+use weft_api::state::Packet;
+use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
+use weft_units::Refusal;
+
+/// Shortest paths through layers that are joined crosswise, with detours where links have failed; the VC class is the hop
+/// index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlexMinimal {
+    /// Which of the shortest paths.
+    #[serde(default)]
+    pub paths: Paths,
+    /// Links that a packet may cross beyond the longest shortest path because others have failed; each needs a VC class.
+    #[serde(default)]
+    pub detours: u8,
+}
+
+/// Which of the shortest paths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Paths {
+    /// Any: at each router, all hops that begin one are equally likely.
+    #[default]
+    Balanced,
+    /// Those of algorithm 1 of the paper.
+    Printed,
+}
+
+/// Phase of a packet that has met a broken link; its `target` is the router where that was the last time.
+const MET_BROKEN: u8 = 1;
+
+/// Most kinds of first hops: up or down, along x or y, to the coordinate of the destination or to another one.
+const MAX_KINDS: usize = 8;
+
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    classes: Classes,
+    /// Links of the longest path, and so VC classes.
+    most_hops: u8,
+    crossed: CrossedLayers,
+    /// Coordinates with x in byte 0, y in byte 1 and the layer in byte 2 say how routers lie to each other. By layer
+    /// further up * 4 + whether y differs * 2 + whether x does: the hops that a packet may take.
+    first_hops: Arc<[FirstHops]>,
+}
+
+/// The hops to routers that lie alike.
+#[derive(Debug, Clone, Copy, Default)]
+struct FirstHops {
+    kinds: [Kind; MAX_KINDS],
+    /// Routers to which they lead.
+    count: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Kind {
+    /// The port to coordinate 0 of the axis, for a router whose own coordinate is above.
+    first_port: u8,
+    /// Bits of the axis in the coordinates.
+    shift: u8,
+    /// To the coordinate of the destination; else to any other.
+    arrives: bool,
+    /// Routers to which it leads; 0 behind the last kind.
+    count: u32,
+}
+
+impl RoutingModel for FlexMinimal {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "layers of routers in a ring, joined crosswise";
+    const CAN_BE_A_LEG: bool = true;
+
+    fn fits(graph: &Graph) -> bool {
+        graph.structure().crossed.is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let crossed = graph.structure().crossed.as_ref().expect("a graph that fits");
+        let [x, y, layers] = crossed.widths;
+        if self.paths == Paths::Printed && (x.min(y) < 3 || layers != 3) {
+            let what =
+                format!("algorithm 1 of FleX is for 3 layers of at least 3 x 3 routers, not for {x} x {y} x {layers}");
+            return Err(Refusal::new("routing.flex_minimal.paths", what, "write balanced"));
+        }
+        let help =
+            if self.detours == 0 { "take fewer layers" } else { "allow for fewer detours, or take fewer layers" };
+        let most_hops = class_per_hop(graph.diameter() + u32::from(self.detours), "routing.flex_minimal", help)?;
+        let first_hops = (0..4 * layers).map(|kind| {
+            let offset = Offset { differs: [kind & 1 == 1, kind & 2 == 2], layers: kind / 4 };
+            let exists = (0..2).all(|axis| !offset.differs[axis] || crossed.widths[axis] > 1);
+            let mut hops = if exists { crossed.first_hops(offset) } else { Vec::new() };
+            hops.retain(|hop| self.paths == Paths::Balanced || is_printed(hop, offset));
+            FirstHops::of(crossed, &hops)
+        });
+        let (classes, first_hops) = (same_classes(graph, most_hops), first_hops.collect());
+        Ok(Runtime { classes, most_hops, crossed: crossed.clone(), first_hops })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const SMALL: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 8}}"#;
+        const UNIFORM: &str = r#"{"uniform": {"include_self": true}}"#;
+        vec![
+            // Every router sends 8 / 27 flits to each. Hops up along x, by destination, of one router: in the same layer 2
+            // to the 2 along x (of 2 each, one is up) and 2 to the 4 that differ in both (a quarter of 2 each); in the layer
+            // above 2 to the 2 along x; in the layer below 1 to the router at the same place (half of 2) and 4 to the 4 that
+            // differ in both (half of 2 each). These 11 hops share 2 channels.
+            Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
+            // The same 2 to the 2 along x, and the 2 in the layer above; all 4 to the 4 that differ in both in the same
+            // layer, which go down along y first; below 2 to the router at the same place, which go along x, and 4 as
+            // before: 14.
+            Example::of(r#"{"paths": "printed"}"#).only_on(&[SMALL]).bound(
+                SMALL,
+                UNIFORM,
+                Accepts::UpTo(27.0 / (8.0 * 7.0)),
+            ),
+            Example::of(r#"{"detours": 1}"#),
+        ]
+    }
+}
+
+impl FirstHops {
+    fn of(crossed: &CrossedLayers, hops: &[Crossing]) -> Self {
+        let mut first = Self { count: hops.iter().map(|hop| hop.count).sum(), ..Self::default() };
+        for (kind, hop) in first.kinds.iter_mut().zip(hops) {
+            *kind = Kind {
+                first_port: crossed.first_port_of(hop.up, hop.axis) as u8,
+                shift: 8 * hop.axis as u8,
+                arrives: hop.arrives,
+                count: hop.count,
+            };
+        }
+        first
+    }
+
+    /// The port number `number` (below `count`) of a router at `at` to `dest`.
+    #[inline(always)]
+    fn port(&self, at: u64, dest: u64, mut number: u32) -> u8 {
+        let mut kind = &self.kinds[0];
+        // most have one or two kinds
+        for next in &self.kinds[1..] {
+            if number < kind.count {
+                break;
+            }
+            number -= kind.count;
+            kind = next;
+        }
+        let (own, to) = ((at >> kind.shift) as u8, (dest >> kind.shift) as u8);
+        let skipped = to - u8::from(to > own);
+        let place = match kind.arrives {
+            true => skipped,
+            // ports leave the own coordinate out; the one of the destination is left out, too
+            false => number as u8 + u8::from(own != to && number as u8 >= skipped),
+        };
+        kind.first_port + place
+    }
+}
+
+/// Whether algorithm 1 takes this hop of a shortest path of three layers.
+fn is_printed(hop: &Crossing, offset: Offset) -> bool {
+    match (offset.layers == 0, offset.differs) {
+        // the direct link
+        (false, [true, false] | [false, true]) => true,
+        // over the third layer, along x to any other router
+        (false, [false, false]) => hop.axis == 0,
+        // over the third layer, first along y
+        (false, [true, true]) => hop.axis == 1,
+        // over the layer below, along the axis that differs
+        (true, [true, false] | [false, true]) => !hop.up,
+        // over the layer below, first along y
+        (true, [true, true]) => !hop.up && hop.axis == 1,
+        (true, [false, false]) => unreachable!("a packet at its destination goes nowhere"),
+    }
+}
+
+impl Runtime {
+    /// How the destination of a packet at `at` lies.
+    #[inline(always)]
+    fn offset(&self, at: u64, dest: u64) -> Offset {
+        let differ = at ^ dest;
+        let (own, to) = ((at >> 16) as u32, (dest >> 16) as u32);
+        let layers = if to >= own { to - own } else { to + self.crossed.widths[2] - own };
+        Offset { differs: [differ & 0xff != 0, differ & 0xff00 != 0], layers }
+    }
+
+    /// The hops that a packet at `at` (not at its destination) may take.
+    #[inline(always)]
+    fn first_hops(&self, at: u64, dest: u64) -> &FirstHops {
+        let Offset { differs: [x, y], layers } = self.offset(at, dest);
+        &self.first_hops[(4 * layers + u32::from(x) + 2 * u32::from(y)) as usize]
+    }
+
+    /// The port that a packet takes at `at`: a drawn one of those that begin a shortest path.
+    #[inline(always)]
+    fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u8 {
+        let hops = self.first_hops(at, packet.dest);
+        if packet.phase == MET_BROKEN {
+            return self.port_onward(hops, at, packet, &drawn);
+        }
+        hops.port(at, packet.dest, drawn(hops.count))
+    }
+
+    /// The same for a packet that has met a broken link.
+    #[cold]
+    #[inline(never)]
+    fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u8 {
+        let Some(back) = self.port_to_avoid(at, packet) else { return hops.port(at, packet.dest, drawn(hops.count)) };
+        let port = hops.port(at, packet.dest, drawn(hops.count - 1));
+        if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
+    }
+
+    /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there
+    /// are others.
+    #[cold]
+    fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u8> {
+        let hops = self.first_hops(at, packet.dest);
+        let begins = |back: u8| (0..hops.count).any(|number| hops.port(at, packet.dest, number) == back);
+        self.port_back(at, packet).filter(|&back| hops.count > 1 && begins(back))
+    }
+
+    /// The port that leads back to the router where a packet at `at` has met a broken link last, if it has a link to that.
+    fn port_back(&self, at: u64, packet: &Packet) -> Option<u8> {
+        let is_near = packet.phase == MET_BROKEN && self.crossed.distance(self.offset(at, packet.target)) == 1;
+        is_near.then(|| self.first_hops(at, packet.target).port(at, packet.target, 0))
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs { classes: self.classes.clone(), ..Needs::default() }
+    }
+
+    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
+        coordinates::in_crossed_layers(graph).expect("a graph that fits")
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        if at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let class = packet.lane;
+        packet.lane += 1;
+        let salt = 0xf1e + u64::from(class);
+        let port = self.port(at, packet, |count| if count == 1 { 0 } else { below(draw(seed, packet, salt), count) });
+        Some(Hop { port, class })
+    }
+
+    fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
+        let (hops, avoided) = (self.first_hops(at, packet.dest), self.port_to_avoid(at, packet));
+        let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, number));
+        let ports = ports.filter(|&port| Some(port) != avoided);
+        ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
+    }
+
+    fn around_faults(&self) -> AroundFaults {
+        AroundFaults::ChoosesAgain
+    }
+
+    /// All hops behind which a path is left that is short enough, the shortest first, from a drawn one of these on;
+    /// last the one back to where the packet has met a broken link before. From now on it does not come back here.
+    fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if at == packet.dest {
+            return vec![Step::deliver(packet)];
+        }
+        let class = packet.lane;
+        let after = Packet { lane: class + 1, phase: MET_BROKEN, target: at, ..*packet };
+        let all = self.crossed.hops(self.offset(at, packet.dest));
+        let mut steps = Vec::new();
+        for links_behind in 0..u32::from(self.most_hops - class) {
+            let is_so_far = |hop: &Crossing| self.crossed.distance(hop.after) == links_behind;
+            let hops = FirstHops::of(&self.crossed, &all.iter().copied().filter(is_so_far).collect::<Vec<_>>());
+            let drawn =
+                if hops.count > 1 { below(draw(seed, packet, 0xde7 + u64::from(class)), hops.count) } else { 0 };
+            let ports = (0..hops.count).map(|number| hops.port(at, packet.dest, (drawn + number) % hops.count));
+            steps.extend(ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }));
+        }
+        let back = self.port_back(at, packet);
+        steps.sort_by_key(|step| Some(step.hop.port) == back);
+        steps
+    }
+
+    fn forget_hop(&self, packet: &mut Packet) {
+        packet.lane -= 1;
+    }
+
+    fn most_hops(&self) -> Option<u32> {
+        Some(self.most_hops.into())
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::rises()
+    }
+
+    fn draws_hops(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_topology::{Peer, TopologyConfig};
+
+    fn graph(widths: &str, layers: u32) -> Graph {
+        let text = format!(r#"{{"flex": {{"widths": {widths}, "layers": {layers}, "terminals_per_router": 1}}}}"#);
+        serde_json::from_str::<TopologyConfig>(&text).expect("a topology").build("topology").expect("a graph")
+    }
+
+    /// The routers to which steps lead.
+    fn far_ends(graph: &Graph, from: u32, steps: &[Step]) -> Vec<u32> {
+        let far = |step: &Step| match graph.ports(from)[usize::from(step.hop.port)].peer {
+            Peer::Router { router, .. } => router,
+            Peer::Terminal(_) | Peer::Unused => panic!("port {} leads to no router", step.hop.port),
+        };
+        steps.iter().map(far).collect()
+    }
+
+    /// The routers to which a packet may hop, ascending.
+    fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
+        let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+        let mut hops = far_ends(graph, from, &routing.steps(coords[from as usize], &packet, 1));
+        hops.sort_unstable();
+        hops
+    }
+
+    #[test]
+    fn balanced_lists_every_hop_that_begins_a_shortest_path() {
+        for (widths, layers) in
+            [("[3, 3]", 3), ("[4, 3]", 2), ("[3, 4]", 4), ("[2, 2]", 5), ("[4, 1]", 6), ("[5, 2]", 7)]
+        {
+            let graph = graph(widths, layers);
+            let routing = FlexMinimal::default().build(&graph).unwrap();
+            let coords = routing.coordinates(&graph);
+            for to in 0..graph.routers() {
+                let distances = graph.distances_from(to);
+                for from in (0..graph.routers()).filter(|&from| from != to) {
+                    let is_nearer = |&far: &u32| distances[far as usize] < distances[from as usize];
+                    let peers = graph.ports(from).iter().filter_map(|port| match port.peer {
+                        Peer::Router { router, .. } => Some(router),
+                        Peer::Terminal(_) | Peer::Unused => None,
+                    });
+                    let mut expected: Vec<u32> = peers.filter(is_nearer).collect();
+                    expected.sort_unstable();
+                    assert_eq!(
+                        hops(&routing, &graph, &coords, from, to),
+                        expected,
+                        "{widths} x {layers}: {from} to {to}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn printed_takes_the_hops_of_algorithm_1() {
+        // 4 x 3 x 3: router = x + 4 y + 12 z
+        let graph = graph("[4, 3]", 3);
+        let routing = FlexMinimal { paths: Paths::Printed, detours: 0 }.build(&graph).unwrap();
+        let coords = routing.coordinates(&graph);
+        let router = |[x, y, z]: [u32; 3]| x + 4 * y + 12 * z;
+        let from = [1, 1, 0];
+        let cases: [([u32; 3], &[[u32; 3]]); 8] = [
+            // in the same layer: over the one below (layer 2), along x, along y, or along y first
+            ([3, 1, 0], &[[0, 1, 2], [2, 1, 2]]),
+            ([1, 2, 0], &[[1, 0, 2]]),
+            ([3, 2, 0], &[[1, 2, 2]]),
+            // at the same place in another layer: along x into the third one
+            ([1, 1, 1], &[[0, 1, 2], [2, 1, 2], [3, 1, 2]]),
+            ([1, 1, 2], &[[0, 1, 1], [2, 1, 1], [3, 1, 1]]),
+            // neighbours
+            ([3, 1, 1], &[[3, 1, 1]]),
+            // along y into the third layer
+            ([3, 2, 1], &[[1, 2, 2]]),
+            ([3, 2, 2], &[[1, 2, 1]]),
+        ];
+        for (to, expected) in cases {
+            let expected: Vec<u32> = expected.iter().map(|&far| router(far)).collect();
+            assert_eq!(hops(&routing, &graph, &coords, router(from), router(to)), expected, "to {to:?}");
+        }
+    }
+
+    #[test]
+    fn detours_between_neighbours_are_those_of_the_paper() {
+        // 5 x 4 x 3: router = x + 5 y + 20 z. Two hops over the third layer, to any other x than those of both: Nx - 2.
+        let graph = graph("[5, 4]", 3);
+        let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
+        assert_eq!(routing.needs().classes[1..], [3, 3]);
+        let coords = routing.coordinates(&graph);
+        let router = |[x, y, z]: [u32; 3]| x + 5 * y + 20 * z;
+        let (from, to) = (router([1, 2, 0]), router([4, 2, 1]));
+        let around = |lane: u8, seq: u32| {
+            let packet = Packet { dest: coords[to as usize], lane, seq, ..Packet::default() };
+            let steps = routing.steps_around(coords[from as usize], &packet, 1);
+            assert!(steps.iter().all(|step| step.hop.class == lane && step.after.lane == lane + 1));
+            far_ends(&graph, from, &steps)
+        };
+        let over = |x| router([x, 2, 2]);
+        // on its second hop: the link itself, then the detours; the one after takes the last class
+        let mut expected = vec![to, over(0), over(2), over(3)];
+        let mut found = around(1, 0);
+        assert_eq!(found[0], to);
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        // packets draw where they begin
+        let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
+        assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
+        // on its first hop two links may follow: nothing is further away from any of its 2 (5 + 4 - 2) neighbours
+        assert_eq!(around(0, 0).len(), 14);
+        // on the last class there is the link itself alone
+        assert_eq!(around(2, 0), [to]);
+    }
+
+    #[test]
+    fn printed_is_refused_where_the_algorithm_does_not_lead_on() {
+        for (widths, layers) in [("[3, 3]", 4), ("[3, 2]", 3)] {
+            let refusal = FlexMinimal { paths: Paths::Printed, detours: 0 }.build(&graph(widths, layers)).unwrap_err();
+            assert_eq!(
+                (refusal.path.as_str(), refusal.help.as_str()),
+                ("routing.flex_minimal.paths", "write balanced")
+            );
+        }
+        let far = FlexMinimal::default().build(&graph("[3, 1]", 40)).unwrap_err();
+        assert!(far.what.starts_with("paths of up to 20 links need 20 VC classes"), "{}", far.what);
+    }
+}

@@ -1,0 +1,169 @@
+//! Hops on a dragonfly: every two routers of a group are joined by a local link, every two groups by global links.
+
+use super::{COPY, Draws, Hop, below, draw};
+use weft_api::coordinates;
+use weft_api::routing::Classes;
+use weft_api::state::Packet;
+use weft_topology::{Arrangement, Graph};
+
+/// Coordinates are group << 16 | index in the group.
+#[derive(Debug, Clone)]
+pub struct Groups {
+    pub groups: u32,
+    pub per_group: u32,
+    first_local: u8,
+    arrangement: Arrangement,
+    /// (router, output port) of every global port number k.
+    gateway: Vec<(u16, u8)>,
+    pub links_per_pair: u32,
+    /// Link classes of the network, and those of the links in a group and between groups among them.
+    link_classes: usize,
+    local_class: usize,
+    global_class: usize,
+}
+
+pub fn group(at: u64) -> u32 {
+    (at >> 16) as u32
+}
+
+pub fn index(at: u64) -> u32 {
+    (at & 0xffff) as u32
+}
+
+/// The coordinates of the routers.
+pub fn in_groups(graph: &Graph) -> Vec<u64> {
+    coordinates::in_groups(graph).expect("a graph with groups")
+}
+
+impl Groups {
+    /// The groups of a dragonfly, whose routers follow each other; `None` on another graph.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let groups = graph.structure().groups.as_ref()?;
+        let (local, global, _) = (groups.complete?, groups.global.as_ref()?, groups.run()?);
+        let (router, port) = global.gateways[0];
+        Some(Self {
+            groups: groups.count,
+            per_group: graph.routers() / groups.count,
+            first_local: local.first_port as u8,
+            arrangement: global.arrangement,
+            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u8)).collect(),
+            links_per_pair: global.per_pair(),
+            link_classes: graph.class_names().len(),
+            local_class: local.class.into(),
+            global_class: graph.ports(router)[usize::from(port)].class.into(),
+        })
+    }
+
+    /// So many VC classes on the links in a group and between groups. Others, such as those of escape rings, have the one that
+    /// every link has; no packet takes it there.
+    pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
+        let mut classes = vec![1; self.link_classes];
+        (classes[self.local_class], classes[self.global_class]) = (local, global);
+        classes
+    }
+
+    /// The number of the global port of group `from` that leads to group `to`. If there are several links, the packet
+    /// draws one.
+    #[inline(always)]
+    fn global_port(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> u32 {
+        let k = self.arrangement.port_to(self.groups, from, to);
+        if self.links_per_pair == 1 {
+            return k;
+        }
+        let copy = below(draw(seed, packet, COPY), self.links_per_pair);
+        k + copy * (self.groups - 1)
+    }
+
+    /// The random choice that a packet makes once, for its whole path: which of the parallel links between two groups
+    /// it takes.
+    pub fn draws(&self) -> Draws {
+        Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
+    }
+
+    /// The router (index in group `from`) and its port that lead to group `to`.
+    #[inline(always)]
+    pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u8) {
+        self.gateway[self.global_port(from, to, packet, seed) as usize]
+    }
+
+    /// First global port of a router, and how many follow from there to the last one.
+    pub fn global_ports(&self) -> (u8, u8) {
+        let ports = || self.gateway.iter().map(|&(_, port)| port);
+        ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
+    }
+
+    /// Link class of the global links.
+    pub fn global_class(&self) -> usize {
+        self.global_class
+    }
+
+    /// First local port.
+    pub fn first_local(&self) -> u8 {
+        self.first_local
+    }
+
+    /// How many global ports of a router are wired; they come first.
+    #[inline(always)]
+    pub fn wired_global_ports(&self, at: u64) -> u8 {
+        let per_router = self.gateway.len() as u32 / self.per_group;
+        let wired = self.links_per_pair * (self.groups - 1);
+        wired.saturating_sub(index(at) * per_router).min(per_router) as u8
+    }
+
+    /// How far a hop is along paths whose VC class is the number of global links crossed: local links of class 0, then global
+    /// ones, then local links of class 1, and so on.
+    pub fn rank(&self, hop: Hop) -> u32 {
+        2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
+    }
+
+    /// Whether a port leads to another router of the group.
+    #[inline(always)]
+    pub fn is_local(&self, port: u8) -> bool {
+        port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
+    }
+
+    /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether it is a global hop.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {
+        let own = index(at);
+        if group(at) == group(to) {
+            return (self.local(own, index(to)), false);
+        }
+        let (router, port) = self.gateway_to(group(at), group(to), packet, seed);
+        if u32::from(router) == own { (port, true) } else { (self.local(own, u32::from(router)), false) }
+    }
+
+    #[inline(always)]
+    fn local(&self, own: u32, to: u32) -> u8 {
+        self.first_local + (to - u32::from(to > own)) as u8
+    }
+
+    /// Hops of the local-global-local path.
+    pub fn distance(&self, a: u64, b: u64, packet: &Packet, seed: u64) -> u32 {
+        if group(a) == group(b) {
+            return u32::from(a != b);
+        }
+        let out = self.gateway_to(group(a), group(b), packet, seed).0;
+        let back = self.gateway_to(group(b), group(a), packet, seed).0;
+        1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
+    }
+
+    /// Hops of the path over `group`, neither that of `a` nor that of `b`: local-global to the router where it enters the
+    /// group, then local-global-local.
+    pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
+        let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
+        let out = router(group(a), over) != index(a);
+        let across = router(over, group(a)) != router(over, group(b));
+        let into = router(group(b), over) != index(b);
+        2 + u32::from(out) + u32::from(across) + u32::from(into)
+    }
+
+    /// Hop with the VC class = number of global links crossed (`packet.lane`), plus `shift` on local links.
+    #[inline(always)]
+    pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
+        let (port, global) = self.hop(at, to, packet, seed);
+        let class = packet.lane + if global { 0 } else { shift };
+        packet.lane += u8::from(global);
+        Hop { port, class }
+    }
+}

@@ -1,0 +1,190 @@
+//! Hops on a grid of routers: HyperX (every two routers of a line are joined), torus (rings) and mesh (rows).
+
+use super::{Hop, RingEntry, TIE, draw};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::coordinates;
+use weft_api::state::Packet;
+use weft_topology::Graph;
+
+pub use weft_topology::Line;
+
+/// How a ring is kept free of deadlock: by VC classes or by a bubble.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Dateline {
+    /// Class 0 until the wrap link, class 1 on it and after.
+    #[default]
+    Crossing,
+    /// A packet gets its class as it enters the dimension, and keeps it: this balances the classes better.
+    Entry,
+    /// One class for all VCs, and a bubble in each ring: a packet enters a ring only where there is room for two
+    /// packets, and moves on where there is room for one. It needs virtual cut-through, buffers for two packets, and
+    /// packets and replies of one length.
+    Bubble,
+    /// One class: channels depend on each other in a cycle, which is refused unless the scenario allows it.
+    None,
+}
+
+/// Coordinates are bytes of a `u64`, dimension 0 lowest.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    pub dims: u8,
+    pub widths: [u8; 8],
+    /// First port of each dimension.
+    pub ports: [u8; 8],
+    pub line: Line,
+    pub routers: u32,
+    pub coords: Vec<u64>,
+}
+
+impl Grid {
+    /// The grid of a graph; `None` if the graph is no grid or has lines of several kinds. A single router is a grid
+    /// without dimensions.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let grid = graph.structure().grid.as_ref()?;
+        let (dimensions, line) = (&grid.dimensions, grid.uniform()?);
+        let mut grid = Self {
+            dims: dimensions.len() as u8,
+            widths: [1; 8],
+            ports: [0; 8],
+            line,
+            routers: graph.routers(),
+            coords: coordinates::on_grid(graph)?,
+        };
+        for (d, dimension) in dimensions.iter().enumerate() {
+            grid.widths[d] = dimension.width as u8;
+            grid.ports[d] = dimension.first_port as u8;
+        }
+        Some(grid)
+    }
+
+    /// The grid of a HyperX; `None` for other graphs.
+    pub fn complete(graph: &Graph) -> Option<Self> {
+        Self::of(graph).filter(|grid| grid.line == Line::Complete)
+    }
+
+    /// First dimension in which two routers differ.
+    #[inline(always)]
+    pub fn first_difference(at: u64, to: u64) -> Option<usize> {
+        let differ = at ^ to;
+        (differ != 0).then(|| (differ.trailing_zeros() / 8) as usize)
+    }
+
+    /// Every dimension in which two routers differ.
+    pub fn differences(&self, at: u64, to: u64) -> impl Iterator<Item = usize> + use<> {
+        (0..self.dims as usize).filter(move |&d| Self::coordinate(at, d) != Self::coordinate(to, d))
+    }
+
+    #[inline(always)]
+    pub fn coordinate(at: u64, d: usize) -> u8 {
+        (at >> (8 * d)) as u8
+    }
+
+    /// HyperX: the port of `at` to coordinate `c` of dimension `d`.
+    #[inline(always)]
+    pub fn port_to(&self, at: u64, d: usize, c: u8) -> u8 {
+        self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
+    }
+
+    /// Torus or mesh: the port of dimension `d` up or down.
+    #[inline(always)]
+    pub fn port_along(&self, d: usize, up: bool) -> u8 {
+        self.ports[d] + u8::from(!up)
+    }
+
+    /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Half way round a
+    /// ring, both do.
+    #[inline(always)]
+    pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
+        if self.line != Line::Ring {
+            return (to > own, to < own);
+        }
+        let width = self.widths[d];
+        let up = if to >= own { to - own } else { width - (own - to) };
+        (up <= width - up, up >= width - up)
+    }
+
+    /// Torus or mesh: whether the minimal path from `at` to `to` in dimension `d` goes up. Half way round a ring, `tie`
+    /// decides.
+    #[inline(always)]
+    pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
+        let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
+        if self.line == Line::Row {
+            return c > own;
+        }
+        let width = self.widths[d];
+        let up = if c >= own { c - own } else { width - (own - c) };
+        let down = width - up;
+        if up == down { tie() } else { up < down }
+    }
+
+    /// Hops from `a` to `b`.
+    pub fn distance(&self, a: u64, b: u64) -> u32 {
+        (0..self.dims as usize)
+            .map(|d| {
+                let gap = u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d)));
+                match self.line {
+                    Line::Complete => u32::from(gap != 0),
+                    Line::Row => gap,
+                    Line::Ring => gap.min(u32::from(self.widths[d]) - gap),
+                }
+            })
+            .sum()
+    }
+
+    /// The next hop in dimension order to `to` (not `at` itself). The VC class is 0, or 1 past the dateline of a ring,
+    /// or 1 into a ring that keeps a bubble. If the destination is half way round a ring, the packet draws its
+    /// direction as it enters the dimension.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
+        let entering = packet.dim != d as u8 + 1;
+        packet.dim = d as u8 + 1;
+        if self.line == Line::Complete {
+            return Hop { port: self.port_to(at, d, Self::coordinate(to, d)), class: 0 };
+        }
+        let up = self.goes_up(at, to, d, || draw(seed, packet, TIE + d as u64) & 1 == 0);
+        let own = Self::coordinate(at, d);
+        if self.line == Line::Ring {
+            let c = Self::coordinate(to, d);
+            match dateline {
+                Dateline::Bubble | Dateline::None => packet.lane = u8::from(entering && dateline == Dateline::Bubble),
+                // up: 1 if the path crosses the wrap link; down: 1 if it does not; both are c < own
+                Dateline::Entry if entering => packet.lane = u8::from(c < own),
+                Dateline::Entry => {}
+                Dateline::Crossing => {
+                    let wrap = if up { own == self.widths[d] - 1 } else { own == 0 };
+                    packet.lane = u8::from(wrap || (!entering && packet.lane == 1));
+                }
+            }
+        }
+        Hop { port: self.port_along(d, up), class: packet.lane }
+    }
+
+    /// Dimensions whose rings have an even width: a packet may reach the router half way round in two directions.
+    pub fn tied_dimensions(&self) -> Vec<u64> {
+        let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
+        (0..u64::from(self.dims)).filter(tied).collect()
+    }
+
+    /// Whether the two routers are half way round some ring from each other.
+    pub fn is_tied_somewhere(&self, a: u64, b: u64) -> bool {
+        self.tied_dimensions().into_iter().any(|d| self.is_tied(a, b, d as usize))
+    }
+
+    /// Whether the routers are half way round the ring of dimension `d` from each other.
+    fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
+        2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
+    }
+
+    /// VC classes on which packets enter the rings of `links` link classes (0: to terminals), if rings keep a bubble.
+    pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
+        let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
+        (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
+    }
+
+    /// VC classes of one phase in dimension order.
+    pub fn classes(&self, dateline: Dateline) -> u8 {
+        if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
+    }
+}

@@ -1,0 +1,516 @@
+//! Up*/down on a k-ary n-tree or a fat tree of pods: up to a nearest common ancestor, then the only path down.
+//!
+//! # Source
+//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97; BookSim's `nca` (`random`) and `anca` (`adaptive`) on `fattree`.
+//! D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
+//! Concurrency and Computation 22(2), 2010.
+//! # Parameters
+//! ascent, how the link up is chosen. `random`: all are drawn when the packet is made (BookSim draws one at each hop,
+//! which is the same distribution). `d_mod_k`: at stage s digit s, base k, of the destination terminal, lowest digit first;
+//! `d_mod_k_high_first`: highest digit first. On a tree whose levels differ, digit s is that of the place of the terminal,
+//! modulo the links up. `adaptive`: at the head of the VC, the link with the least congestion, from
+//! a random one on. sensor: what is read as congestion (`adaptive` only).
+//! Under a policy that switches links level by level, each router chooses its link up for the head of a VC, by the same
+//! rule among the links that the level uses: `random` draws one of these, a digit is taken modulo their number. Where links
+//! have failed under such a policy, it chooses among those from which whole links lead to the destination.
+//! # Guarantees
+//! Minimal. Paths between leaves whose nearest common ancestors are l levels up: k^l (`random`, `adaptive`), one per
+//! destination terminal (`d_mod_k` both). On a tree whose levels differ they are the product of the links up. One VC class: a packet that went down never goes up again, so every dependency
+//! leads from a link up to a link of the level above or to a link down, or from a link down to one of the level below;
+//! acyclic.
+//!
+//! Faults: the path down has no other hop, so a head that meets a broken link there is discarded. On the way up `adaptive`
+//! takes another link at the router where one has failed, without regard to what is broken further on; the others, whose
+//! paths are drawn or computed ahead, discard the packet. Under a policy that switches links level by level each ascent
+//! avoids the links up from which no whole path leads on, on both sides of the tree, as soon as the policy has heard of
+//! the fault, and loses only packets that were past their choice, or for which no path is on.
+//! # Not modelled
+//! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
+//! # Validation
+//! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
+//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `engine/tests/paths.rs`: all shortest paths and no others, D-mod-k by the digits; `engine/tests/bounds.rs`: full
+//! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
+//! `tests/data/golden/booksim.csv` (`random`).
+
+use crate::routing::{
+    Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,
+    RoutingModel, Sensor, Step, View, below, draw, same_classes, weigh,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, RwLock};
+use weft_api::coordinates::{self, DIGITS, LEVEL, is_above};
+use weft_api::links_up::{LinksUp, numbers_of};
+use weft_api::state::Packet;
+use weft_api::widths::{Widths, note_choice};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Up*/down on a k-ary n-tree or a fat tree: up to a nearest common ancestor, then the only path down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpDown {
+    /// How the link up is chosen.
+    #[serde(default)]
+    pub ascent: Ascent,
+    /// What is read as the congestion of an output (`adaptive`).
+    #[serde(default = "credits")]
+    pub sensor: Sensor,
+}
+
+/// All links up are minimal, so flits under way cause no detour. A count of them spreads packets over the links.
+fn credits() -> Sensor {
+    Sensor::UsedCredits
+}
+
+impl Default for UpDown {
+    fn default() -> Self {
+        Self { ascent: Ascent::default(), sensor: credits() }
+    }
+}
+
+/// How the link up is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ascent {
+    /// Drawn for each packet.
+    #[default]
+    Random,
+    /// A digit of the destination terminal, the lowest first: packets to neighbouring terminals take different links.
+    DModK,
+    /// A digit of the destination terminal, the highest first: packets to neighbouring terminals share links.
+    DModKHighFirst,
+    /// The least congested one, in the cycle in which the packet becomes the head of its VC.
+    Adaptive,
+}
+
+#[derive(Debug)]
+pub struct Runtime {
+    classes: Classes,
+    ascent: Ascent,
+    sensor: Sensor,
+    /// Links up are chosen by each router for the head of a VC, not when the packet is made.
+    at_head: bool,
+    /// What the policy says of links up, if it switches them.
+    told: Option<Told>,
+    /// Levels.
+    n: u32,
+    /// Links down of a router of each level, and links up.
+    down: [u32; 8],
+    up: [u32; 8],
+    coords: Vec<u64>,
+}
+
+/// Which links up may be taken. The overseer of the policy changes it between two cycles, when no router runs.
+#[derive(Debug)]
+struct Told {
+    /// How many links up each level uses, the first ones; [`Told::BY_ROUTER`] if that differs from router to router.
+    widths: AtomicU64,
+    /// Then these.
+    links: RwLock<Arc<LinksUp>>,
+}
+
+impl Told {
+    /// No level uses a link.
+    const BY_ROUTER: Widths = Widths(0);
+
+    fn new(widths: u64) -> Self {
+        Self { widths: AtomicU64::new(widths), links: RwLock::default() }
+    }
+
+    fn links(&self) -> Arc<LinksUp> {
+        Arc::clone(&self.links.read().expect("no panic while the overseer writes"))
+    }
+}
+
+impl RoutingModel for UpDown {
+    type Routing = Runtime;
+    const ROUTES: &'static str = "fat trees whose routers of a level are equal";
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Widths, LinkKnowledge::Nothing];
+
+    fn fits(graph: &Graph) -> bool {
+        links_of(graph).is_some()
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
+        let (n, down, up) = links_of(graph).expect("a graph that fits");
+        let (classes, coords) = (same_classes(graph, 1), coordinates::in_tree(graph).expect("a tree"));
+        let at_head = self.ascent == Ascent::Adaptive;
+        Ok(Runtime { classes, ascent: self.ascent, sensor: self.sensor, at_head, told: None, n, down, up, coords })
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        const TREE: &str = r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#;
+        const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
+        const BIT_REVERSE: &str = r#"{"bit_reverse": {}}"#;
+        vec![
+            Example::of("{}")
+                // there are as many links up as terminals, and packets are spread over all of them
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+            Example::of(r#"{"ascent": "d_mod_k"}"#)
+                // The lowest digit of the destination is the highest of the source, its bits reversed: equal on a
+                // leaf, whose 4 terminals share a link up. Other leaves get more through.
+                .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+            Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
+                // the highest digit of the destination is that of the source, complemented: equal on a leaf
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 4.0)),
+            Example::of(r#"{"ascent": "adaptive"}"#)
+                // as with the ascent that is drawn
+                .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
+        ]
+    }
+}
+
+/// Levels, links down of a router of each level, and links up, if the graph is a tree.
+fn links_of(graph: &Graph) -> Option<(u32, [u32; 8], [u32; 8])> {
+    let levels = graph.structure().levels.as_ref()?;
+    let by_level = |links: &[u32]| std::array::from_fn(|level| links.get(level).copied().unwrap_or(0));
+    levels.tree.as_ref().map(|tree| (levels.count, by_level(&tree.down), by_level(&tree.up)))
+}
+
+/// The digits of a number, one per byte, each counted by an entry of `bases`, the lowest first.
+fn digits(number: u32, bases: &[u32]) -> u64 {
+    let mut rest = number;
+    (0..).zip(bases).map(|(i, base)| (u64::from(rest % base) << (8 * i), rest /= base).0).sum()
+}
+
+fn digit(packed: u64, i: u32) -> u8 {
+    (packed >> (8 * i)) as u8
+}
+
+fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
+    packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
+}
+
+/// Level of the nearest common ancestors of two leaves: one above their highest different digit.
+fn meeting_level(a: u64, b: u64) -> u32 {
+    (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
+}
+
+impl Runtime {
+    /// The hop over link up `up` of a router at `at`.
+    #[inline(always)]
+    fn up(&self, at: u64, up: u32) -> Hop {
+        Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u8, class: 0 }
+    }
+
+    /// Whether the packet has still to choose a link up at this router.
+    fn asks(&self, at: u64, packet: &Packet) -> bool {
+        self.at_head && !is_above(at, packet.dest)
+    }
+
+    /// The links up of a router of `level` that packets may take, from the first on; 0 if they are not the same for all
+    /// routers of the level.
+    #[inline(always)]
+    fn width(&self, level: u32) -> u32 {
+        self.told.as_ref().map_or(self.up[level as usize], |told| Widths(told.widths.load(Relaxed)).of(level as usize))
+    }
+
+    /// As `at_head`, where some links have failed: by the same rule among those links up that lead on.
+    #[cold]
+    fn among_whole<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, seed: u64) -> u32 {
+        let links = self.links_up(at, packet);
+        let width = links.len() as u32;
+        let first = self.link((at >> LEVEL) as u32, width, packet, seed);
+        let turned = (first..first + width).map(|i| links[(i % width) as usize]);
+        match self.ascent {
+            Ascent::Adaptive => turned.min_by_key(|&up| weigh(here, at, self.up(at, up), 1, 0)).expect("a link up"),
+            Ascent::Random | Ascent::DModK | Ascent::DModKHighFirst => links[first as usize],
+        }
+    }
+
+    /// The links up that the packet may take at this router, by any ascent.
+    fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
+        match (self.width((at >> LEVEL) as u32), &self.told) {
+            (0, Some(told)) => numbers_of(told.links().choices(at, packet.dest)).collect(),
+            (width, _) => (0..width).collect(),
+        }
+    }
+
+    /// The link up from `level` that a packet takes if it has not to read queues, of the first `width`.
+    #[inline(always)]
+    fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
+        // digit i of the terminal in byte i
+        let terminal = || (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
+        match self.ascent {
+            // of an adaptive ascent this is the first link to be compared
+            Ascent::Random | Ascent::Adaptive => below(draw(seed, packet, 0xa7 + u64::from(level)), width),
+            Ascent::DModK => u32::from(digit(terminal(), level)) % width,
+            Ascent::DModKHighFirst => u32::from(digit(terminal(), self.n - 1 - level)) % width,
+        }
+    }
+
+    /// The packet takes link up `up` of a router of `level`: where links are switched it keeps its choices, so that the
+    /// policy knows which links it needs.
+    #[inline(always)]
+    fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
+        if self.told.is_some() {
+            note_choice(packet, level, up);
+        }
+    }
+
+    /// The same tree under a routing that takes the links up from `target` of the packet.
+    fn with_drawn_links(&self) -> Self {
+        let (classes, coords) = (self.classes.clone(), self.coords.clone());
+        Self { ascent: Ascent::Random, at_head: false, told: None, classes, coords, ..*self }
+    }
+
+    /// Packets, each with the leaf it starts from, that together take every turn that any packet can take. All pairs of
+    /// leaves over all ancestors would be k^(3n-3) packets; these are (n-1) k^(n+1) in a k-ary n-tree.
+    ///
+    /// A turn at router R is from a link up to a link up, from up to down, or from down to down. Router A above the leaves
+    /// has C children, and each of these G. For each child c, and each step s from 0 to the greater of C - 1 and G, one
+    /// packet goes from below grandchild j = s mod G of c over A to below grandchild j of c' = c + 1 + s mod (C - 1),
+    /// modulo C, which is never c. Every pair of different children of A is there, and so is every turn up-down at A. For
+    /// each c, and for each c', j runs over all grandchildren: so there is every turn from j up at c to A, and from A down
+    /// at c' to j. Over a router with one child no packet turns round.
+    pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
+        let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
+        ancestors.flat_map(move |&at| {
+            let level = (at >> LEVEL) as u32;
+            let children = self.down[level as usize];
+            let below_child = if level > 1 { self.down[level as usize - 1] } else { 1 };
+            let steps = if children > 1 { below_child.max(children - 1) } else { 0 };
+            let below = move |c: u32, j: u32| {
+                let leaf = with_digit((at & DIGITS) >> (8 * level) << (8 * level), level - 1, c);
+                if level > 1 { with_digit(leaf, level - 2, j) } else { leaf }
+            };
+            (0..children * steps).map(move |choice| {
+                let (c, step) = (choice / steps, choice % steps);
+                let dest = below((c + 1 + step % (children - 1)) % children, step % below_child);
+                let from = self.leaf(below(c, step % below_child));
+                (from, Packet { dest, target: at & DIGITS, ..Packet::default() })
+            })
+        })
+    }
+
+    /// The number of a leaf: its digits, each counted in the links down of the level above, are those of its position.
+    fn leaf(&self, coords: u64) -> u32 {
+        (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
+    }
+}
+
+impl Routing for Runtime {
+    fn needs(&self) -> Needs {
+        Needs {
+            classes: self.classes.clone(),
+            decides: if self.at_head { Decides::AtHead } else { Decides::Ahead },
+            sensor: (self.ascent == Ascent::Adaptive).then_some(self.sensor),
+            draws_path: !self.at_head,
+            sees_terminals: self.ascent == Ascent::DModK,
+            ..Needs::default()
+        }
+    }
+
+    fn coordinates(&self, _: &Graph) -> Vec<u64> {
+        self.coords.clone()
+    }
+
+    /// Chooses the links up of all levels: byte i of `target` is the link from level i to level i + 1.
+    fn inject(&self, packet: &mut Packet, seed: u64) {
+        if self.at_head {
+            return; // each router chooses
+        }
+        let stages = 0..self.n - 1;
+        packet.target = stages.map(|i| u64::from(self.link(i, self.up[i as usize], packet, seed)) << (8 * i)).sum();
+    }
+
+    #[inline(always)]
+    fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
+        let level = (at >> LEVEL) as u32;
+        let port = match level.checked_sub(1) {
+            _ if !is_above(at, packet.dest) => {
+                if self.at_head {
+                    return None;
+                }
+                self.down[level as usize] as u8 + digit(packet.target, level)
+            }
+            None => packet.dst_port,
+            Some(below) => digit(packet.dest, below),
+        };
+        Some(Hop { port, class: 0 })
+    }
+
+    /// The link up by the rule of the ascent. An adaptive one takes the least congested; the comparison begins at a
+    /// random one.
+    fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        let level = (at >> LEVEL) as u32;
+        let width = self.width(level);
+        if width == 0 {
+            let up = self.among_whole(at, here, packet, seed);
+            self.keep(packet, level, up);
+            return self.up(at, up);
+        }
+        let mut up = self.link(level, width, packet, seed);
+        if self.ascent == Ascent::Adaptive {
+            let cost = |&u: &u32| weigh(here, at, self.up(at, u), 1, 0);
+            up = (up..up + width).map(|u| u % width).min_by_key(cost).unwrap_or(up);
+        }
+        self.keep(packet, level, up);
+        self.up(at, up)
+    }
+
+    /// Every link up that the ascent may choose.
+    fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        if !self.asks(at, packet) {
+            return Step::named(self, at, packet, seed);
+        }
+        let level = (at >> LEVEL) as u32;
+        let mut choices = self.links_up(at, packet);
+        match self.ascent {
+            Ascent::Random | Ascent::Adaptive => {}
+            Ascent::DModK | Ascent::DModKHighFirst => {
+                choices = vec![choices[self.link(level, choices.len() as u32, packet, seed) as usize]];
+            }
+        }
+        let choice = |up: u32| {
+            let (hop, mut after) = (self.up(at, up), *packet);
+            self.keep(&mut after, level, up);
+            let compared = self.ascent == Ascent::Adaptive;
+            Step { hop, after, cost: compared.then_some(Cost { at, port: hop.port, hops: 1, bias: 0 }) }
+        };
+        choices.into_iter().map(choice).collect()
+    }
+
+    fn proof(&self) -> Proof<'_> {
+        Proof::Packets { routing: Box::new(self.with_drawn_links()), packets: Box::new(self.every_turn()) }
+    }
+
+    fn draws_ties(&self) -> bool {
+        true
+    }
+
+    /// One packet per nearest common ancestor that it may draw.
+    fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
+        let drawn = self.ascent == Ascent::Random && !self.at_head;
+        let mut fixed = packet;
+        self.inject(&mut fixed, 0);
+        if !drawn {
+            return Outcomes::only(fixed);
+        }
+        let up = &self.up[..meeting_level(at, packet.dest) as usize];
+        let ancestors = up.iter().product::<u32>();
+        Outcomes::new(ancestors as usize, move |a| Packet { target: digits(a as u32, up), ..packet })
+    }
+
+    fn rule_without_queues(&self) -> &'static str {
+        "a link up that its level uses, drawn or by a digit of the destination"
+    }
+
+    /// The overseer says which links up are used from now on.
+    fn hear(&self, published: &Published) {
+        let Some(told) = &self.told else { return };
+        match published {
+            Published::Number(widths) => told.widths.store(*widths, Relaxed),
+            Published::LinksUp(links) => {
+                *told.links.write().expect("no panic while a router reads") = Arc::clone(links);
+                told.widths.store(Told::BY_ROUTER.0, Relaxed);
+            }
+        }
+    }
+
+    fn begin_with(&mut self, widths: u64) {
+        (self.at_head, self.told) = (true, Some(Told::new(widths)));
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        let all = (0..self.n as usize - 1).fold(Widths(0), |widths, level| widths.with(level, self.up[level]));
+        self.hear(&Published::Number(all.0));
+        self.told.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::RoutingConfig;
+    use std::collections::BTreeSet;
+    use weft_topology::{Peer, TopologyConfig, TopologyModel, TrunkWidth};
+    use weft_topology::{fat_tree::FatTree, hyperx::HyperX, k_ary_n_tree::KAryNTree};
+
+    fn tree(k: u32, n: u32) -> Graph {
+        let topology = TopologyConfig::KAryNTree(KAryNTree { k, n, trunk_width: TrunkWidth::default() });
+        topology.build("topology").unwrap()
+    }
+
+    /// Walks a packet and adds its turns, as (channel, next channel), to `turns`; returns where it is delivered.
+    fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
+        let (mut at, mut last) = (from, None);
+        loop {
+            let hop = runtime.next(runtime.coords[at as usize], &mut packet, 1).unwrap();
+            let Peer::Router { router, .. } = graph.ports(at)[hop.port as usize].peer else { return at };
+            let channel = graph.port_base(at) + u32::from(hop.port);
+            turns.extend(last.map(|last| [last, channel]));
+            (last, at) = (Some(channel), router);
+        }
+    }
+
+    #[test]
+    fn a_few_packets_take_every_turn() {
+        for (k, n) in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 3), (5, 2)] {
+            check_turns(&tree(k, n));
+        }
+        for k in [2, 4, 6, 8] {
+            check_turns(
+                &TopologyConfig::FatTree(FatTree::of_pods(k, TrunkWidth::default())).build("topology").unwrap(),
+            );
+        }
+    }
+
+    #[test]
+    fn a_few_packets_take_every_turn_of_trees_as_they_are_bought() {
+        for example in FatTree::examples() {
+            check_turns(&TopologyConfig::FatTree(example).build("topology").unwrap().without_trunks());
+        }
+    }
+
+    fn check_turns(graph: &Graph) {
+        let runtime = UpDown::default().build(graph).unwrap();
+        let coords = &runtime.coords;
+        let (mut few, mut all) = (BTreeSet::new(), BTreeSet::new());
+        for (from, packet) in runtime.every_turn() {
+            let to = walk(graph, &runtime, from, packet, &mut few);
+            assert_eq!(coords[to as usize], packet.dest);
+        }
+        let leaves = coords.iter().filter(|&at| at >> LEVEL == 0).count() as u32;
+        for (from, to) in (0..leaves).flat_map(|from| (0..leaves).map(move |to| (from, to))) {
+            let packet = Packet { dest: coords[to as usize], ..Packet::default() };
+            for packet in runtime.detours(coords[from as usize], packet).all() {
+                assert_eq!(walk(graph, &runtime, from, packet, &mut all), to);
+            }
+        }
+        assert!(few == all, "{}: {} turns of {}", graph.topology_name(), few.len(), all.len());
+    }
+
+    #[test]
+    fn every_link_up_is_drawn_equally_often() {
+        let runtime = UpDown::default().build(&tree(4, 3)).unwrap();
+        let mut drawn = [[0; 4]; 2];
+        for seq in 0..4000 {
+            let mut packet = Packet { src: seq % 7, seq, ..Packet::default() };
+            runtime.inject(&mut packet, 1);
+            (0..2).for_each(|level| drawn[level as usize][usize::from(digit(packet.target, level))] += 1);
+        }
+        // Of 4,000 draws a quarter each, 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137.
+        assert!(drawn.iter().flatten().all(|count| (1000i32 - count).abs() < 137), "{drawn:?}");
+    }
+
+    #[test]
+    fn other_shapes_and_patterns_of_other_shapes_are_refused() {
+        let hyperx = TopologyConfig::HyperX(HyperX {
+            widths: vec![4],
+            terminals_per_router: 1,
+            trunk_width: TrunkWidth::default(),
+        });
+        let graph = hyperx.build("topology").unwrap();
+        let refusal = RoutingConfig::UpDown(UpDown::default()).build(&graph).unwrap_err();
+        assert!(refusal.help.ends_with("of those that up_down routes: k_ary_n_tree, fat_tree"), "{refusal}");
+        assert_eq!(
+            refusal.what,
+            "up_down routes fat trees whose routers of a level are equal, but the topology is hyperx"
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! Paths over an intermediate router, each leg on the path of another routing.
+
+use super::{About, AnyRouting, Classes, Hop, MAX_CLASSES, Proof, RoutingConfig, Step, below, draw};
+use std::sync::Arc;
+use weft_api::state::{DETOUR, Packet};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Knows routers by their numbers. Sends packets in phase 0 to `Packet::target`, the intermediate, and packets in phase
+/// 1 to their destination, which is their target then. The VC classes of the second leg come after those of the first.
+/// A packet that goes straight to its destination is in phase 1 from the beginning.
+#[derive(Debug, Clone)]
+pub struct TwoLegs {
+    leg: Arc<dyn AnyRouting>,
+    /// The coordinates of each router, as the leg knows it.
+    coords: Arc<[u64]>,
+    pub classes: Classes,
+    /// By port number: the first class of the second leg.
+    second: Arc<[u8]>,
+    /// Most classes that the first leg has on any link of the whole network.
+    most_of_first: u8,
+    /// The routers that may be intermediates: those with terminals.
+    pub mids: Arc<[u32]>,
+}
+
+impl TwoLegs {
+    /// With legs of `leg`, which stands in the scenario under `key` of the routing `name`.
+    pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
+        let leg = build_leg(graph, leg, name, key)?;
+        let (classes, second) = classes_of_both(graph, &leg.needs().classes);
+        refuse_too_many(&classes).map_err(|(what, help)| Refusal::new(format!("routing.{name}.{key}"), what, help))?;
+        let mids = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).collect();
+        let most_of_first = second.iter().copied().max().unwrap_or(0);
+        Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
+    }
+
+    /// The same paths through what is left of the network. The second leg keeps its first class, since there are packets on
+    /// the way; behind a first leg that has become longer it begins with a higher one ([`turn`](Self::turn)).
+    pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
+        let leg = self.leg.rebuild(left)?;
+        let (classes, _) = classes_of_both(left, &leg.needs().classes);
+        refuse_too_many(&classes).map_err(|(what, help)| Refusal::new("routing", what, help))?;
+        Ok(Self { leg: leg.into(), classes, ..self.clone() })
+    }
+
+    pub fn leg(&self) -> &dyn AnyRouting {
+        &*self.leg
+    }
+
+    /// A router drawn for this packet.
+    #[inline(always)]
+    pub fn draw_mid(&self, packet: &Packet, seed: u64) -> u64 {
+        self.mids[below(draw(seed, packet, 0x51), self.mids.len() as u32) as usize].into()
+    }
+
+    /// Sends the packet over the router at `mid`.
+    #[inline(always)]
+    pub fn detour(&self, packet: &mut Packet, mid: u64) {
+        packet.target = mid;
+        packet.flags |= DETOUR;
+    }
+
+    /// The intermediate of a packet on its first leg.
+    pub fn over(packet: &Packet) -> Option<u64> {
+        let detours = packet.phase == 0 && packet.flags & DETOUR != 0 && packet.target != packet.dest;
+        detours.then_some(packet.target)
+    }
+
+    /// A packet on its first leg that is at its intermediate begins the second one: in its first class, or behind the classes
+    /// of a first leg that has, round what has failed, taken more of them (`lane`) than there were before.
+    #[inline(always)]
+    fn turn(&self, at: u64, packet: &mut Packet) {
+        if packet.phase == 0 && at == packet.target {
+            let more = packet.lane.saturating_sub(self.most_of_first);
+            (packet.phase, packet.dim, packet.lane, packet.target) = (1, 0, more, packet.dest);
+        }
+    }
+
+    /// The packet as its leg knows it: `phase` and `target` are those of the whole path.
+    #[inline(always)]
+    fn on_leg(&self, packet: &Packet) -> Packet {
+        let dest = self.coords[packet.target as usize];
+        Packet { dest, target: dest, phase: 0, ..*packet }
+    }
+
+    #[inline(always)]
+    fn classed(&self, hop: Hop, packet: &Packet) -> Hop {
+        Hop { class: hop.class + packet.phase * self.second[usize::from(hop.port)], ..hop }
+    }
+
+    /// The hop on the path of the packet; `None` if its leg knows no way on.
+    #[inline(always)]
+    pub fn hop(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
+        self.turn(at, packet);
+        if packet.phase == 1 && at == packet.dest {
+            return Some(Hop::to_terminal(packet));
+        }
+        let mut on_leg = self.on_leg(packet);
+        let hop = self.leg.next(self.coords[at as usize], &mut on_leg, seed)?;
+        (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
+        Some(self.classed(hop, packet))
+    }
+
+    /// Follows a packet along a leg, from router `from` to router `to`. `cross` gets every router, and the port that the
+    /// packet takes there, and says which router is behind; `None` if a link leads nowhere. `packet` is written over.
+    #[inline(always)]
+    pub fn follow(
+        &self,
+        (from, to): (u64, u64),
+        packet: &mut Packet,
+        seed: u64,
+        mut cross: impl FnMut(u64, u8) -> Option<u64>,
+    ) -> Option<()> {
+        let (leg, coords) = (&*self.leg, &*self.coords);
+        packet.dest = coords[to as usize];
+        packet.target = packet.dest;
+        let mut at = from;
+        while at != to {
+            let hop = leg.next(coords[at as usize], packet, seed)?;
+            at = cross(at, hop.port)?;
+        }
+        Some(())
+    }
+
+    /// Every hop that the packet may take at `at`, and what it remembers then.
+    pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
+    }
+
+    /// Every hop that it may take where its output is broken.
+    pub fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
+        self.by_leg(at, packet, |at, on_leg| self.leg.steps_around(at, on_leg, seed))
+    }
+
+    fn by_leg(&self, at: u64, packet: &Packet, steps: impl Fn(u64, &Packet) -> Vec<Step>) -> Vec<Step> {
+        let mut packet = *packet;
+        self.turn(at, &mut packet);
+        if packet.phase == 1 && at == packet.dest {
+            return vec![Step::deliver(&packet)];
+        }
+        let steps = steps(self.coords[at as usize], &self.on_leg(&packet)).into_iter();
+        let after = |on_leg: Packet| Packet { dim: on_leg.dim, lane: on_leg.lane, ..packet };
+        steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
+    }
+
+    /// The packet does not take the hop that [`hop`](Self::hop) has named last.
+    pub fn forget_hop(&self, packet: &mut Packet) {
+        let mut on_leg = self.on_leg(packet);
+        self.leg.forget_hop(&mut on_leg);
+        (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
+    }
+
+    /// Rises with each hop of a path if it does so on each leg.
+    pub fn rank(&self, at: u64, hop: Hop) -> u32 {
+        const SECOND_LEG: u32 = 1 << 16;
+        let of_leg = |class: u8| self.leg.rank(self.coords[at as usize], Hop { class, ..hop });
+        match hop.class.checked_sub(self.second[usize::from(hop.port)]) {
+            Some(class) => SECOND_LEG + of_leg(class),
+            None => of_leg(hop.class),
+        }
+    }
+
+    /// Legs are followed apart only where a packet and its draws name every hop, and every router can be the end of a leg.
+    pub fn proof(&self) -> Proof<'_> {
+        match self.leg.proof() {
+            Proof::Rises { link_first: false, .. } => Proof::rises(),
+            Proof::OneLeg { .. } => Proof::TwoLegs { by_line: false, minimal_phase: None },
+            Proof::Rises { link_first: true, .. }
+            | Proof::EveryState
+            | Proof::TwoLegs { .. }
+            | Proof::Packets { .. }
+            | Proof::Turns(_)
+            | Proof::TurnsTo { .. }
+            | Proof::Escapes
+            | Proof::EscapeRings(_)
+            | Proof::Together(_) => Proof::EveryState,
+        }
+    }
+}
+
+/// The routing under `key` of the routing `name`, if it can be a leg of a longer path.
+pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Arc<dyn AnyRouting>, Refusal> {
+    let path = format!("routing.{name}.{key}");
+    if leg.about().can_be_a_leg && leg.fits(graph) {
+        let built = leg.build(graph).map_err(|refusal| nested(refusal, &path))?;
+        if built.needs().ring_entries.is_empty() {
+            return Ok(built.into());
+        }
+    }
+    let what = format!(
+        "{} can not be a leg here: that takes a routing that names hops ahead by the destination router alone",
+        leg.name()
+    );
+    Err(Refusal::new(path, what, format!("write one of those that do: {}", legs_for(graph).join(", "))))
+}
+
+/// The refusal of a routing that stands under `path`.
+fn nested(refusal: Refusal, path: &str) -> Refusal {
+    let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
+    Refusal { path: format!("{path}{within}"), ..refusal }
+}
+
+/// The routings of this graph that can be legs.
+fn legs_for(graph: &Graph) -> Vec<&'static str> {
+    let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
+    RoutingConfig::ABOUT.iter().filter(|(_, about)| fits(about)).map(|&(name, _)| name).collect()
+}
+
+/// More VC classes than a link can have: what is wrong, and how to mend it.
+fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
+    let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
+    let what = format!("two legs need {most} VC classes, and a link has at most {MAX_CLASSES} VCs");
+    Err((what, "write a routing with fewer VC classes for the legs, such as the one made for this topology".to_owned()))
+}
+
+/// VC classes by link class, if both legs need `of_leg`; and, by port number, the first class of the second leg. Where
+/// routers have links of different classes at one port number, all links have as many classes as the neediest.
+fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
+    let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
+    let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];
+    let mut alike = true;
+    for (port, number) in ports.filter(|(port, _)| port.class != 0) {
+        let classes = of_leg[usize::from(port.class)];
+        alike &= *second[number].get_or_insert(classes) == classes;
+    }
+    let most = of_leg.iter().copied().max().unwrap_or(1);
+    let doubled = |(link, &classes): (usize, &u8)| match link {
+        0 => 1,
+        _ if alike => classes.saturating_mul(2),
+        _ => most.saturating_mul(2),
+    };
+    let classes = of_leg.iter().enumerate().map(doubled).collect();
+    let second = second.into_iter().map(|classes| if alike { classes.unwrap_or(0) } else { most });
+    (classes, second.collect())
+}

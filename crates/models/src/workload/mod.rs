@@ -1,0 +1,17 @@
+//! Workloads, what the terminals of a job send and when: the registry. Packets at random times, which members share,
+//! are in `api/clocks.rs`.
+
+weft_units::registry! {
+    /// Every workload.
+    pub enum WorkloadConfig as WorkloadModel, with examples:
+    "open_loop" => open_loop::OpenLoop,
+    "request_reply" => request_reply::RequestReply,
+}
+
+use weft_api::workload::WorkloadModel;
+
+impl Default for WorkloadConfig {
+    fn default() -> Self {
+        Self::OpenLoop(open_loop::OpenLoop {})
+    }
+}

@@ -1,0 +1,69 @@
+//! Terminals create packets at random times, whatever the network does.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
+//! open-loop measurement with infinite source queues.
+//! # Parameters
+//! None of its own. Of the job: pattern and load \[flits/cycle\] of each phase, packet length \[flits\], injection process,
+//! batch \[packets\].
+//! # Guarantees
+//! When a packet is created, and its destination, depends only on the seed and its terminal. A source that falls behind
+//! loses nothing: its next packet is made when the one before has left, with the creation time of an infinite queue.
+//! # Not modelled
+//! Source queues of finite length.
+//! # Validation
+//! `engine/tests/conformance/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
+//! and batches. `engine/tests/determinism.rs`: the stream of a terminal is its own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::clocks::{ClockSources, Clocks};
+use weft_api::workload::{Awaits, JobSite, JobSources, Place, Workload, WorkloadModel};
+use weft_units::{Cycles, Refusal};
+
+/// Terminals create packets at random times, whatever the network does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {}
+
+impl WorkloadModel for OpenLoop {
+    fn awaits(&self) -> Option<Awaits> {
+        None
+    }
+
+    fn check(&self, site: &JobSite) -> Result<(), Refusal> {
+        Clocks::check(site)
+    }
+
+    fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
+        Ok(Arc::new(Runtime { clocks: Arc::new(Clocks::new(site, false)?) }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+#[derive(Debug)]
+struct Runtime {
+    clocks: Arc<Clocks>,
+}
+
+impl Workload for Runtime {
+    fn sources(&self, here: &[Place]) -> JobSources {
+        JobSources::Clocks(ClockSources::new(&self.clocks, here))
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.clocks.total()
+    }
+
+    fn is_steady(&self) -> bool {
+        self.clocks.is_steady()
+    }
+
+    fn dispersion(&self, start: Cycles) -> Option<f64> {
+        self.clocks.dispersion(start)
+    }
+}

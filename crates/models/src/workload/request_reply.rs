@@ -1,0 +1,435 @@
+//! Every packet is a request, which its destination answers with a reply.
+//!
+//! # Source
+//! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
+//! closed-loop measurement; a limit on outstanding requests as the registers of a processor that hold its misses.
+//! # Parameters
+//! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\],
+//! less than `measure.drain_limit`.
+//! outstanding: most requests of a terminal that have no reply yet \[count\].
+//! # Guarantees
+//! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of its
+//! latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
+//! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
+//! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
+//! # Not modelled
+//! Service times that differ from request to request; a bound on the replies that wait at a terminal; requests that more than one terminal
+//! answers.
+//! # Validation
+//! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
+//! `engine/tests/conformance/workload.rs`: never more outstanding than allowed, nothing is lost, blocks change nothing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::clocks::{Clock, Clocks};
+use weft_api::state::{MEASURED, NONE, Packet, Pool};
+use weft_api::workload::{
+    Amount, Awaits, Backlog, Counts, JobSite, JobSources, NOT_DUE, NewPacket, Place, Sources, Workload, WorkloadModel,
+};
+use weft_units::{Cycles, Flits, Refusal, Time};
+
+/// Tag of a request. The tag of a reply is 1 + the cycles from the creation of its request to its own creation.
+const REQUEST: u32 = 0;
+
+/// Every packet is answered: its destination sends a reply to its source, before it sends requests of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestReply {
+    /// Length of a reply [flits], 1 to 65535.
+    #[serde(default = "one_flit")]
+    pub packet: Flits,
+    /// Time from the delivery of a request to when its reply may be sent, a part of the latency of the reply [time].
+    #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
+    pub turnaround: Time,
+    /// Most requests of a terminal that have no reply yet; with so many it waits before it creates the next. Default:
+    /// no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub outstanding: Option<u32>,
+}
+
+fn one_flit() -> Flits {
+    Flits(1)
+}
+
+fn at_once() -> Time {
+    Time::Cycles(0)
+}
+
+fn is_at_once(turnaround: &Time) -> bool {
+    *turnaround == at_once()
+}
+
+impl WorkloadModel for RequestReply {
+    fn awaits(&self) -> Option<Awaits> {
+        Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
+    }
+
+    /// Without a limit a terminal goes on: the request, or its reply, is lost.
+    fn halts_at_losses(&self) -> Option<Awaits> {
+        self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
+    }
+
+    fn follows_network(&self) -> bool {
+        self.outstanding.is_some()
+    }
+
+    fn lengths(&self, packet_flits: u32) -> Vec<u32> {
+        vec![packet_flits, self.packet.0]
+    }
+
+    fn reply_flits(&self) -> Option<u32> {
+        Some(self.packet.0)
+    }
+
+    fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        self.turnaround.cycles(cycle_fs, &format!("{path}.turnaround"))
+    }
+
+    fn check(&self, site: &JobSite) -> Result<(), Refusal> {
+        site.check_length("workload.request_reply.packet", self.packet.0)?;
+        if self.outstanding == Some(0) {
+            let what = "0 requests at a time send none".into();
+            return Err(site.refusal("workload.request_reply.outstanding", what, "write 1 or more"));
+        }
+        Clocks::check(site)
+    }
+
+    fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
+        let clocks = Arc::new(Clocks::new(site, self.outstanding.is_some())?);
+        let path = format!("{}.workload.request_reply.turnaround", site.path);
+        let turnaround = self.turnaround.cycles(site.cycle_fs, &path)?;
+        Ok(Arc::new(Runtime { clocks, reply_flits: self.packet.0 as u16, turnaround, limit: self.outstanding }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![
+            Self { packet: Flits(3), turnaround: at_once(), outstanding: Some(2) },
+            Self { packet: one_flit(), turnaround: at_once(), outstanding: None },
+            Self { packet: Flits(2), turnaround: Time::Cycles(7), outstanding: None },
+        ]
+    }
+}
+
+#[derive(Debug)]
+struct Runtime {
+    clocks: Arc<Clocks>,
+    reply_flits: u16,
+    turnaround: Cycles,
+    limit: Option<u32>,
+}
+
+impl Workload for Runtime {
+    fn sources(&self, here: &[Place]) -> JobSources {
+        let terminals = here.iter().map(|&place| Terminal::new(self.clocks.clock(place))).collect();
+        JobSources::Asked(Box::new(Terminals {
+            clocks: self.clocks.clone(),
+            reply_flits: self.reply_flits,
+            turnaround: self.turnaround,
+            limit: self.limit.unwrap_or(u32::MAX),
+            terminals,
+            replies: Pool::with_capacity(64 * here.len()),
+        }))
+    }
+
+    fn in_all(&self, own: Amount) -> Amount {
+        Amount { packets: 2 * own.packets, flits: own.flits + own.packets * u64::from(self.reply_flits) }
+    }
+
+    fn unborn(&self, lost: &Packet) -> Amount {
+        match lost.tag {
+            REQUEST => Amount { packets: 1, flits: self.reply_flits.into() },
+            _ => Amount::default(),
+        }
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.clocks.total().map(|requests| 2 * requests)
+    }
+
+    fn is_steady(&self) -> bool {
+        self.clocks.is_steady() && self.limit.is_none()
+    }
+
+    fn dispersion(&self, start: Cycles) -> Option<f64> {
+        self.clocks.dispersion(start)
+    }
+
+    fn kept_back(&self, packet: &Packet) -> Cycles {
+        if packet.tag == REQUEST { 0 } else { self.turnaround }
+    }
+
+    fn latencies(&self) -> &'static [&'static str] {
+        &["request_latency", "reply_latency", "round_trip"]
+    }
+
+    fn latencies_of(&self, packet: &Packet, latency: u64, count: &mut dyn FnMut(usize, u64)) {
+        if packet.tag == REQUEST {
+            count(0, latency);
+        } else {
+            count(1, latency);
+            count(2, latency + u64::from(packet.tag - 1));
+        }
+    }
+}
+
+/// A reply that waits to be sent.
+#[derive(Debug, Clone, Copy, Default, Value)]
+struct Reply {
+    to: u32,
+    tag: u32,
+    created: u64,
+    measured: bool,
+    /// The reply behind it.
+    next: u32,
+}
+
+/// A terminal, which sends requests and replies.
+#[derive(Debug, Kept)]
+struct Terminal {
+    clock: Clock,
+    /// Creation time of its next request; [`NOT_DUE`] while the clock waits for a reply.
+    next_request: u64,
+    /// Requests without a reply.
+    outstanding: u32,
+    /// The clock waits for a reply.
+    halted: bool,
+    /// Whether the packet that it is injecting is a request.
+    sends_request: bool,
+    /// The replies that wait to be sent (a list in the pool), and their number.
+    first: u32,
+    last: u32,
+    waiting: u32,
+}
+
+impl Terminal {
+    fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            next_request: NOT_DUE,
+            outstanding: 0,
+            halted: false,
+            sends_request: false,
+            first: NONE,
+            last: NONE,
+            waiting: 0,
+        }
+    }
+
+    /// When it has something to send: its next request, or a reply that may leave.
+    fn due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
+        if self.first == NONE {
+            return self.next_request;
+        }
+        self.next_request.min(replies.items[self.first as usize].created + turnaround)
+    }
+}
+
+#[derive(Debug, Kept)]
+struct Terminals {
+    #[kept(fixed)]
+    clocks: Arc<Clocks>,
+    #[kept(fixed)]
+    reply_flits: u16,
+    /// Cycles that a reply waits before it may leave.
+    #[kept(fixed)]
+    turnaround: Cycles,
+    /// Most requests of a terminal that have no reply yet.
+    #[kept(fixed)]
+    limit: u32,
+    #[kept(each)]
+    terminals: Vec<Terminal>,
+    /// The replies that wait. Room for some of each terminal is reserved; the pool grows if a terminal gets more
+    /// requests than it can answer.
+    replies: Pool<Reply>,
+}
+
+impl Terminals {
+    /// The reply that `source` has to send first in cycle `now`, if one may leave.
+    fn take_reply(&mut self, source: usize, now: u64) -> Option<NewPacket> {
+        let terminal = &mut self.terminals[source];
+        let id = terminal.first;
+        if id == NONE {
+            return None;
+        }
+        let reply = self.replies.items[id as usize];
+        if reply.created + self.turnaround > now {
+            return None;
+        }
+        self.replies.remove(id);
+        terminal.first = reply.next;
+        terminal.waiting -= 1;
+        let counts = Counts::AsItsCause { measured: reply.measured };
+        let Reply { to, tag, created, .. } = reply;
+        Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
+    }
+
+    /// The replies of a terminal that may leave before cycle `until`, and those that may not.
+    fn split(&self, terminal: &Terminal, until: u64) -> (u32, u32) {
+        let (mut id, mut free) = (terminal.first, 0);
+        while id != NONE {
+            let reply = self.replies.items[id as usize];
+            if reply.created + self.turnaround >= until {
+                break;
+            }
+            (id, free) = (reply.next, free + 1);
+        }
+        (free, terminal.waiting - free)
+    }
+
+    /// `request` has reached the terminal of `source`: its reply joins those that wait there.
+    fn add_reply(&mut self, source: usize, request: &Packet, now: u64) {
+        let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
+        let measured = request.flags & MEASURED != 0;
+        let id = self.replies.add(Reply { to: request.src, tag: 1 + age, created: now, measured, next: NONE });
+        let terminal = &mut self.terminals[source];
+        if terminal.first == NONE {
+            terminal.first = id;
+        } else {
+            self.replies.items[terminal.last as usize].next = id;
+        }
+        terminal.last = id;
+        terminal.waiting += 1;
+    }
+}
+
+impl Sources for Terminals {
+    fn start(&mut self, source: usize) -> u64 {
+        let terminal = &mut self.terminals[source];
+        terminal.next_request = self.clocks.start(&mut terminal.clock);
+        terminal.next_request
+    }
+
+    fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
+        if let Some(reply) = self.take_reply(source, now) {
+            return Some(reply);
+        }
+        let terminal = &mut self.terminals[source];
+        let created = terminal.next_request;
+        let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock, created)).flatten();
+        if packet.is_some() {
+            terminal.outstanding += 1;
+            terminal.sends_request = true;
+        } else if created <= now {
+            // the pattern sends nothing now
+            terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
+        }
+        *due = terminal.due(&self.replies, self.turnaround);
+        packet
+    }
+
+    fn sent(&mut self, source: usize, due: &mut u64, _now: u64) {
+        let terminal = &mut self.terminals[source];
+        if std::mem::take(&mut terminal.sends_request) {
+            terminal.halted = terminal.outstanding >= self.limit;
+            terminal.next_request = self.clocks.after(&mut terminal.clock, terminal.next_request, terminal.halted);
+        }
+        *due = terminal.due(&self.replies, self.turnaround);
+    }
+
+    fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
+        if packet.tag == REQUEST {
+            self.add_reply(source, packet, now);
+        }
+        let terminal = &mut self.terminals[source];
+        if packet.tag != REQUEST {
+            terminal.outstanding -= 1;
+            if std::mem::take(&mut terminal.halted) {
+                let halts = terminal.outstanding >= self.limit;
+                terminal.next_request = self.clocks.after(&mut terminal.clock, now, halts);
+            }
+        }
+        *due = terminal.due(&self.replies, self.turnaround);
+    }
+
+    fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
+        let terminal = &self.terminals[source];
+        let (mut clock, mut next, mut outstanding) =
+            (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
+        if terminal.sends_request {
+            // its clock goes on when the tail of this request leaves
+            next = self.clocks.after(&mut clock, next, outstanding >= self.limit);
+        }
+        let one_more_halts = || {
+            outstanding += 1;
+            outstanding >= self.limit
+        };
+        let requests = self.clocks.backlog(clock, next, until, window, one_more_halts);
+        let (replies, _) = self.split(terminal, until);
+        Backlog { packets: requests.packets + u64::from(replies), ..requests }
+    }
+
+    fn kept_back(&self, source: usize, now: u64) -> u64 {
+        u64::from(self.split(&self.terminals[source], now).1) * u64::from(self.reply_flits)
+    }
+
+    /// While a request is injected, the clock still stands at its creation.
+    fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
+        self.terminals[source].next_request >= until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_api::workload::LoadPhase;
+    use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
+
+    /// One terminal at full load. Its requests are answered after varying delays, and it gets requests itself. Returns
+    /// how many requests it sent.
+    fn play(limit: u32) -> u32 {
+        let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
+        let pattern = uniform.build(&Population::of(2), "pattern").unwrap();
+        let phases = [LoadPhase { from: 0, pattern: pattern.into(), load: vec![1.0; 2] }];
+        let site = JobSite {
+            path: "traffic".into(),
+            job: "all",
+            terminals: &[0, 1],
+            phases: &phases,
+            packets: &Lengths::one(1),
+            injection: &InjectionConfig::default(),
+            batch: None,
+            cycle_fs: 1_000_000,
+            seed: 1,
+        };
+        let model = RequestReply { packet: Flits(2), turnaround: at_once(), outstanding: Some(limit) };
+        let mut sources = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);
+        let terminal = sources.all_mut();
+        let (mut due, mut under_way, mut sent, mut answers) = (terminal.start(0), Vec::new(), 0, 0);
+        for now in 0..1000u64 {
+            if now % 7 == 0 {
+                let request = Packet { src: 1, dst: 0, created: now.saturating_sub(3), ..Packet::default() };
+                terminal.delivered(0, &request, &mut due, now);
+            }
+            if let Some(k) = under_way.iter().position(|&at| at + 5 + at % 11 <= now) {
+                let created = under_way.swap_remove(k);
+                let reply =
+                    Packet { src: 1, dst: 0, created: now, tag: 1 + (now - created) as u32, ..Packet::default() };
+                terminal.delivered(0, &reply, &mut due, now);
+            }
+            if due > now {
+                continue;
+            }
+            let Some(packet) = terminal.next(0, &mut due, now) else { continue };
+            if packet.tag == REQUEST {
+                under_way.push(now);
+                sent += 1;
+            } else {
+                answers += 1;
+                assert_eq!((packet.to, packet.flits, packet.created), (1, 2, now - now % 7), "replies go first");
+            }
+            assert!(under_way.len() <= limit as usize, "cycle {now}");
+            terminal.sent(0, &mut due, now);
+        }
+        assert_eq!(answers, 1000u32.div_ceil(7));
+        sent
+    }
+
+    #[test]
+    fn a_terminal_waits_when_as_many_requests_as_allowed_have_no_reply() {
+        let sent = [1, 2, 4, 1000].map(play);
+        assert!(sent.is_sorted() && sent[0] < sent[1] && sent[1] < sent[2], "{sent:?}");
+    }
+}
