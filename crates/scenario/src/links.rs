@@ -146,10 +146,12 @@ impl Scenario {
         }
         let (latency_path, _) = origins.place(class, "latency");
         let whole = clock.cycles(latency, &latency_path);
+        // a latency that is too long stays so
+        let round = clock.limit(latency, &latency_path).is_ok().then(|| "1cycle".to_owned());
         let bandwidth = bandwidth.unwrap_or(Bandwidth::ONE_FLIT);
         let rate = self.rate(bandwidth, clock, &path("bandwidth"));
         Ok(LinkClass {
-            latency: whole.map_err(|refusal| origins.refuse(class, "latency", refusal, Some("1cycle".to_owned())))?,
+            latency: whole.map_err(|refusal| origins.refuse(class, "latency", refusal, round))?,
             credit_latency: clock.cycles(credit_latency.unwrap_or(latency), &path("credit_latency"))?,
             vcs: vcs as u8,
             buffer,

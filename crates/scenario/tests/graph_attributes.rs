@@ -145,6 +145,9 @@ fn lengths_are_rounded_up_to_cycles_and_times_are_not() {
     );
     let rounded = point(&pair(r#""d": 0.0165"#), &us(", round: 1cycle"), LINKS).expect("the first remedy");
     assert_eq!(links(&rounded)["link_16500ps"].0, time("17ns"));
+    // 300,000 s are 3 * 10^14 cycles, more than 2^48 = 2.8 * 10^14: rounding can't help
+    let long = point(&pair(r#""d": 3e11"#), &us(""), LINKS).expect_err("too long");
+    assert!(long.what.contains("more than 2^48") && long.help.starts_with("write `links.link_"), "{long}");
     let own = format!("{LINKS}, link_16500ps: {{latency: 16ns}}");
     let own = point(&pair(r#""d": 0.0165"#), &us(""), &own).expect("the second remedy");
     assert_eq!(links(&own)["link_16500ps"].0, time("16ns"));

@@ -64,6 +64,39 @@ fn values_are_rounded_as_asked() {
     assert_eq!(Latency { multiple: None, ..up }.rounded(2), Time::Femtoseconds(7));
 }
 
+#[test]
+fn nothing_is_rounded_to_a_multiple_of_zero() {
+    let text = triangle([r#", "d": 3"#, "", ""]);
+    let keys =
+        |round: &str| format!(r#"{{"attributes": {{"latency": {{"from": "d", "unit": "us", "round": "{round}"}}}}}}"#);
+    for round in ["0us", "0cycles"] {
+        let refusal = build(&text, &keys(round)).unwrap_err();
+        assert_eq!(refusal.path, "topology.graph.attributes.latency.round");
+        assert!(refusal.help.starts_with("write a time above 0, such as 1cycle, or leave it out"), "{refusal}");
+    }
+    build(&text, &keys("1cycle")).unwrap();
+    let speed = triangle([r#", "c": 3"#, "", ""]);
+    let keys = |round: &str| format!(r#"{{"attributes": {{"bandwidth": {{"from": "c", "unit": "Gb/s"{round}}}}}}}"#);
+    let refusal = build(&speed, &keys(r#", "round": "0Gb/s""#)).unwrap_err();
+    assert_eq!(refusal.path, "topology.graph.attributes.bandwidth.round");
+    build(&speed, &keys("")).unwrap();
+}
+
+/// A tenth of a bit per second, 10^-10 Gb/s, is finer than a bandwidth is read. The unit is there: another one is a remedy only
+/// if the values have it.
+#[test]
+fn a_number_that_is_too_small_in_its_unit_is_no_missing_unit() {
+    let text = triangle([r#", "c": 1e-10"#, "", ""]);
+    let keys = |unit: &str| format!(r#"{{"attributes": {{"bandwidth": {{"from": "c", "unit": "{unit}"}}}}}}"#);
+    let refusal = build(&text, &keys("Gb/s")).unwrap_err();
+    assert_eq!(refusal.path, "topology.graph.attributes.bandwidth");
+    let other =
+        "correct the value in the file; or, if its values are in another unit, write that one as `unit`: Tb/s, Gb/s";
+    assert!(refusal.help.starts_with(other), "{refusal}");
+    assert_eq!(build(&text, &keys("Tb/s")).unwrap().class_names(), ["terminal", "link", "link_100b"]);
+    build(&triangle([r#", "c": 1e-9"#, "", ""]), &keys("Gb/s")).unwrap();
+}
+
 /// Code and numbers of each remark, with its sentence and its remedy.
 fn remarks(graph: &Graph) -> String {
     let text = |remark: &weft_units::Remark| {

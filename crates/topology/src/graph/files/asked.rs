@@ -1,7 +1,7 @@
 //! The keys of a scenario that say what the attributes of a graph file mean.
 
 use super::draft::Problem;
-use super::values::{self, Unit};
+use super::values::{self, Unit, Unread};
 use crate::graph::facts::Latency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,47 +82,51 @@ impl Hosts {
     }
 }
 
+const ROUND: &str = "attributes.latency.round";
+
 impl BandwidthFrom {
     /// The bandwidth in a text of the file.
     pub fn read(&self, text: &str) -> Result<Bandwidth, Problem> {
-        let read = values::bandwidth(text, self.unit.as_deref()).map_err(|what| self.problem(what))?;
+        let read = values::bandwidth(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
         if matches!(read, Bandwidth::BitsPerSecond(0) | Bandwidth::Flits { flits: 0, .. }) {
             let what = format!("`{}` is {text:?}: a link of no bandwidth", self.from);
             return Err(Problem::new(what, "remove the link from the file, or correct its value"));
         }
         match (read, self.round) {
             (_, None) => Ok(read),
-            (Bandwidth::BitsPerSecond(bits), Some(Bandwidth::BitsPerSecond(step))) if step > 0 => {
+            (Bandwidth::BitsPerSecond(bits), Some(Bandwidth::BitsPerSecond(step @ 1..))) => {
                 let multiple = (bits.saturating_add(step / 2) / step).max(1);
                 Ok(Bandwidth::BitsPerSecond(multiple.saturating_mul(step)))
             }
             (_, Some(step)) => {
                 let what = format!("`{}` is {read}, which cannot be rounded to a multiple of {step}", self.from);
                 let help = "write `round` in bits per second, such as 1Gb/s, or leave it out";
-                Err(Problem::new(what, help).under("attributes.bandwidth"))
+                Err(Problem::new(what, help).under("attributes.bandwidth.round"))
             }
         }
     }
 
-    fn problem(&self, what: String) -> Problem {
-        let what = format!("`{}` {what}", self.from);
-        let help = "write `unit` beside `from`: Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle";
-        Problem::new(what, format!("{help}; or write the value with its unit in the file, such as 100Gb/s"))
-            .under("attributes.bandwidth")
+    fn problem(&self, unread: &Unread) -> Problem {
+        let units = "Tb/s, Gb/s, Mb/s, kb/s, b/s or flits/cycle";
+        problem(&self.from, unread, units, "100Gb/s").under("attributes.bandwidth")
     }
 }
 
 impl LatencyFrom {
     /// The latency in a text of the file.
     pub fn read(&self, text: &str) -> Result<Latency, Problem> {
-        let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|what| self.problem(what))?;
+        let (time, unit) = values::latency(text, self.unit.as_deref()).map_err(|unread| self.problem(&unread))?;
+        if let Some(step @ (Time::Cycles(0) | Time::Femtoseconds(0))) = self.round {
+            let what = format!("there is no multiple of {step} to round `{}` up to", self.from);
+            return Err(Problem::new(what, "write a time above 0, such as 1cycle, or leave it out").under(ROUND));
+        }
         let multiple = match (self.round, unit) {
-            (Some(Time::Cycles(cycles)), _) => Some(cycles.max(1)),
+            (Some(Time::Cycles(cycles)), _) => Some(cycles),
             (Some(Time::Femtoseconds(_)), _) | (None, Unit::Length) => Some(1),
             (None, Unit::Time) => None,
         };
         let time = match (time, self.round) {
-            (Time::Femtoseconds(fs), Some(Time::Femtoseconds(step))) if step > 0 => {
+            (Time::Femtoseconds(fs), Some(Time::Femtoseconds(step))) => {
                 Time::Femtoseconds(fs.div_ceil(step).saturating_mul(step))
             }
             (time, _) => time,
@@ -130,10 +134,23 @@ impl LatencyFrom {
         Ok(Latency { time, multiple })
     }
 
-    fn problem(&self, what: String) -> Problem {
-        let what = format!("`{}` {what}", self.from);
-        let help = "write `unit` beside `from`: a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft)";
-        Problem::new(what, format!("{help}; or write the value with its unit in the file, such as 2us or 3m"))
-            .under("attributes.latency")
+    fn problem(&self, unread: &Unread) -> Problem {
+        let units = "a time (s, ms, us, ns, ps, cycles) or a length (km, m, cm, mm, mi, ft)";
+        problem(&self.from, unread, units, "2us or 3m").under("attributes.latency")
     }
+}
+
+/// A value of the attribute `from` that is not read.
+fn problem(from: &str, unread: &Unread, units: &str, example: &str) -> Problem {
+    let help = match unread {
+        Unread::Unit(_) => {
+            format!(
+                "write `unit` beside `from`: {units}; or write the value with its unit in the file, such as {example}"
+            )
+        }
+        Unread::Number(_) => format!(
+            "correct the value in the file; or, if its values are in another unit, write that one as `unit`: {units}"
+        ),
+    };
+    Problem::new(format!("`{from}` {}", unread.what()), help)
 }

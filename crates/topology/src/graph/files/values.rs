@@ -12,6 +12,24 @@ pub enum Unit {
     Length,
 }
 
+/// Why a value is not read: the rest of a sentence about it, and the part of it that is wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It has no unit, or one of another quantity.
+    Unit(String),
+    /// Its unit is sound. The number is too large or too small.
+    Number(String),
+}
+
+impl Unread {
+    /// The rest of a sentence about the value.
+    pub fn what(&self) -> &str {
+        match self {
+            Self::Unit(what) | Self::Number(what) => what,
+        }
+    }
+}
+
 /// A number as a plain decimal: "1e+09" becomes "1000000000". `None` if it is no number of 0 or more.
 pub fn plain(text: &str) -> Option<String> {
     let text = text.trim();
@@ -40,16 +58,15 @@ pub fn whole(text: &str) -> Option<u32> {
     plain(text)?.parse().ok()
 }
 
-/// A bandwidth: a number in `unit`, or a text with its own unit, such as "100Gb/s", "100 Gbps" or "100G". The error
-/// is the rest of a sentence about it.
-pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, String> {
+/// A bandwidth: a number in `unit`, or a text with its own unit, such as "100Gb/s", "100 Gbps" or "100G".
+pub fn bandwidth(text: &str, unit: Option<&str>) -> Result<Bandwidth, Unread> {
     let text = text.trim();
     if let Some(number) = plain(text) {
-        let unit = unit.ok_or_else(|| format!("is {text:?}, a number without a unit"))?;
+        let unit = unit.ok_or_else(|| without_unit(text))?;
         return in_unit(&number, unit, |text| text.parse());
     }
     let with_unit = text.parse::<Bandwidth>().ok().or_else(|| speed(text));
-    with_unit.ok_or_else(|| format!("is {:?}, no bandwidth", short(text)))
+    with_unit.ok_or_else(|| Unread::Unit(format!("is {:?}, no bandwidth", short(text))))
 }
 
 /// Speeds of ports as inventories write them.
@@ -69,9 +86,8 @@ fn speed(text: &str) -> Option<Bandwidth> {
     is_known.then(|| format!("{number}{prefix}b/s").parse().ok()).flatten()
 }
 
-/// A latency: a number in `unit`, or a text with its own unit, such as "2us" or "3m". The error is the rest of a
-/// sentence about it.
-pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), String> {
+/// A latency: a number in `unit`, or a text with its own unit, such as "2us" or "3m".
+pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), Unread> {
     let text = text.trim();
     let read = |text: &str| match text.parse() {
         Ok(time) => Ok((time, Unit::Time)),
@@ -79,14 +95,23 @@ pub fn latency(text: &str, unit: Option<&str>) -> Result<(Time, Unit), String> {
     };
     match (plain(text), unit) {
         (Some(number), Some(unit)) => in_unit(&number, unit, read),
-        (Some(_), None) => Err(format!("is {text:?}, a number without a unit")),
-        (None, _) => read(text).map_err(|_| format!("is {:?}, neither a time nor a length", short(text))),
+        (Some(_), None) => Err(without_unit(text)),
+        (None, _) => read(text).map_err(|_| Unread::Unit(format!("is {:?}, neither a time nor a length", short(text)))),
     }
 }
 
-fn in_unit<T>(number: &str, unit: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
-    let text = format!("{number}{unit}");
-    read(&text).map_err(|why| format!("is {number:?}: {}", why.split('\n').next().unwrap_or_default()))
+fn without_unit(number: &str) -> Unread {
+    Unread::Unit(format!("is {number:?}, a number without a unit"))
+}
+
+fn in_unit<T>(number: &str, unit: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Unread> {
+    read(&format!("{number}{unit}")).map_err(|why| {
+        let what = format!("is {number:?}: {}", why.split('\n').next().unwrap_or_default());
+        match read(&format!("1{unit}")) {
+            Ok(_) => Unread::Number(what),
+            Err(_) => Unread::Unit(what),
+        }
+    })
 }
 
 /// The beginning of a text, for a message.
@@ -123,9 +148,13 @@ mod tests {
         assert_eq!(read("10000000000.0", Some("b/s")), Ok("10Gb/s".to_owned()));
         assert_eq!(read("1e3", Some("Mb/s")), Ok("1Gb/s".to_owned()));
         assert_eq!(read("0.5", Some("flits/cycle")), Ok("0.5flits/cycle".to_owned()));
-        assert_eq!(read("100", None), Err("is \"100\", a number without a unit".to_owned()));
-        assert_eq!(read("100GB/s", None), Err("is \"100GB/s\", no bandwidth".to_owned()));
-        assert_eq!(read("5", Some("km")), Err("is \"5\": \"km\" in \"5km\" is not a unit of a bandwidth".to_owned()));
+        let of_unit = |what: &str| Err(Unread::Unit(what.to_owned()));
+        assert_eq!(read("100", None), of_unit("is \"100\", a number without a unit"));
+        assert_eq!(read("100GB/s", None), of_unit("is \"100GB/s\", no bandwidth"));
+        assert_eq!(read("5", Some("km")), of_unit("is \"5\": \"km\" in \"5km\" is not a unit of a bandwidth"));
+        // 10^-10 Gb/s are a tenth of a bit per second
+        let fine = "is \"0.0000000001\": \"0.0000000001Gb/s\" is finer than 1b/s or 0.000000001flits/cycle";
+        assert_eq!(read("1e-10", Some("Gb/s")), Err(Unread::Number(fine.to_owned())));
     }
 
     #[test]
@@ -135,8 +164,10 @@ mod tests {
         assert_eq!(read("1.5", Some("ms")), Ok(("1.5ms".to_owned(), Unit::Time)));
         assert_eq!(read("3 m", None), Ok(("15ns".to_owned(), Unit::Length)));
         assert_eq!(read("12", Some("cycles")), Ok(("12cycles".to_owned(), Unit::Time)));
-        assert_eq!(read("long", None), Err("is \"long\", neither a time nor a length".to_owned()));
-        assert!(read("5", Some("Gb/s")).unwrap_err().contains("\"Gb/s\" in \"5Gb/s\" is not a unit"));
+        assert_eq!(read("long", None), Err(Unread::Unit("is \"long\", neither a time nor a length".to_owned())));
+        let foreign = read("5", Some("Gb/s")).unwrap_err();
+        assert!(matches!(&foreign, Unread::Unit(what) if what.contains("\"Gb/s\" in \"5Gb/s\" is not a unit")));
+        assert!(matches!(read("0.1", Some("fs")), Err(Unread::Number(_))), "finer than a femtosecond");
     }
 
     proptest! {
