@@ -106,7 +106,7 @@ impl Graph {
     pub fn needs_section(&self, class: usize) -> bool {
         self.sections[class]
     }
-    /// Remarks on the file of the network.
+    /// Remarks on the file or on the keys of the network.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }

@@ -35,7 +35,7 @@ use crate::{Graph, GraphBuilder, Levels, Peer, Port, Structure, Tree, TrunkWidth
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use weft_units::Refusal;
+use weft_units::{Refusal, Remark};
 
 /// Most levels: a routing packs the level and the digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
@@ -87,6 +87,7 @@ impl TopologyModel for FatTree {
             }
         }
         builder.trunks(&self.trunks(&plan));
+        builder.remarks(self.needless_level(&plan, path)?.into_iter().collect());
         let digits = (0..levels).flat_map(|level| (0..sizes[level]).map(move |position| (level, position)));
         let digits = digits.map(|(level, position)| plan.digits(level, position)).collect();
         let tree = Some(Tree { down: plan.down.clone(), up: plan.up.clone(), digits });
@@ -216,6 +217,43 @@ impl FatTree {
         let routers: u64 = (0..levels as usize).map(|level| plan.count(level)).sum();
         check_size(routers, radix.into(), "the radix", path)?;
         Ok(plan)
+    }
+
+    /// The terminals fit into fewer levels: those above carry nothing that a level below could not.
+    fn needless_level(&self, plan: &Plan, path: &str) -> Result<Option<Remark>, Refusal> {
+        let (Some(radix), Some(terminals)) = (self.radix, self.terminals) else { return Ok(None) };
+        let levels = plan.down.len();
+        let mut holds = vec![self.split(0, radix, path)?.0];
+        for level in 1..levels - 1 {
+            let below: u32 =
+                (0..level).map(|below| Ok(self.split(below, radix, path)?.0)).product::<Result<u32, _>>()?;
+            holds.push(below.saturating_mul(radix));
+        }
+        let Some(fewer) = holds.iter().position(|&holds| terminals <= holds) else { return Ok(None) };
+        let (enough, hold) = (fewer + 1, holds[fewer]);
+        let routers: u64 = (0..levels).map(|level| plan.count(level)).sum();
+        let used = plan.down[levels - 1] * plan.trunk;
+        let (smaller, help) = match enough {
+            1 => (format!("one leaf holds {hold}"), format!("write more than {hold} terminals, or a smaller radix")),
+            _ => (
+                format!("{enough} levels hold {hold}"),
+                format!("write `levels: {enough}`, more than {hold} terminals, or a smaller radix"),
+            ),
+        };
+        let what = format!(
+            "{terminals} terminals in {levels} levels take {routers} routers, and each router of the top uses {used} of its \
+             {radix} ports: {smaller}"
+        );
+        let numbers = [
+            ("terminals", f64::from(terminals)),
+            ("levels", levels as f64),
+            ("routers", routers as f64),
+            ("top_ports_used", f64::from(used)),
+            ("enough_levels", enough as f64),
+            ("enough_holds_terminals", f64::from(hold)),
+        ];
+        let numbers = numbers.map(|(name, value)| (name.to_owned(), value)).into();
+        Ok(Some(Remark { code: "fat_tree_needless_level", path: format!("{path}.terminals"), numbers, what, help }))
     }
 
     /// Links down and up of a router of a level below the top.
@@ -386,6 +424,35 @@ mod tests {
         // 1,000 terminals of 16 ports: 2 pods hold 8 * 8 * 2 = 128 terminals, so 16 pods of 63 hold 1,000: 8 leaves each
         let pods = plan(r#"{"radix": 16, "terminals": 1000}"#);
         assert_eq!((pods.down, pods.up, pods.trunk), (vec![8, 8, 16], vec![8, 8], 1));
+    }
+
+    #[test]
+    fn levels_that_the_terminals_do_not_need_are_told() {
+        let told = |json: &str| bought(json).unwrap().remarks().to_vec();
+        // a leaf has 32 terminals and 32 links up; 2 terminals need 1 leaf, 32 routers above it, and 32 tops with trunks of 32
+        let empty = told(r#"{"radix": 64, "levels": 3, "terminals": 2}"#);
+        let [Remark { code, path, what, help, .. }] = &empty[..] else { panic!("{empty:?}") };
+        assert_eq!((*code, path.as_str()), ("fat_tree_needless_level", "topology.terminals"));
+        assert_eq!(
+            what,
+            "2 terminals in 3 levels take 65 routers, and each router of the top uses 32 of its 64 ports: one leaf holds 32"
+        );
+        assert_eq!(help, "write more than 32 terminals, or a smaller radix");
+        // two levels of 64 ports hold 32 * 64 = 2,048
+        let levels = told(r#"{"radix": 64, "terminals": 512}"#);
+        assert!(levels[0].what.ends_with("2 levels hold 2048"), "{levels:?}");
+        assert_eq!(levels[0].help, "write `levels: 2`, more than 2048 terminals, or a smaller radix");
+        // the remedies
+        for remedy in [
+            r#"{"radix": 64, "levels": 2, "terminals": 512}"#,
+            r#"{"radix": 64, "terminals": 2049}"#,
+            r#"{"radix": 64, "levels": 2, "terminals": 33}"#,
+            r#"{"radix": 16, "terminals": 512}"#,
+            r#"{"radix": 2, "levels": 2, "terminals": 2}"#,
+        ] {
+            assert_eq!(told(remedy), [], "{remedy}");
+        }
+        assert_eq!(told(r#"{"k": 4}"#), []);
     }
 
     #[test]
