@@ -83,8 +83,8 @@ pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-/// 14: a reply that waits for its turnaround is no queue: `queueing_mean_cycles`, `queues_settled`, `saturated` and backlogs
-/// leave it out.
+/// 14: a reply that waits for its turnaround is no queue. `queueing_mean_cycles`, `queues_settled`, `saturated` and backlogs
+/// leave it out. In `recovery` a bin without packets is never as before.
 /// 13: the first tables of a routing know what is broken from the start (they came after `rebuild_delay`).
 /// 12: energies are exact, also where a price is no whole number of femtojoules per cycle or flit (it was rounded to one), and
 /// tables have them as decimals; ideal links of more than one flit per cycle draw power for parts of a cycle, too.

@@ -4,10 +4,10 @@
 //! None: what is usually asked of a network that loses a link.
 //! # Guarantees
 //! The judgement compares bins of the window with those before the first fault. A bin is off if it lost packets at faults,
-//! if its mean latency is above, or if its flits are below, what the bins before would show by chance: [`LIMIT`] standard
-//! deviations of a bin, the error of the mean included, and wider for bins of fewer packets. A bin that is off without a
-//! loss counts only right after the event, or with another one less than [`HOLD`] bins away: among many bins one is off by
-//! chance now and then. Recovery ends with the last bin that counts, and not before the routing has its new tables. It is
+//! or if its mean latency is too high or its flits are too few for chance. Chance explains [`LIMIT`] standard deviations of a
+//! bin, the error of the mean included, and more for bins of fewer packets. A bin without packets is off, however much the
+//! flits of a bin scatter. Among many bins one is off by chance now and then. So a bin that is off without a loss counts only
+//! right after the event, or with another one less than [`HOLD`] bins away. Recovery ends with the last bin that counts, and not before the routing has its new tables. It is
 //! known only if [`HOLD`] bins follow. A bin that is truly at the limit is off in one case of two, so that all of [`HOLD`]
 //! bins pass by chance in one case of 256. The time from a failure ends with the next change: it is a recovery in spite of
 //! what is broken, and the time from a return is another number.
@@ -164,7 +164,7 @@ impl Baseline {
         if self.has_lost(bin) || (bin.flits as f64) < few * (1.0 - 1e-9) {
             return true;
         }
-        let Some(latency) = per_packet(bin.latency, bin.packets) else { return false };
+        let Some(latency) = per_packet(bin.latency, bin.packets) else { return true };
         let (mean, deviation) = self.latency;
         let slow = mean + LIMIT * deviation * (self.packets / bin.packets as f64 + 1.0 / self.count).sqrt();
         latency - errors * standard_error(bin, latency) > slow * (1.0 + 1e-9)
@@ -175,7 +175,9 @@ impl Baseline {
         bin.dropped > self.dropped
     }
 
-    /// From an event until bins are as before; 0 if none is off.
+    /// The time from an event to the end of the last bin that counts as off, or to the new tables if these come later. It is
+    /// 0 if no bin counts and the tables are not changed. Returns the reason instead where the time is not known: fewer than
+    /// [`HOLD`] bins of the span, or fewer than [`HOLD`] that follow it.
     pub fn back(&self, span: &Span) -> Result<Time, String> {
         let Span { event, lasts, rebuilt, next, end } = *span;
         let bins: Vec<_> = self.bins.iter().filter(|(from, _)| *from >= event && from + self.bin <= end).collect();

@@ -107,6 +107,21 @@ fn a_bin_without_packets_has_lost_its_flits() {
     assert_eq!(judge.back(&span).map(|time| time.cycles), Ok(100));
 }
 
+/// Ten bins with 20 and 180 flits in turn have a standard deviation of sqrt(10 * 80^2 / 9) = 84.3 flits. The limit is below 0:
+/// 100 - 4 * 84.3 * sqrt(1 + 1 / 10) = -254.
+#[test]
+fn a_bin_without_packets_is_off_however_much_flits_scatter() {
+    let mut bins = series([(38, 20), (42, 180)].repeat(5).into_iter().chain([GOOD; 11]));
+    let judged = |bins: &[(u64, Arrived)]| {
+        let judge = Baseline::from_bins(100, bins, (1000, 3100), 2000).expect("enough bins");
+        judge.back(&Span { event: 2000, lasts: "while broken", rebuilt: 2000, next: "the window ends", end: 3100 })
+    };
+    assert_eq!(judged(&bins), Ok(Time { cycles: 0, interval: (0, Some(0)) }));
+    bins[10].1 = Arrived::default();
+    bins[11].1 = Arrived::default();
+    assert_eq!(judged(&bins), Ok(Time { cycles: 200, interval: (200, Some(200)) }));
+}
+
 #[test]
 fn few_packets_make_longer_bins_and_too_few_say_so() {
     // 10 packets in a bin: joined to bins of 400 cycles with 40 packets, ten of them before the fault
