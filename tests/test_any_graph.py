@@ -117,6 +117,7 @@ def test_costs_that_leave_a_class_out_are_refused(triangle: Path, costs: dict[st
 def test_the_remedy_of_too_few_layers_works(ring: Path) -> None:
     with pytest.raises(ScenarioError, match="close cycles in 1 layers") as refused:
         weft.load(ring, set={"routing": {"lash": {"layers": 1}}}).check()
-    assert "take up_down_any, which needs one VC" in str(refused.value)
+    assert "write 2 layers, with 2 VCs on every link or more" in str(refused.value)
+    assert "take a routing that needs fewer VC classes: up_down_any" in str(refused.value)
     weft.load(ring, set={"routing": "up_down_any", "links.default.vcs": 1}).check()
     weft.load(ring, set={"routing": {"lash": {"layers": 2}}, "links.default.vcs": 2}).check()

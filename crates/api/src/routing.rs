@@ -375,6 +375,8 @@ pub struct About {
     pub takes_replacements: bool,
     /// Whether it can be one leg of a longer path.
     pub can_be_a_leg: bool,
+    /// Whether long paths need no more VC classes than short ones.
+    pub few_classes: bool,
 }
 
 /// The configuration of a routing.
@@ -395,6 +397,8 @@ pub trait RoutingModel {
     /// in a second leg behind a first one that became longer as links failed: there it is the number of classes taken so far.
     /// So a routing that rebuilds its paths counts classes in `lane`.
     const CAN_BE_A_LEG: bool = false;
+    /// Whether long paths need no more VC classes than short ones: refusals of routings that need more propose it.
+    const FEW_CLASSES: bool = false;
     /// All these facts, for the registry.
     const ABOUT: About = About {
         routes: Self::ROUTES,
@@ -402,6 +406,7 @@ pub trait RoutingModel {
         links: Self::LINKS,
         takes_replacements: Self::TAKES_REPLACEMENTS,
         can_be_a_leg: Self::CAN_BE_A_LEG,
+        few_classes: Self::FEW_CLASSES,
     };
 
     /// Whether it routes this graph.

@@ -224,8 +224,7 @@ pub trait Workload: Debug + Send + Sync {
 /// What a source would have given before a cycle if each packet had left when it was created.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Backlog {
-    /// Packets that wait at the source, those that deliveries brought about included. A packet that the source may not send
-    /// yet does not wait.
+    /// Packets that wait at the source, replies included. A reply that the source may not send yet does not wait.
     pub packets: u64,
     /// Those that the source created of its own in the window.
     pub in_window: Amount,
@@ -288,7 +287,7 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// the measured window, and the first after it.
     fn backlog(&self, source: usize, due: u64, until: u64, window: (u64, u64)) -> Backlog;
 
-    /// Flits of the packets that deliveries brought about and that `source` may not send before cycle `now`.
+    /// Flits of the replies that `source` has and may not send before cycle `now`.
     fn kept_back(&self, _source: usize, _now: u64) -> u64 {
         0
     }

@@ -4,7 +4,7 @@
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Spec, imply};
 use weft_topology::{TopologyConfig, graph_file::GraphFile};
-use weft_units::InputFile;
+use weft_units::{InputFile, Refusal};
 
 /// Numbers that repeat.
 struct Random(u64);
@@ -123,12 +123,30 @@ fn a_ring_of_forty_routers_needs_few_classes() {
     let layers = classes(&ring, r#"{"lash": {}}"#);
     assert!((2..=3).contains(&layers), "{layers} layers");
     // a class for each of 20 hops is more than a link can have
-    let shortest: RoutingConfig = serde_json::from_str(r#"{"shortest_path": {}}"#).expect("a routing");
-    let refusal = imply(&Spec::new(&ring, shortest).expect("a spec")).expect_err("20 classes");
+    let refusal = refused(&ring, r#"{"shortest_path": {}}"#);
     assert!(refusal.what.contains("20 links need 20 VC classes"), "{refusal}");
-    assert!(["lash", "up_down_any"].iter().all(|name| refusal.help.contains(name)), "{refusal}");
-    let few: RoutingConfig = serde_json::from_str(r#"{"lash": {"layers": 1}}"#).expect("a routing");
-    let refusal = imply(&Spec::new(&ring, few).expect("a spec")).expect_err("one layer");
-    assert_eq!(refusal.path, "routing.lash.layers");
-    assert!(refusal.help.contains("up_down_any"), "{refusal}");
+    assert_eq!(proposed(&refusal), ["up_down_any", "lash"]);
+    proposed(&refusal).iter().for_each(|name| assert!(classes(&ring, &format!(r#"{{"{name}": {{}}}}"#)) <= 8));
+    let refusal = refused(&ring, r#"{"lash": {"layers": 1}}"#);
+    assert_eq!((refusal.path.as_str(), proposed(&refusal)), ("routing.lash.layers", vec!["up_down_any"]));
+    let enough = refusal.help.split(' ').nth(1).expect("write N layers");
+    assert_eq!(enough, layers.to_string());
+    assert_eq!(classes(&ring, &format!(r#"{{"lash": {{"layers": {enough}}}}}"#)), layers);
+    // where a routing is made for the topology it is proposed, too
+    let torus = r#"{"torus": {"widths": [40], "terminals_per_router": 1}}"#;
+    let torus: TopologyConfig = serde_json::from_str(torus).expect("a torus");
+    let refusal = refused(&torus, r#"{"ecmp": {}}"#);
+    assert_eq!(proposed(&refusal), ["dimension_order", "up_down_any", "lash"]);
+    proposed(&refusal).iter().for_each(|name| assert!(classes(&torus, &format!(r#"{{"{name}": {{}}}}"#)) <= 8));
+}
+
+fn refused(topology: &TopologyConfig, routing: &str) -> Refusal {
+    let routing: RoutingConfig = serde_json::from_str(routing).expect("a routing");
+    imply(&Spec::new(topology, routing).expect("a spec")).expect_err("refused")
+}
+
+/// The routings that a refusal proposes.
+fn proposed(refusal: &Refusal) -> Vec<&str> {
+    let (_, names) = refusal.help.split_once("fewer VC classes: ").unwrap_or_else(|| panic!("{refusal}"));
+    names.split(", ").collect()
 }

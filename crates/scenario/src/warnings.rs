@@ -131,8 +131,8 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
     }
 }
 
-/// What else to write with a warm-up that is longer by `cycles`, where things happen at given times: they must stay where
-/// they are in the window. `None` if nothing does.
+/// The rest of the remedy "write a warm-up that is longer by `cycles`". Phases and faults must stay at the same place of the
+/// window. `None` if there are none.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();

@@ -191,7 +191,14 @@ mod tests {
     fn faults_need_a_policy_and_a_routing_that_know_the_links_of_subnetworks() {
         use LinkKnowledge::{Nothing, Stages, Subnetworks, Widths};
         let offers = |links| Offers { links, replaces_failed_links: true, ..Offers::ALWAYS_ON };
-        let about = |links| About { routes: "", fits: |_| true, links, takes_replacements: true, can_be_a_leg: false };
+        let about = |links| About {
+            routes: "",
+            fits: |_| true,
+            links,
+            takes_replacements: true,
+            can_be_a_leg: false,
+            few_classes: false,
+        };
         assert!(goes_round_faults(offers(Subnetworks), &about(&[Subnetworks])));
         for same in [&[Nothing], &[Stages], &[Widths]] {
             assert!(!goes_round_faults(offers(same[0]), &about(same)), "both know {same:?}");

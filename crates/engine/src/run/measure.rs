@@ -405,9 +405,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         self.blocks.iter().map(|b| b.tally.accepted_flits + b.tally.lost_flits).sum()
     }
 
-    /// Flits of which the network has nothing left to do: accepted and discarded ones, and two kinds that count as offered
-    /// where it is judged whether the load is carried. Discarded ones would have brought some about; the workload keeps
-    /// others back.
+    /// Flits that leave the network nothing to do. These are accepted and discarded flits, and two kinds of offered flits: the
+    /// replies that discarded requests will not get, and the replies that the workload keeps back.
     pub(crate) fn done_with(&self) -> u64 {
         let unborn: u64 = (0..self.net.jobs.len()).map(|j| self.unborn(j).flits).sum();
         self.accepted() + unborn + self.kept_back(|_| true)

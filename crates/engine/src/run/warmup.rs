@@ -93,7 +93,7 @@ struct Observations {
     count: u64,
     /// Length of each \[cycles\].
     cycles: u64,
-    /// What they are of, in words.
+    /// Their subject, in words.
     of: &'static str,
 }
 

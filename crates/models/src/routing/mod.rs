@@ -135,6 +135,13 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
     }
 }
 
+/// Words for a remedy: the routings of this graph, except `own`, whose VC classes do not grow with the length of paths.
+fn with_few_classes(graph: &Graph, own: &str) -> String {
+    let few = |&&(name, about): &&(&'static str, About)| about.few_classes && (about.fits)(graph) && name != own;
+    let names: Vec<&str> = RoutingConfig::ABOUT.iter().filter(few).map(|&(name, _)| name).collect();
+    format!("take a routing that needs fewer VC classes: {}", names.join(", "))
+}
+
 /// The refusal of a graph that the routing does not route; it names the routings that do, and the topologies that this
 /// one routes.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {

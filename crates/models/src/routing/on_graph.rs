@@ -1,9 +1,55 @@
-//! Distances from every router to every router that has terminals, for routings of any graph.
+//! The parts that routings of any graph share. Distances lead from every router to every router that has terminals; beside them
+//! are the choice among next hops, VC classes by hop, and answers that are the same for all of these routings.
 
-use super::Ports;
+use super::{Classes, Ports, class_per_hop, same_classes, with_few_classes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
+
+/// In `impl RoutingModel`: it routes any graph.
+macro_rules! routes_any_graph {
+    () => {
+        const ROUTES: &'static str = "any graph";
+
+        fn fits(_: &weft_topology::Graph) -> bool {
+            true
+        }
+    };
+}
+
+/// In `impl Routing`: routers are known by their numbers, and `classes` is a field. Another need is in the brackets.
+macro_rules! knows_numbers {
+    ($($need:ident: $value:expr)?) => {
+        fn needs(&self) -> weft_api::routing::Needs {
+            weft_api::routing::Needs { classes: self.classes.clone(), $($need: $value,)? ..Default::default() }
+        }
+
+        fn coordinates(&self, graph: &weft_topology::Graph) -> Vec<u64> {
+            weft_api::coordinates::numbers(graph)
+        }
+    };
+}
+
+pub(super) use {knows_numbers, routes_any_graph};
+
+/// Which of several next hops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// Drawn for each packet and hop, all equally likely.
+    #[default]
+    Random,
+    /// The one on the lowest port.
+    First,
+}
+
+/// A class for each hop of the longest path, for the routing `name`.
+pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
+    let classes = class_per_hop(longest, format!("routing.{name}"), &with_few_classes(graph, name))?;
+    Ok(same_classes(graph, classes))
+}
 
 /// Most bytes of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;

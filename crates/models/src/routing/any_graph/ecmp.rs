@@ -9,8 +9,8 @@
 //! longest of the shortest paths, acyclic on every graph. `one`: one class; the check of dependencies decides (trees
 //! pass, rings don't). One byte of table per router and router with terminals, at most 1 GiB, and eight more where these
 //! take 16 MiB at most.
-//! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
-//! at a broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
+//! Under faults: the first tables know all that is broken from the start. After a later fault, and
+//! `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a broken link wait. Packets to routers that are cut off are discarded, and with `hop_index` those whose path has
 //! become longer than there are classes.
 //! # Not modelled
 //! Flows other than terminal to terminal; unequal weights.
@@ -20,16 +20,13 @@
 //! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
 //! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
 
-use super::shortest_path::hop_classes;
 use crate::routing::bounds::SharedBounds;
-use crate::routing::on_graph::{self, Distances};
+use crate::routing::on_graph::{self, Distances, hop_classes};
 use crate::routing::{
-    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, hash,
-    same_classes,
+    AnyRouting, AroundFaults, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_api::coordinates;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -63,11 +60,7 @@ pub struct Runtime {
 
 impl RoutingModel for Ecmp {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    on_graph::routes_any_graph!();
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         on_graph::table_bytes_with_first_ports(graph)
@@ -92,13 +85,7 @@ impl RoutingModel for Ecmp {
 }
 
 impl Routing for Runtime {
-    fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), sees_terminals: true, ..Needs::default() }
-    }
-
-    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        coordinates::numbers(graph)
-    }
+    on_graph::knows_numbers!(sees_terminals: true);
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {

@@ -24,18 +24,20 @@
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle
-//! in at most 8 layers. `engine/tests/bounds.rs`: bounds of a full mesh and a butterfly are reached. No rows of a peer.
+//! in at most 8 layers. The layers of tori are a test in this file. `engine/tests/bounds.rs`: bounds of a full mesh and a
+//! butterfly are reached. No rows of a peer.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::weighted::{Paths, Weight};
-use crate::routing::{Classes, Example, Hop, MAX_CLASSES, Needs, Proof, Routing, RoutingModel, Step, same_classes};
+use crate::routing::{
+    Classes, Example, Hop, MAX_CLASSES, Proof, Routing, RoutingModel, Step, same_classes, with_few_classes,
+};
 use layers::Layers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::sync::Arc;
-use weft_api::coordinates;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -73,11 +75,9 @@ const NONE: u8 = u8::MAX;
 
 impl RoutingModel for Lash {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
+    on_graph::routes_any_graph!();
 
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    const FEW_CLASSES: bool = true;
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         on_graph::table_bytes(graph, 2) + self.weight.table_bytes(graph)
@@ -91,7 +91,8 @@ impl RoutingModel for Lash {
         let paths = Paths::of(graph, &self.weight, "lash")?;
         let wiring = paths.wiring().clone();
         let ports = spread(&paths);
-        let (layers, used) = in_layers(&paths, &ports, self.layers)?;
+        let (layers, used) =
+            in_layers(&paths, &ports, self.layers).ok_or_else(|| self.too_few_layers(graph, &paths, &ports))?;
         let classes = same_classes(graph, used);
         Ok(Runtime { classes, wiring, ports: ports.into(), layers: layers.into() })
     }
@@ -101,6 +102,18 @@ impl RoutingModel for Lash {
             Example::of("{}").bound_by_one_neighbor(),
             Example::of(r#"{"weight": {"latency": {}}, "layers": 16}"#).bound_by_one_neighbor(),
         ]
+    }
+}
+
+impl Lash {
+    fn too_few_layers(&self, graph: &Graph, paths: &Paths, ports: &[u8]) -> Refusal {
+        let what = format!("the shortest paths of this graph close cycles in {} layers", self.layers);
+        let other = with_few_classes(graph, "lash");
+        let help = match in_layers(paths, ports, MAX_CLASSES) {
+            Some((_, layers)) => format!("write {layers} layers, with {layers} VCs on every link or more; or {other}"),
+            None => other,
+        };
+        Refusal::new("routing.lash.layers", what, help)
     }
 }
 
@@ -127,8 +140,9 @@ fn spread(paths: &Paths) -> Vec<u8> {
     ports
 }
 
-/// The layer of the path of every pair of routers with terminals, and how many layers there are.
-fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Result<(Vec<u8>, u8), Refusal> {
+/// The layer of the path of every pair of routers with terminals, and how many layers there are. `None` if that is more than
+/// `most`.
+fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Option<(Vec<u8>, u8)> {
     let wiring = paths.wiring();
     let mut pairs: Vec<(u32, u32)> =
         wiring.hosts().flat_map(|dest| wiring.hosts().map(move |from| (from, dest))).collect();
@@ -139,17 +153,7 @@ fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Result<(Vec<u8>, u8), Ref
     let mut layers = vec![0; ports.len()];
     for &(from, dest) in &pairs {
         let path: Vec<u32> = channels(wiring, ports, from, dest).collect();
-        let Some(layer) = all.first_fit(&path, most) else {
-            let what = format!("the shortest paths of this graph close cycles in {most} layers");
-            let help = if most < MAX_CLASSES {
-                format!(
-                    "write more layers, up to {MAX_CLASSES}, with as many VCs on every link; or take up_down_any, which needs one VC"
-                )
-            } else {
-                "take up_down_any, which needs one VC".to_owned()
-            };
-            return Err(Refusal::new("routing.lash.layers", what, help));
-        };
+        let layer = all.first_fit(&path, most)?;
         layers[wiring.place(from, dest)] = layer;
     }
     for &(from, dest) in &pairs {
@@ -157,7 +161,7 @@ fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Result<(Vec<u8>, u8), Ref
         let path: Vec<u32> = channels(wiring, ports, from, dest).collect();
         *layer = all.moved(&path, *layer);
     }
-    Ok((layers, all.count().max(1)))
+    Some((layers, all.count().max(1)))
 }
 
 /// The channels of a path. All links between the same two routers are one: a packet may wait for any of a trunk.
@@ -195,13 +199,7 @@ impl Runtime {
 }
 
 impl Routing for Runtime {
-    fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), ..Needs::default() }
-    }
-
-    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        coordinates::numbers(graph)
-    }
+    on_graph::knows_numbers!();
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
@@ -226,5 +224,23 @@ impl Routing for Runtime {
 
     fn proof(&self) -> Proof<'_> {
         Proof::Turns(Box::new(|turn| self.every_turn(turn)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_topology::TopologyConfig;
+
+    /// The layers that the header states were measured. Another order of paths, or another choice among shortest ones, may
+    /// change them.
+    #[test]
+    fn tori_need_as_many_layers_as_the_header_states() {
+        for (width, layers) in [(10, 5), (16, 7)] {
+            let torus = format!(r#"{{"torus": {{"widths": [{width}, {width}], "terminals_per_router": 1}}}}"#);
+            let graph = serde_json::from_str::<TopologyConfig>(&torus).unwrap().build("topology").unwrap();
+            let lash = Lash { weight: Weight::default(), layers: eight() };
+            assert_eq!(lash.build(&graph).unwrap().classes[1], layers, "{width}x{width}");
+        }
     }
 }

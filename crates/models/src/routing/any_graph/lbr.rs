@@ -36,6 +36,7 @@
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
+use crate::routing::on_graph;
 use crate::routing::two_legs::{TwoLegs, build_leg};
 use crate::routing::{
     Classes, Cost, Decides, Draws, Example, Hop, Needs, Proof, Routing, RoutingConfig, RoutingModel, Sensor, Step,
@@ -146,11 +147,7 @@ pub struct Runtime {
 
 impl RoutingModel for Lbr {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    on_graph::routes_any_graph!();
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;

@@ -11,8 +11,8 @@
 //! (at least 1); the class rises with each hop, so dependencies are acyclic. One byte of table per router and router with
 //! terminals, at most 1 GiB, and eight more where these take 16 MiB at most; four bytes with a weight. With a weight paths have
 //! the least sum, and may have more links than others.
-//! Under faults: after `fault_model.rebuild_delay` all routers know the shortest paths of what is left; until then heads
-//! at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
+//! Under faults: the first tables know all that is broken from the start. After a later fault, and
+//! `fault_model.rebuild_delay`, all routers know the shortest paths of what is left; until then heads at a broken link wait. Packets to routers that are cut off are discarded, and those whose path has become longer than
 //! there are classes.
 //! # Not modelled
 //! A choice by congestion; a weight for a single link; delays of routers in a sum of latencies.
@@ -23,14 +23,13 @@
 //! rings and butterflies are reached. No rows of a peer.
 
 use crate::routing::bounds::SharedBounds;
+use crate::routing::on_graph::{self, Among, hop_classes};
 use crate::routing::weighted::{Paths, Weight};
 use crate::routing::{
-    AnyRouting, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
-    draw, same_classes,
+    AnyRouting, AroundFaults, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, draw,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_api::coordinates;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -47,17 +46,6 @@ pub struct ShortestPath {
     pub weight: Weight,
 }
 
-/// Which of several next hops.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Among {
-    /// Drawn for each packet and hop, all equally likely.
-    #[default]
-    Random,
-    /// The one on the lowest port.
-    First,
-}
-
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -65,22 +53,10 @@ pub struct Runtime {
     config: ShortestPath,
 }
 
-/// A class for each hop of the longest path.
-pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Classes, Refusal> {
-    let help = "take the routing made for this topology, or one that needs few VC classes on any graph: lash (shortest paths in \
-                layers) or up_down_any (one class)";
-    let classes = class_per_hop(longest, format!("routing.{name}"), help)?;
-    Ok(same_classes(graph, classes))
-}
-
 impl RoutingModel for ShortestPath {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
+    on_graph::routes_any_graph!();
     const CAN_BE_A_LEG: bool = true;
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         self.weight.table_bytes(graph)
@@ -101,13 +77,7 @@ impl RoutingModel for ShortestPath {
 }
 
 impl Routing for Runtime {
-    fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), ..Needs::default() }
-    }
-
-    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        coordinates::numbers(graph)
-    }
+    on_graph::knows_numbers!();
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {

@@ -10,8 +10,9 @@
 //! Refused with line and remedy: unknown routers, next routers that are no neighbour, duplicates; refused with the
 //! path: pairs of routers with terminals between which the table has a hole or a loop. The check of dependencies finds
 //! deadlocks. Two bytes of table per router and router with terminals, at most 1 GiB.
-//! Under faults: after `fault_model.rebuild_delay` all routers whose path is broken send to the nearest router that still
-//! has one, on the class of their old entry; until then heads at a broken link wait. Packets to routers that are cut off are
+//! Under faults: the first tables know all that is broken from the start. After a later fault, and
+//! `fault_model.rebuild_delay`, all routers whose path is broken send to the nearest router that still has one, on the class of
+//! their old entry; until then heads at a broken link wait. Packets to routers that are cut off are
 //! discarded. The check of dependencies looks at the table of every state, not at packets of two tables together.
 //! # Not modelled
 //! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.
@@ -23,13 +24,12 @@
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
-    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, MAX_CLASSES, Needs, Proof, Routing, RoutingModel, Step,
+    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, MAX_CLASSES, Proof, Routing, RoutingModel, Step,
     same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_api::coordinates;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::{InputFile, Refusal};
@@ -69,12 +69,8 @@ impl Entry {
 
 impl RoutingModel for Table {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
+    on_graph::routes_any_graph!();
     const CAN_BE_A_LEG: bool = true;
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         on_graph::table_bytes(graph, size_of::<Entry>() as u64)
@@ -259,13 +255,7 @@ fn neighbours(graph: &Graph, wiring: &Wiring, router: u32) -> String {
 }
 
 impl Routing for Runtime {
-    fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), ..Needs::default() }
-    }
-
-    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        coordinates::numbers(graph)
-    }
+    on_graph::knows_numbers!();
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {

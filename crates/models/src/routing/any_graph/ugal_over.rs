@@ -69,11 +69,7 @@ pub struct Runtime {
 
 impl RoutingModel for UgalOver {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    on_graph::routes_any_graph!();
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         self.minimal.table_bytes(graph) + on_graph::table_bytes(graph, 1)

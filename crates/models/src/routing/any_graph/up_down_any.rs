@@ -22,15 +22,13 @@
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle.
 //! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No rows of a peer.
 
-use super::shortest_path::Among;
 use crate::routing::bounds::SharedBounds;
-use crate::routing::on_graph::{self, Wiring};
-use crate::routing::{Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, draw, same_classes};
+use crate::routing::on_graph::{self, Among, Wiring};
+use crate::routing::{Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, draw, same_classes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_api::coordinates;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -61,11 +59,9 @@ const NONE: u16 = u16::MAX;
 
 impl RoutingModel for UpDownAny {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
+    on_graph::routes_any_graph!();
 
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    const FEW_CLASSES: bool = true;
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         on_graph::table_bytes(graph, size_of::<[u16; 2]>() as u64)
@@ -170,13 +166,7 @@ impl Runtime {
 }
 
 impl Routing for Runtime {
-    fn needs(&self) -> Needs {
-        Needs { classes: self.classes.clone(), ..Needs::default() }
-    }
-
-    fn coordinates(&self, graph: &Graph) -> Vec<u64> {
-        coordinates::numbers(graph)
-    }
+    on_graph::knows_numbers!();
 
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {

@@ -19,6 +19,7 @@
 
 use super::shortest_path::ShortestPath;
 use crate::routing::bounds::{DRAGONFLY, FLEX, SHORT_PATHS};
+use crate::routing::on_graph;
 use crate::routing::two_legs::TwoLegs;
 use crate::routing::{
     Accepts, AnyRouting, AroundFaults, Draws, Example, Hop, Needs, Outcomes, Proof, Routing, RoutingConfig,
@@ -52,11 +53,7 @@ pub struct Runtime {
 
 impl RoutingModel for ValiantOver {
     type Routing = Runtime;
-    const ROUTES: &'static str = "any graph";
-
-    fn fits(_: &Graph) -> bool {
-        true
-    }
+    on_graph::routes_any_graph!();
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         self.minimal.table_bytes(graph)

@@ -53,6 +53,7 @@ impl RoutingModel for DimensionOrder {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of routers, all lines of one kind";
     const CAN_BE_A_LEG: bool = true;
+    const FEW_CLASSES: bool = true;
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
