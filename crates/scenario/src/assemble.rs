@@ -165,6 +165,7 @@ impl Scenario {
     /// What a channel of each class costs.
     fn prices(&self, classes: &[String], links: &[LinkClass], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
         let power = &self.power;
+        power.check_states()?;
         if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
             let valid: Vec<_> = classes.iter().map(String::as_str).collect();
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use weft_engine::Spec;
+use weft_engine::power::leave_links_on;
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
 /// When the rows were gathered.
@@ -186,6 +187,20 @@ impl PowerConfig {
         }
         (self.prices, self.class_prices, self.router_price) = (links, classes, router);
         Ok(())
+    }
+
+    /// Refuses a policy that puts links in a state of which the catalogue has no power. The keys of prices are no remedy, as
+    /// the catalogue sets them.
+    pub(crate) fn check_states(&self) -> Result<(), Refusal> {
+        let Some(state) = self.catalogue.and_then(|_| self.prices.unpriced(self.policy.states())) else {
+            return Ok(());
+        };
+        let what = format!(
+            "the policy `{}` can put a link in the state `{state}`, and the {EDITION} has no power of ports and modules in it",
+            self.policy.name()
+        );
+        let help = format!("{}, or leave `power.catalogue` out and write prices of all states", leave_links_on());
+        Err(Refusal::new("power.policy", what, help))
     }
 
     /// Where the prices come from, in words.

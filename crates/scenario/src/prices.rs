@@ -112,7 +112,7 @@ impl Prices {
     }
 
     /// The first of `on` and these states that has no price.
-    fn unpriced(&self, entered: &[LinkState]) -> Option<&'static str> {
+    pub(crate) fn unpriced(&self, entered: &[LinkState]) -> Option<&'static str> {
         let mut entered = std::iter::once(&LinkState::On).chain(entered);
         entered.find(|state| self.of(**state).is_none()).map(|state| state.name())
     }

@@ -129,6 +129,22 @@ fn hardware_that_no_source_names_is_refused_and_the_remedies_work() {
     point(&[("power.router_price", "{static: 50W}"), ("power.catalogue", "null")]);
 }
 
+/// No source has the power of a port or a module at a part of its rate.
+#[test]
+fn a_policy_that_lowers_rates_has_no_prices_in_the_catalogue() {
+    for policy in ["rate_ladder", "{rate_ladder: {slowest: half}}"] {
+        let message = refused_in("tree.yaml", TREE, &[("power.policy", policy)]);
+        let what = "error: power.policy: the policy `rate_ladder` can put a link in the state `half`";
+        assert!(message.contains(what) && message.contains("no power of ports and modules"), "{message}");
+        assert!(message.contains("write policy: always_on, or leave `power.catalogue` out"), "{message}");
+    }
+    point(&[("power.policy", "always_on")]);
+    let ladder = point(&[("power.policy", "rate_ladder"), ("power.catalogue", "null")]);
+    assert_eq!(ladder.resolved["power"]["policy"]["rate_ladder"]["slowest"], "quarter");
+    // policies that switch links on and off are priced
+    point(&[("power.policy", "{idle_timeout: {idle: 20cycles, transition: 10cycles}}")]);
+}
+
 #[test]
 fn links_of_another_speed_than_the_catalogue_are_told() {
     assert!(point(&[]).warnings.iter().all(|warning| warning.code != Some("catalogue_speed")));
