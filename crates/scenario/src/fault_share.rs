@@ -67,6 +67,11 @@ impl FaultModel {
             let until = share.until.map(|until| cycles(until, "until")).transpose()?;
             // cycle 1 is the first in which a link can carry anything
             let at = cycles(share.at, "at")?.max(1);
+            if let Some(until) = until.filter(|&until| until <= at) {
+                let what = format!("cycle {until}, but these {key} fail in cycle {at}");
+                let path = format!("fault_model.{key}.until");
+                return Err(Refusal::new(path, what, "write a later time, or leave it out"));
+            }
             Ok(drawn.failing.into_iter().map(move |what| Fault { what, at, until }))
         });
         Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())

@@ -380,6 +380,48 @@ fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
     assert!(refused("share: 0%").contains("write more than 0%, and 100% at most"));
     assert!(refused("share: 0.01").contains("is a bare number and a share needs a unit"));
     assert!(refused("share: 50%, class: level3").contains("level1, level2"));
+    for (until, remedy) in [("until: 0cycles", ""), ("at: 9us, until: 9us", "at: 9us, until: 10us")] {
+        let late = refused(&format!("share: 50%, {until}"));
+        assert!(late.starts_with("error: fault_model.links.until: cycle"), "{late}");
+        assert!(late.contains("write a later time, or leave it out"), "{late}");
+        shares(&format!("fault_model: {{links: {{share: 50%, {remedy}}}}}")).expect("the remedy");
+    }
     let routers = shares("fault_model: {routers: {share: 50%, class: level1}}").expect_err("bad");
     assert!(routers.contains("a router fails with all of its links"), "{routers}");
+}
+
+/// A ring of 4 routers whose link from 0 to 1 is broken from the start is the line 1, 2, 3, 0: of its 6 pairs 3 are 1 hop apart,
+/// 2 are 2 and 1 is 3, so 10 / 6 hops. Over its middle link go packets of 2 terminals to 2 of 3 others: 4/3 flits per cycle
+/// at a load of 1. In the whole ring 4 pairs are 1 hop apart and 2 are 2: 8 / 6 hops.
+#[test]
+fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {
+    let implied = |routing: &str, faults: &str| {
+        let text = format!(
+            "topology: {{torus: {{widths: [4], terminals_per_router: 1}}}}\nrouting: {routing}\n\
+             traffic: {{pattern: uniform, load: 0.1}}\nfaults: [{faults}]\n"
+        );
+        let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        point.imply().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let number = |value: &serde_json::Value, key: &str| value[key].as_f64().expect("a number");
+    let told = |value: &serde_json::Value| {
+        let hints = value["hints"].as_array().expect("hints").iter();
+        hints.clone().find(|hint| hint["code"] == "bounds_with_broken_links").map(|hint| hint["numbers"].clone())
+    };
+    let broken = "{link: [0, 1], at: 0cycles}";
+    let line = implied("shortest_path", broken);
+    assert!((number(&line, "mean_hops") - 10.0 / 6.0).abs() < 1e-9, "{line}");
+    assert!((number(&line, "channel_load_bound") - 3.0 / 4.0).abs() < 1e-9, "{line}");
+    assert_eq!(told(&line), None);
+    // a fault later in the run changes nothing at the start
+    let ring = implied("shortest_path", "{link: [0, 1], at: 15us}");
+    assert!((number(&ring, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{ring}");
+    assert_eq!(told(&ring), None);
+    let counts = |broken: u32| Some(serde_json::json!({ "broken_links": f64::from(broken), "links": 4.0 }));
+    let whole = implied("dimension_order", broken);
+    assert!((number(&whole, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{whole}");
+    assert_eq!(told(&whole), counts(1), "it has no tables");
+    let apart = implied("shortest_path", &format!("{broken}, {{link: [0, 3], at: 0cycles}}"));
+    assert!((number(&apart, "mean_hops") - 8.0 / 6.0).abs() < 1e-9, "{apart}");
+    assert_eq!(told(&apart), counts(2), "terminal 0 is cut off");
 }
