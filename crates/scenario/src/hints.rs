@@ -33,8 +33,24 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
     hints.extend(slowest.and_then(|slow| phantom(spec, implied, slow, round_trips[slow])));
     hints.extend(long_warmup(spec));
     hints.extend(shared_vcs(spec, implied));
+    hints.extend(broken_links(spec, implied));
     hints.extend(implied.hints.iter().cloned().map(told));
     hints
+}
+
+/// Numbers of the whole network, although some links never carry anything.
+fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
+    let (broken, all) = (implied.broken_links_counted, spec.graph.links().count());
+    (broken > 0).then(|| {
+        let what = format!(
+            "{broken} of {all} links between routers are broken from the start. Mean hops, latency without contention and the \
+             bound are those of the whole network: {} has no tables that leave broken links out, or terminals are cut off",
+            spec.routing.name()
+        );
+        let numbers = [("broken_links", broken as f64), ("links", all as f64)];
+        let help = "take the numbers as those of the network before the faults; only a run shows what is left";
+        Warning::coded("bounds_with_broken_links", "faults", numbers, what, help)
+    })
 }
 
 /// A routing that takes flits and credits under way for a queue, on links where their number exceeds its threshold.

@@ -14,6 +14,7 @@ mod tests;
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
 use crate::network::policy;
+use crate::network::rebuild;
 use crate::network::spec::{Job, Spec};
 use cuts::Cuts;
 pub(crate) use fullest::fullest;
@@ -60,6 +61,8 @@ pub struct Implied {
     pub reads_queues: bool,
     /// The bias toward the minimal path [flits], if the routing takes flits and credits under way for a queue.
     pub bias_of_used_credits: Option<i32>,
+    /// Links that are broken from the start, and over which the paths of these numbers lead as if they were whole.
+    pub broken_links_counted: usize,
     /// What the routing tells of its parameters.
     pub hints: Vec<Refusal>,
 }
@@ -92,12 +95,16 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut net = assemble::net(spec)?;
     let policy = policy::build(spec)?;
     let alone = "no block shares the routing";
-    net.routing = assemble::routing(spec)?.into();
+    let routing = assemble::routing(spec)?;
+    let (first, broken) = (rebuild::first_tables(spec, &*routing)?, rebuild::broken_first(spec));
+    let broken_links_counted = if first.is_some() { 0 } else { broken };
+    net.routing = first.unwrap_or(routing).into();
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
+    implied.broken_links_counted = broken_links_counted;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
@@ -235,6 +242,7 @@ impl<'a> Walker<'a> {
             vcs_of_class: Vec::new(),
             reads_queues: reads_queues(self.net),
             bias_of_used_credits: None,
+            broken_links_counted: 0,
             hints: Vec::new(),
         };
         if self.peak == 0.0 {

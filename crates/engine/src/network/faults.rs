@@ -206,7 +206,7 @@ impl Default for FaultTimes {
 }
 
 /// The first cycle in which a link can carry anything: what fails in it is broken from the start.
-const FIRST: Cycles = 1;
+pub(crate) const FIRST: Cycles = 1;
 
 impl Spec {
     /// From which cycle on a routing with tables knows what fails or returns in this one: `FaultTimes::rebuild_delay` later.

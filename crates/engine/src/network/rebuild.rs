@@ -3,6 +3,7 @@
 //! of deadlock in these states.
 
 use crate::network::dependency;
+use crate::network::faults::FIRST;
 use crate::network::pairs;
 use crate::network::spec::Spec;
 use weft_api::routing::{AnyRouting, AroundFaults, Classes};
@@ -29,6 +30,21 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Cycles> {
 fn left(spec: &Spec, cycle: Cycles) -> Graph {
     let broken: Vec<_> = spec.faults.iter().filter(|fault| fault.is_on(cycle)).collect();
     spec.graph.without(|a, b, class| broken.iter().any(|fault| fault.breaks(a, b, class)))
+}
+
+/// The links that are broken from the start, of those that are one by one.
+pub(crate) fn broken_first(spec: &Spec) -> usize {
+    if spec.faults.is_empty() { 0 } else { spec.graph.links().count() - left(spec, FIRST).links().count() }
+}
+
+/// The routing with the first tables, where these leave out what is broken from the start. `None` if nothing is, if the routing
+/// has no tables, or if some terminals are cut off.
+pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Option<Box<dyn AnyRouting>>, Refusal> {
+    if broken_first(spec) == 0 || pairs::repair(spec, routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
+        return Ok(None);
+    }
+    let left = left(spec, FIRST);
+    if joins_terminals(&left) { routing.rebuild(&left).map(Some) } else { Ok(None) }
 }
 
 /// The routings of all states after the first, if this one rebuilds; the earliest first.
