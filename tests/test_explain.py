@@ -79,6 +79,21 @@ def test_dimension_order_has_one_path(small: Path) -> None:
     assert facts["choices"] == []
 
 
+def test_the_latency_of_a_mix_is_that_of_its_longest_packet_and_says_so(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mix = "{mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}"
+    facts = weft.load(small, set={"traffic.packet": mix}).points[0].explain_routing(3, 60)
+    assert (facts["packet_flits"], facts["packet_lengths"]) == (9, 2)
+    # as above, and 8 flits behind the head
+    assert facts["paths"][0]["zero_load_latency"] == 3 + 20 + 2 + 1 + 8
+    arguments = ["explain", "routing", str(small), "--from", "3", "--to", "60"]
+    assert main([*arguments, "--set", f"traffic.packet={mix}"]) == 0
+    assert "without contention, of the longest packet: 9 flits" in capsys.readouterr().out
+    assert main(arguments) == 0
+    assert "the longest packet" not in capsys.readouterr().out
+
+
 def test_valiant_shares_its_paths_out(small: Path) -> None:
     facts = weft.load(small, set={"routing": "valiant"}).points[0].explain_routing(3, 60)
     assert sum(path["probability"] for path in facts["paths"]) == pytest.approx(1)

@@ -390,8 +390,8 @@ fn shares_that_can_not_be_drawn_are_refused_with_a_remedy_that_works() {
     assert!(routers.contains("a router fails with all of its links"), "{routers}");
 }
 
-/// A ring of 4 routers whose link from 0 to 1 is broken from the start is the line 1, 2, 3, 0: of its 6 pairs 3 are 1 hop apart,
-/// 2 are 2 and 1 is 3, so 10 / 6 hops. Over its middle link go packets of 2 terminals to 2 of 3 others: 4/3 flits per cycle
+/// A ring of 4 routers whose link from 0 to 1 is broken from the start is the line 1, 2, 3, 0. Its 6 pairs are 1, 1, 1, 2, 2 and 3
+/// hops apart, 10 / 6 on average. Over its middle link go packets of 2 terminals to 2 of 3 others: 4/3 flits per cycle
 /// at a load of 1. In the whole ring 4 pairs are 1 hop apart and 2 are 2: 8 / 6 hops.
 #[test]
 fn bounds_are_those_of_the_network_that_is_left_or_say_that_they_are_not() {

@@ -208,6 +208,8 @@ def _paths(facts: dict[str, Any]) -> list[str]:
     what = _plural(count, "path") if len(paths) == count else f"the first {len(paths)} of {more}{count} paths"
     order = ", the shortest and most likely first" if count > 1 else ""
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
+    # of several lengths the engine takes the longest
+    of_packet = f", of the longest packet: {facts['packet_flits']} flits" if facts["packet_lengths"] > 1 else ""
     chains = ["path", "----", *(_chain(path, facts["to"]["router"]) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
@@ -215,7 +217,7 @@ def _paths(facts: dict[str, Any]) -> list[str]:
         "",
         *(f"{line}  {chain}".rstrip() for line, chain in zip(lines, chains, strict=True)),
         "",
-        "latency: cycles from creation to delivery of the tail without contention"
+        f"latency: cycles from creation to delivery of the tail without contention{of_packet}"
         + ("; share: - where queues decide" if any(path["probability"] is None for path in paths) else ""),
     ]
 

@@ -35,6 +35,10 @@ pub struct Explanation {
     pub all_counted: bool,
     /// Where an adaptive routing compares queues on these paths: at most 16 places.
     pub choices: Vec<ChoiceAt>,
+    /// Flits of the packet of which the latencies are: the longest that the terminal sends.
+    pub packet_flits: u32,
+    /// How many lengths the packets of the terminal have.
+    pub packet_lengths: usize,
 }
 
 /// A terminal and its router.
@@ -237,6 +241,8 @@ impl Explainer<'_> {
             path_count: self.found.len() as u64,
             all_counted: self.followed < FOLLOWED,
             choices: self.choices.clone(),
+            packet_flits: flits,
+            packet_lengths: self.spec.traffic.lengths_of(from.terminal),
             from,
             to,
         }

@@ -82,8 +82,17 @@ impl TrafficSpec {
 
     /// Packet length of a terminal [flits], the longest if there are several; for one in no job, that of the first job.
     pub fn packet_of(&self, terminal: u32) -> u32 {
-        let job = self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first());
-        job.map_or(1, |job| job.packets.longest())
+        self.job_of(terminal).map_or(1, |job| job.packets.longest())
+    }
+
+    /// How many lengths the packets of a terminal have; for one in no job, those of the first job.
+    pub fn lengths_of(&self, terminal: u32) -> usize {
+        self.job_of(terminal).map_or(1, |job| job.packets.shares().len())
+    }
+
+    /// The job of a terminal; for one in no job, the first job.
+    fn job_of(&self, terminal: u32) -> Option<&Job> {
+        self.jobs.iter().find(|job| job.terminals.contains(&terminal)).or(self.jobs.first())
     }
 
     /// Offered load of a terminal when the run starts [flits/cycle].
