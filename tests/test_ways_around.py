@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import time
 from typing import TYPE_CHECKING
+
+import pytest
 
 import weft
 from weft.cli import main
@@ -11,8 +14,6 @@ from weft.results import tables, ways_around
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 # Four routers in a square with both diagonals: every pair is joined by three paths of two links at most.
 MESH = """\
@@ -24,6 +25,7 @@ measure: {warmup: 500cycles, window: 2000cycles}
 fault_model: {rebuild_delay: 100cycles}
 """
 LINK = {"faults": [{"link": [0, 1], "at": "1000cycles"}]}
+TORUS = {"topology": {"torus": {"widths": [8, 8], "terminals_per_router": 1}}, "links.default.vcs": 16}
 ROUTER = {"faults": [{"router": 0, "at": "1000cycles"}]}
 
 
@@ -126,3 +128,44 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
     dark = channels.filter((channels["link_class"] == "level2") & (channels["flits"] == 0))
     pairs = {f"{min(a, b)}-{max(a, b)}" for a, b in zip(dark["from_router"], dark["to_router"], strict=True)}
     assert pairs == set(failing)
+
+
+def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None:
+    """LASH has no new tables, and the answer that it has none is there long before LASH is built."""
+    results = weft.load(MESH, set=LINK | TORUS).run(out=tmp_path / "torus")
+    assert results.summaries[0]["dropped_packets"] > 0
+    (lash,) = weft.load(MESH, set=LINK | TORUS | {"routing": "lash"}).points
+    began = time.process_time()
+    lash.check_network()
+    built = time.process_time()
+    assert lash.rebuilds() is None
+    assert time.process_time() - built < (built - began) / 4
+    # The longest path has 4 + 4 links, also where one link is cut, since others are as short. Two legs need 16 classes.
+    assert [way.name for way in ways_around.able(results, 0)] == ["shortest_path", "ecmp", "valiant_over"]
+
+
+@pytest.mark.parametrize(
+    ("load", "named"),
+    [(0.3, ["shortest_path", "ecmp", "valiant_over"]), (0.6, ["shortest_path", "ecmp"]), (0.9, [])],
+)
+def test_each_routing_that_is_named_carries_the_load_and_loses_nothing(
+    tmp_path: Path, load: float, named: list[str]
+) -> None:
+    """A ring of four that is cut open is a row with a terminal on each router.
+
+    Two terminals send 2/3 of their packets over its middle link, which is full at 1 / (2 * 2/3) = 0.75. Over an
+    intermediate half of the packets of two terminals cross it on each leg: it is full at 1 / (2 * 2 * 1/2) = 0.5.
+    """
+    sets = {
+        "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},
+        "faults": [{"link": [0, 1], "at": "0cycles"}],
+        "traffic.load": load,
+    }
+    sets |= {"links.default.vcs": 16, "links.default.buffer": "64flits", "measure.window": "5000cycles"}
+    results = weft.load(MESH, set=sets).run(out=tmp_path / "ring")
+    assert results.summaries[0]["dropped_packets"] > 0
+    ways = ways_around.able(results, 0)
+    assert [way.name for way in ways] == named
+    for way in ways:
+        (summary,) = weft.load(MESH, set=sets | {"routing": way.name}).run(out=tmp_path / way.name).summaries
+        assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1), way

@@ -66,7 +66,7 @@ pub enum AroundFaults {
     /// packet is discarded.
     ChoosesAgain,
     /// It waits until the routing has computed the paths of what is left of the network ([`Routing::rebuild`]). Where none
-    /// is left (`next` names no hop) the packet is discarded.
+    /// is left (`next` names no hop) the packet is discarded. Its configuration says so ([`RoutingModel::rebuilds`]).
     Rebuilds,
 }
 
@@ -205,7 +205,8 @@ pub trait Routing: Debug + Send + Sync {
     /// The overseer of the power policy has published something, between two cycles.
     fn hear(&self, _published: &Published) {}
 
-    /// What a head does whose output leads over a link that has failed. By default a routing that looks at queues chooses
+    /// Action of a head whose output leads over a link that has failed. It is not asked of a routing that computes its paths
+    /// again ([`RoutingModel::rebuilds`]). By default a routing that looks at queues chooses
     /// again, and any other has one hop only. One that goes by the states of links chooses again only if `steps` lists no
     /// link but those that its policy keeps on for the packet.
     fn around_faults(&self) -> AroundFaults {
@@ -216,7 +217,7 @@ pub trait Routing: Debug + Send + Sync {
     }
 
     /// The routing of what is left of the network: of the same graph without the links that have failed
-    /// ([`AroundFaults::Rebuilds`]). It names the same coordinates.
+    /// ([`RoutingModel::rebuilds`]). It names the same coordinates.
     fn rebuild(&self, _left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         unreachable!("{self:?} rebuilds, and has no `rebuild`")
     }
@@ -417,6 +418,12 @@ pub trait RoutingModel {
         0
     }
 
+    /// Whether it computes new paths after each fault ([`Routing::rebuild`]). This is asked before `build`, which may take
+    /// seconds.
+    fn rebuilds(&self) -> bool {
+        false
+    }
+
     /// The routing on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Self::Routing, Refusal>;
 
@@ -432,6 +439,8 @@ pub trait AnyRoutingModel {
     fn build_any(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal>;
     /// See [`RoutingModel::table_bytes`].
     fn table_bytes_any(&self, graph: &Graph) -> u64;
+    /// See [`RoutingModel::rebuilds`].
+    fn rebuilds_any(&self) -> bool;
     fn examples() -> Vec<Example<Self>>
     where
         Self: Sized;
@@ -444,6 +453,10 @@ impl<M: RoutingModel> AnyRoutingModel for M {
 
     fn table_bytes_any(&self, graph: &Graph) -> u64 {
         self.table_bytes(graph)
+    }
+
+    fn rebuilds_any(&self) -> bool {
+        self.rebuilds()
     }
 
     fn examples() -> Vec<Example<Self>> {

@@ -16,7 +16,7 @@ pub use explain::demand::demand;
 pub use explain::imply::{BoundOf, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
 pub use network::memory::{Memory, memory};
-pub use network::rebuild::{Rebuilds, rebuilds, unproven};
+pub use network::rebuild::{Rebuilds, after_faults, rebuilds, unproven};
 pub use network::scaling;
 pub use network::simulation::Simulation;
 pub use network::spec::{self, Spec};

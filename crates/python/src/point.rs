@@ -65,6 +65,12 @@ impl Point {
         Ok(told.map(|told| (told.last_change, told.last_tables)))
     }
 
+    /// Load as a share of the capacity of the paths after the last fault, under a routing with new tables. `None` if no terminal
+    /// sends in the first phase.
+    fn load_share_after_faults(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        py.detach(|| self.inner.load_share_after_faults()).map_err(|problem| errors::scenario_error(py, problem))
+    }
+
     /// What would make its results mislead although it can run: a list of `path`, `what` and `help`.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -56,11 +56,23 @@ impl Point {
         weft_engine::check(&self.spec()?).map_err(|refusal| self.explain(&refusal))
     }
 
-    /// When new tables come, if it runs, its routing computes them after each fault, and a path is left for every pair.
+    /// When new tables come, if it runs, its routing computes them after each fault, and a path is left for every pair. The
+    /// check, which builds the routing, comes last: most routings have no new tables, and some take long to build.
     pub fn rebuilds(&self) -> Result<Option<weft_engine::Rebuilds>, Diagnostic> {
         let spec = self.spec()?;
-        let told = weft_engine::check(&spec).and_then(|()| weft_engine::rebuilds(&spec));
-        told.map_err(|refusal| self.explain(&refusal))
+        let told = weft_engine::rebuilds(&spec);
+        if told.is_some() {
+            weft_engine::check(&spec).map_err(|refusal| self.explain(&refusal))?;
+        }
+        Ok(told)
+    }
+
+    /// Load of the busiest terminal as a share of the capacity of the paths after the last fault, under a routing with new
+    /// tables ([`Point::rebuilds`]). `None` if no terminal sends in the first phase.
+    pub fn load_share_after_faults(&self) -> Result<Option<f64>, Diagnostic> {
+        let spec = weft_engine::after_faults(&self.spec()?);
+        let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
+        Ok(implied.channel_load_bound.map(|bound| highest_load(&spec) / bound))
     }
 
     /// The resolved scenario as the text of a file that gives this point again.
@@ -87,6 +99,8 @@ impl Point {
         let shares = shares.map_err(|refusal| self.explain(&refusal))?.unwrap_or_default();
         Ok(json!({
             "hash": self.hash,
+            "cycle_seconds": spec.cycle_fs as f64 / 1e15,
+            "flit_bits": self.scenario.flit.0,
             "terminals": spec.graph.terminals(),
             "routers": spec.graph.routers(),
             "radix_ports": spec.graph.radix(),

@@ -1,8 +1,10 @@
 """Which routings have a path for every pair where one drops packets although the network is still connected.
 
-The engine decides it: a routing qualifies if it runs in the scenario of the point, computes new tables after faults,
-and these join all terminals in every state of the network. Until the tables are there packets wait, and some may be
-lost. So a run is proposed only if everything fails before its window, and its warm-up is long enough for new tables.
+The engine decides it. A routing qualifies if it runs in the scenario of the point and computes new tables after faults.
+These tables must join all terminals in every state of the network. A routing whose paths are full below the load of
+the point does not qualify: packets over random intermediates need twice the links. Until the tables are there packets
+wait, and some may be lost. So a run is proposed only if everything fails before its window, and its warm-up is long
+enough for new tables.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ from weft.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from weft._engine import Point
     from weft.results.result_set import ResultSet
 
 # In larger networks the paths of all routings take too long to compute for a remark.
 _MOST_TERMINALS = 5000
+# In larger networks the load that the paths carry is not computed: it takes seconds for each routing.
+_MOST_BOUNDED = 1024
 # Routings of which it is told, and routings that are named.
 _TOLD, _NAMED = 3, 4
 
@@ -73,6 +78,8 @@ def _told(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
             f"these routings compute new tables of what is left, which leave a path for every pair: {names}",
             f"the last of them are in all routers from cycle {way.tables} on; until then packets wait, and may be lost",
         ]
+    if (results.summaries[row].get("terminals") or 0) > _MOST_BOUNDED:
+        lines.append("the load that their paths carry is not computed in a network of this size")
     if not way.fits:
         return [*lines, "something fails in the window, so a run under them measures that time, too"]
     others = [] if way.warmup is None else [f"{soundness.WARMUP}={way.warmup}cycles"]
@@ -98,6 +105,8 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         told = point.rebuilds()
         if told is None:
             return None
+        if _is_full(point, summary):
+            return None
         begin, (change, tables) = summary["warmup_cycles"], told
         if change >= begin:
             return Way(name, tables, fits=False, warmup=None)
@@ -112,3 +121,11 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         return Way(name, tables, fits=fits, warmup=warmup if fits else None)
     except WeftError:  # it does not fit the network, or needs parameters
         return None
+
+
+def _is_full(point: Point, summary: Mapping[str, Any]) -> bool:
+    """Whether the load fills the paths of a routing after the last fault, as far as that is computed."""
+    if (summary.get("terminals") or 0) > _MOST_BOUNDED:
+        return False
+    share = point.load_share_after_faults()
+    return share is not None and share >= 1

@@ -4,7 +4,7 @@
 use crate::network::policy::with_site;
 use crate::network::spec::Spec;
 use weft_api::policy::{LinkKnowledge, Offers};
-use weft_api::routing::{About, Routing};
+use weft_api::routing::{About, AroundFaults, Routing};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_kernel::net::Repair;
@@ -138,12 +138,19 @@ pub(crate) fn replaces_faults(spec: &Spec) -> bool {
     goes_round_faults(spec.policy.offers(), &spec.routing.about())
 }
 
+/// Whether something fails, and the routing computes new paths then. No routing is built for this answer.
+pub(crate) fn rebuilds(spec: &Spec) -> bool {
+    !spec.faults.is_empty() && !replaces_faults(spec) && spec.routing.rebuilds()
+}
+
 /// Who finds a way round what fails: the policy, if it replaces links, else the routing.
 pub(crate) fn repair(spec: &Spec, routing: &dyn Routing) -> Repair {
     if spec.faults.is_empty() {
         Repair::Unneeded
     } else if replaces_faults(spec) {
         Repair::ByPolicy
+    } else if spec.routing.rebuilds() {
+        Repair::ByRouting(AroundFaults::Rebuilds)
     } else {
         Repair::ByRouting(routing.around_faults())
     }

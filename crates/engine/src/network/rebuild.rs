@@ -1,19 +1,20 @@
-//! Routings that compute the paths of what is left of the network when links and routers fail and return
-//! ([`AroundFaults::Rebuilds`]): one routing for each state of the network, from which cycle on it holds, and what is known
-//! of deadlock in these states.
+//! Routings that compute new paths when links and routers fail and return (`RoutingModel::rebuilds`): a routing for each
+//! state of the network, with the cycle from which on it holds. Their tables are checked for deadlock.
 
 use crate::network::dependency;
 use crate::network::faults::FIRST;
 use crate::network::pairs;
 use crate::network::spec::Spec;
-use weft_api::routing::{AnyRouting, AroundFaults, Classes};
+use weft_api::routing::{AnyRouting, Classes};
 use weft_api::walk::Proof;
-use weft_kernel::net::{Repair, Tables};
+use weft_kernel::net::Tables;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
 /// Most states of the network in which the dependencies of channels are checked.
 const MOST_CHECKED: usize = 64;
+/// Most steps of about 5 ns for which [`rebuilds`] answers: a step per state of the network, router and port.
+const MOST_STEPS: u64 = 1 << 28;
 /// Most bytes of the tables of all states.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -49,7 +50,7 @@ pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Opti
 
 /// The routings of all states after the first, if this one rebuilds; the earliest first.
 pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables>, Refusal> {
-    if pairs::repair(spec, routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
+    if !pairs::rebuilds(spec) {
         return Ok(Vec::new());
     }
     let (cycles, bytes) = (changes(spec), spec.routing.table_bytes(&spec.graph));
@@ -67,6 +68,12 @@ pub(crate) fn tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Vec<Tables
         Ok(Tables { at: spec.rebuilt(cycle), routing: routing.into() })
     };
     cycles.into_iter().map(tables).collect()
+}
+
+/// The network of a spec as it is after the last fault or repair, whole: a spec without faults.
+pub fn after_faults(spec: &Spec) -> Spec {
+    let graph = changes(spec).last().map_or_else(|| spec.graph.clone(), |&last| left(spec, last).into());
+    Spec { graph, faults: Vec::new(), ..spec.clone() }
 }
 
 fn in_state(refusal: Refusal, cycle: Cycles) -> Refusal {
@@ -112,17 +119,22 @@ pub struct Rebuilds {
     pub last_tables: Cycles,
 }
 
-/// When new tables come, if the routing computes them after each fault, and a path is left for every pair of terminals in every
-/// state of the network. `None` for other routings, for other networks, and where nothing fails. The spec can run.
-pub fn rebuilds(spec: &Spec) -> Result<Option<Rebuilds>, Refusal> {
-    let routing = spec.routing.build(&spec.graph)?;
-    if pairs::repair(spec, &*routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
-        return Ok(None);
+/// The times of new tables, if the routing computes them after each fault and each state of the network joins all pairs of
+/// terminals. `None` for other routings and networks, where nothing fails, and where the tables of all states would take too
+/// many steps. Neither the routing nor its tables are built, so the answer is fast also where `check` is not. A spec with an
+/// answer may still be refused there.
+pub fn rebuilds(spec: &Spec) -> Option<Rebuilds> {
+    if !pairs::rebuilds(spec) {
+        return None;
     }
-    let cycles = changes(spec);
+    let (cycles, graph) = (changes(spec), &spec.graph);
+    let ports = u64::from(graph.port_base(graph.routers()));
+    if cycles.len() as u64 * u64::from(graph.routers()) * ports > MOST_STEPS {
+        return None;
+    }
     let joined = cycles.iter().all(|&cycle| joins_terminals(&left(spec, cycle)));
     let last = cycles.last().filter(|_| joined);
-    Ok(last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) }))
+    last.map(|&last_change| Rebuilds { last_change, last_tables: spec.rebuilt(last_change) })
 }
 
 /// Whether paths join all routers that have terminals.
@@ -143,12 +155,11 @@ fn joins_terminals(graph: &Graph) -> bool {
 
 /// What is not proven: a remark on a run that can begin.
 pub fn unproven(spec: &Spec) -> Result<Option<Refusal>, Refusal> {
-    if spec.faults.is_empty() {
+    if !pairs::rebuilds(spec) {
         return Ok(None);
     }
     let routing = spec.routing.build(&spec.graph)?;
-    let rebuilds = pairs::repair(spec, &*routing) == Repair::ByRouting(AroundFaults::Rebuilds);
-    if !rebuilds || matches!(routing.proof(), Proof::Rises { .. }) {
+    if matches!(routing.proof(), Proof::Rises { .. }) {
         return Ok(None);
     }
     let states = changes(spec).len();

@@ -92,6 +92,11 @@ impl RoutingConfig {
         self.model().table_bytes_any(graph)
     }
 
+    /// Whether it computes paths again after each fault.
+    pub fn rebuilds(&self) -> bool {
+        self.model().rebuilds_any()
+    }
+
     /// The routing for this graph; refuses a graph that it can't route.
     pub fn build(&self, graph: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         if !self.fits(graph) {

@@ -23,7 +23,7 @@
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};
 use crate::routing::{
-    AnyRouting, AroundFaults, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
+    AnyRouting, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, hash, same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,10 @@ impl RoutingModel for Ecmp {
         on_graph::table_bytes_with_first_ports(graph)
     }
 
+    fn rebuilds(&self) -> bool {
+        true
+    }
+
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let distances = Distances::of(graph, "ecmp")?.with_first_ports(graph);
         let classes = match self.classes {
@@ -102,10 +106,6 @@ impl Routing for Runtime {
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
-    }
-
-    fn around_faults(&self) -> AroundFaults {
-        AroundFaults::Rebuilds
     }
 
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {

@@ -25,9 +25,7 @@
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};
 use crate::routing::weighted::{Paths, Weight};
-use crate::routing::{
-    AnyRouting, AroundFaults, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, draw,
-};
+use crate::routing::{AnyRouting, Classes, Example, Hop, Proof, Routing, RoutingModel, Step, below, draw};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::state::Packet;
@@ -60,6 +58,10 @@ impl RoutingModel for ShortestPath {
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         self.weight.table_bytes(graph)
+    }
+
+    fn rebuilds(&self) -> bool {
+        true
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
@@ -103,10 +105,6 @@ impl Routing for Runtime {
         let most = if self.config.choice == Among::First { 1 } else { usize::MAX };
         let ports = self.paths.ports(at as u32, packet.dest as u32).into_iter().take(most);
         ports.map(|port| Step { hop: Hop { port, class }, after, cost: None }).collect()
-    }
-
-    fn around_faults(&self) -> AroundFaults {
-        AroundFaults::Rebuilds
     }
 
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {

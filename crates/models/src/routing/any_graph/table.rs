@@ -24,8 +24,7 @@
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
-    Accepts, AnyRouting, AroundFaults, Classes, Example, Hop, MAX_CLASSES, Proof, Routing, RoutingModel, Step,
-    same_classes,
+    Accepts, AnyRouting, Classes, Example, Hop, MAX_CLASSES, Proof, Routing, RoutingModel, Step, same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +73,10 @@ impl RoutingModel for Table {
 
     fn table_bytes(&self, graph: &Graph) -> u64 {
         on_graph::table_bytes(graph, size_of::<Entry>() as u64)
+    }
+
+    fn rebuilds(&self) -> bool {
+        true
     }
 
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
@@ -267,10 +270,6 @@ impl Routing for Runtime {
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         Step::named(self, at, packet, seed)
-    }
-
-    fn around_faults(&self) -> AroundFaults {
-        AroundFaults::Rebuilds
     }
 
     /// The same table where its paths are whole. A router whose path is broken sends to the nearest one that still has a

@@ -59,6 +59,10 @@ impl RoutingModel for ValiantOver {
         self.minimal.table_bytes(graph)
     }
 
+    fn rebuilds(&self) -> bool {
+        self.minimal.rebuilds()
+    }
+
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         Ok(Runtime { legs: TwoLegs::of(graph, &self.minimal, "valiant_over", "minimal")? })
     }
