@@ -273,3 +273,35 @@ def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) ->
         summary = results.summaries[0]
         assert summary["links_stay_on"] is True
         assert summary["links_on_share"] in (None, 1.0)
+
+
+# A credit of the long link is back after 1 cycle in the router, 1000 on the link and 1001 back.
+WIDE_AREA = """\
+topology: {mesh: {widths: [2], terminals_per_router: 1}}
+links:
+  default: {latency: 1cycle, vcs: 1, buffer: 4000flits}
+  dim0: {latency: 1000cycles}
+routing: dimension_order
+traffic: {pattern: neighbor, packet: 10flits, load: 0.9}
+measure: {warmup: 20000cycles, window: 50000cycles}
+sweep: {links.dim0.buffer: [500flits, 1800flits]}
+"""
+
+
+def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path: Path) -> None:
+    """A VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits 0.2498: 5 % less are 0.854 and 0.237."""
+    results = weft.load(WIDE_AREA).run(tmp_path / "wide")
+    assert [summary["saturated"] for summary in results.summaries] == [True, False]
+    told = _told(results)
+    why = "is 0.8991 flits/terminal/cycle (`links.dim0.buffer` is shorter than the round trip of a credit)"
+    assert f"not settled: offers 0.9, the bound of its paths {why}" in told
+    assert "saturated: offers 0.9, the bound of its paths is 0.2498 flits/terminal/cycle" in told
+    assert "measure.warmup" not in told, "no time is long enough"
+    assert re.findall(r"write a load of ([\d.]+) or less: its paths carry ([\d.]+)", told) == [
+        ("0.237", "0.2498"),
+        ("0.854", "0.8991"),
+    ]
+    assert set(re.findall(r"`(links.dim0.buffer: \d+flits)`", told)) == {"links.dim0.buffer: 2002flits"}
+    for buffer, load in (("2002flits", 0.9), ("1800flits", 0.854), ("500flits", 0.237)):
+        remedy = {"sweep": None, "links.dim0.buffer": buffer, "traffic.load": load}
+        assert weft.load(WIDE_AREA, set=remedy).run(tmp_path / buffer).flaws == [None]

@@ -3,14 +3,9 @@
 use crate::warnings::{Warning, long, told};
 use weft_engine::{Implied, Spec};
 
-/// Cycles from the departure of a flit until its place in the buffer can be used again, per link class: over the link,
-/// through the next router, and back.
+/// The round trip of a credit, per link class [cycles].
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
-    let of = |link: &weft_engine::spec::LinkClass| {
-        let credit = (link.credit_latency + spec.router.credit_delay).max(1);
-        spec.router.delay + link.latency + credit
-    };
-    spec.links.iter().map(of).collect()
+    (0..spec.links.len()).map(|class| spec.credit_round_trip(class)).collect()
 }
 
 /// Links between routers whose buffers are too small to keep them busy, or to let an adaptive routing see a full link

@@ -8,11 +8,13 @@
 use crate::queues::variance;
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
-use weft_engine::outcome::Outcome;
+use weft_engine::outcome::{Buffers, Outcome};
 use weft_units::Refusal;
 
-/// The keys of the summary: the load at which the fullest channel is full, in terms of `offered_load`; the share of its
-/// bandwidth that it is offered on average; and whether that is less than all by more than a deviation.
+/// Keys of the summary on the fullest channel:
+/// - the load at which it is full, in terms of `offered_load`;
+/// - its mean load as a share of its capacity, and whether this share is below 1 by more than a deviation;
+/// - the buffers that limit it below its bandwidth, and the flits per VC that would be enough.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
     let loads = || spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
     let (sum, count) = loads().fold((0.0, 0.0), |(sum, count), load| (sum + load, count + 1.0));
@@ -22,10 +24,14 @@ pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, V
         None => None,
     };
     let share = outcome.fullest.map(|fullest| fullest.share);
+    let buffers = outcome.fullest.and_then(|fullest| fullest.buffers);
+    let path = |buffers: Buffers| format!("links.{}.buffer", spec.graph.class_names()[buffers.class]);
     let below = share.zip(deviation).map(|(share, deviation)| share < 1.0 - deviation);
     Ok(Map::from_iter([
         ("path_bound_load".to_owned(), json!(share.map(|share| sum / count / share))),
         ("path_bound_share".to_owned(), json!(share)),
         ("below_path_bound".to_owned(), json!(below)),
+        ("path_bound_buffer".to_owned(), json!(buffers.map(path))),
+        ("path_bound_buffer_needed_flits".to_owned(), json!(buffers.map(|buffers| buffers.needed))),
     ]))
 }

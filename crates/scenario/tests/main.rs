@@ -19,6 +19,7 @@ mod links;
 mod long_times;
 mod network;
 mod newcomers;
+mod path_bound;
 mod prices;
 mod recordings;
 mod recovery;

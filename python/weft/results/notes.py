@@ -40,6 +40,7 @@ def lines(results: ResultSet) -> list[str]:
         *unjudged(results),
         *_partial(results),
         *unmeasured(results),
+        *starved(results),
         *too_early(results),
         *warmup,
         *_by_phases(results),
@@ -256,11 +257,27 @@ def _queues_of_phases(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _full(summary: Mapping[str, Any]) -> str:
+    return f"not settled: {_bound(summary)}: so near to it, or above, queues grow for as long as the run lasts"
+
+
+def _bound(summary: Mapping[str, Any]) -> str:
+    """The load and the bound of the paths; a buffer that is too short for its link is the reason of a low bound."""
     offered, bound = summary[q.OFFERED.column], summary["path_bound_load"]
-    return (
-        f"not settled: offers {offered:.4g}, the bound of its paths is {bound:.4g} {q.OFFERED.unit}: so near to it, or "
-        "above, queues grow for as long as the run lasts"
-    )
+    told = f"offers {offered:.4g}, the bound of its paths is {bound:.4g} {q.OFFERED.unit}"
+    buffer = summary.get("path_bound_buffer")
+    return told if buffer is None else f"{told} (`{buffer}` is shorter than the round trip of a credit)"
+
+
+def starved(results: ResultSet) -> list[str]:
+    """Saturated points whose buffers are too short for their load, with the remedy."""
+
+    def told(summary: Mapping[str, Any]) -> list[str]:
+        if summary.get("path_bound_buffer") is None or not soundness.is_over(summary):
+            return []
+        above = soundness.is_above_bound(summary)
+        return [f"saturated: {_bound(summary)}; write {remedies.below_bound(summary)}"] if above else []
+
+    return _each_once(results, told)
 
 
 def _waiting(late: Backlog) -> str:

@@ -66,7 +66,7 @@ def to_judge(summary: Mapping[str, Any]) -> str:
     After the longer warm-up the gap is one that lasts, and in half of the longer window chance explains less of it.
     """
     if soundness.FULL in soundness.flaws(summary):  # no time is long enough
-        return f"write {_below_bound(summary)}"
+        return f"write {below_bound(summary)}"
     warmup, window = (summary.get(f"{key}_cycles") or 0 for key in ("warmup", "window"))
     longer = max(_rounded_up(_LONGER * (warmup + window)), summary.get("warmup_limit_cycles") or 0)
     key = "measure.warmup_limit" if _by_limit(summary) else "measure.warmup"
@@ -88,7 +88,7 @@ def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
     if not found or soundness.is_over(summary):
         return []
     if soundness.FULL in found:  # no time is long enough
-        return [f"write {_below_bound(summary)}"]
+        return [f"write {below_bound(summary)}"]
     if soundness.is_silent(summary):
         return [_any_packet(summary)]
     told = []
@@ -210,13 +210,17 @@ def _lighter(summary: Mapping[str, Any], least_limit: int) -> str:
     return f"write {_lower_load(summary)}{warmup}: {_NEAR}, however long the warm-up is"
 
 
-def _below_bound(summary: Mapping[str, Any]) -> str:
-    """A load that the paths can carry, in the terms of `traffic.load` where that is known."""
+def below_bound(summary: Mapping[str, Any]) -> str:
+    """A load that the paths can carry, as `traffic.load` if this is known, or longer buffers."""
     share, load = summary["path_bound_share"], summary.get("load")
+    buffer, needed = (summary.get(f"path_bound_buffer{key}") for key in ("", "_needed_flits"))
+    longer = (
+        "" if buffer is None else f"; or `{buffer}: {needed}flits`, with which the links are never idle for credits"
+    )
     if load is None:
-        return f"loads that are {100 * (1 - _BELOW_BOUND / share):.2g} % lower"
+        return f"loads that are {100 * (1 - _BELOW_BOUND / share):.2g} % lower{longer}"
     lower, bound = f"{_BELOW_BOUND * load / share:.3g}", f"{load / share:.4g}"
-    return f"a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain"
+    return f"a load of {lower} or less: its paths carry {bound}, and near that queues hardly ever drain{longer}"
 
 
 def after_backlog(summary: Mapping[str, Any], late: Backlog) -> str:

@@ -188,6 +188,9 @@ struct Walker<'a> {
     /// Flits per cycle on every channel (flat port index of its sender) when the busiest terminal offers 1. If packets are
     /// answered, the injection channels of all terminals follow.
     load: Vec<f64>,
+    /// The same on every channel between routers, a number for each of so many VC classes; empty where nobody asks.
+    load_of_class: Vec<f64>,
+    vc_classes: usize,
     sequences: Sequences<'a>,
     /// Used in place of the channels between routers if heads choose among minimal paths: the load of a channel then
     /// depends on the choices, but that of a cut does not.
@@ -219,6 +222,8 @@ impl<'a> Walker<'a> {
             draws,
             receivers: receivers(spec),
             load: vec![0.0; ports + injecting],
+            load_of_class: Vec::new(),
+            vc_classes: 0,
             sequences: Sequences::new(spec, net, lengths.clone()),
             lengths,
             cuts,
@@ -494,7 +499,12 @@ impl<'a> Walker<'a> {
                     };
                     let trunk = graph.trunk(at, hop.port);
                     let each = part / f64::from(trunk.width);
-                    trunk.members().for_each(|m| self.load[(graph.port_base(at) + u32::from(m)) as usize] += each);
+                    for member in trunk.members() {
+                        let channel = (graph.port_base(at) + u32::from(member)) as usize;
+                        self.load[channel] += each;
+                        let of_class = self.vc_classes * channel + usize::from(hop.class);
+                        self.load_of_class.get_mut(of_class).into_iter().for_each(|load| *load += each);
+                    }
                     hops += part * packets;
                     wire += part * packets * self.spec.links[port.class as usize].latency as f64;
                     let links = self.sequences.after(links, port.class);

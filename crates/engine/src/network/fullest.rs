@@ -7,4 +7,15 @@ pub struct Fullest {
     pub share: f64,
     /// What it carries [flits/cycle].
     pub rate: f64,
+    /// The buffers that let it carry less than its link does; `None` where the link itself is full.
+    pub buffers: Option<Buffers>,
+}
+
+/// Buffers of a VC class on the links of a class: each place is used once in the round trip of a credit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffers {
+    /// Number of the link class.
+    pub class: usize,
+    /// Flits per VC with which the VCs of this VC class carry all that the link does.
+    pub needed: u64,
 }

@@ -188,6 +188,13 @@ impl Spec {
         }
     }
 
+    /// Round trip of a credit on links of a class [cycles]: over the link, through the next router, and back. Then the place
+    /// of a flit in the buffer can be used again.
+    pub fn credit_round_trip(&self, class: usize) -> Cycles {
+        let link = &self.links[class];
+        self.router.delay + link.latency + (link.credit_latency + self.router.credit_delay).max(1)
+    }
+
     /// Whether routers have at most 64 ports, of 8 VCs: `Simulation<1, 8>` has room for them, others need `Simulation<2, 16>`.
     pub fn is_narrow(&self) -> bool {
         self.graph.radix() <= 64 && self.links.iter().all(|link| link.vcs <= 8)

@@ -1,6 +1,6 @@
 //! The result of a run: integers and histograms. The caller adds names, units and energy in joules.
 
-pub use crate::network::fullest::Fullest;
+pub use crate::network::fullest::{Buffers, Fullest};
 pub use crate::run::journey::Journey;
 use hdrhistogram::Histogram;
 use std::fmt::{Display, Formatter};

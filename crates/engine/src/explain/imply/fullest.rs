@@ -1,7 +1,7 @@
 //! How full the fullest channel is at the loads of a spec, where that follows from the paths alone.
 
 use super::Walker;
-use crate::network::fullest::Fullest;
+use crate::network::fullest::{Buffers, Fullest};
 use crate::network::spec::{Job, Spec};
 use weft_api::policy::LinkKnowledge;
 use weft_api::routing::Decides;
@@ -29,6 +29,8 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     }
     let mut walker = Walker::new(spec, net);
     walker.most = MAX_STEPS;
+    walker.vc_classes = net.needs.classes.iter().copied().max().unwrap_or(1).max(1).into();
+    walker.load_of_class = vec![0.0; walker.load.len() * walker.vc_classes];
     if walker.peak == 0.0 || walker.cuts.is_some() {
         return None;
     }
@@ -51,13 +53,31 @@ impl Walker<'_> {
     fn fullest(&self) -> Fullest {
         let (graph, rates) = (&self.spec.graph, &self.net.common.rates);
         let rate = |class: u8| rates[usize::from(class)].per_cycle();
-        let source = Fullest { share: self.peak / rate(0), rate: rate(0) };
+        let source = Fullest { share: self.peak / rate(0), rate: rate(0), buffers: None };
         let ports = (0..graph.routers()).flat_map(|router| graph.ports(router));
-        let used = self.load.iter().zip(ports).filter(|(_, port)| port.peer != Peer::Unused);
-        let channels = used.map(|(load, port)| {
+        let loads = self.load.iter().zip(self.load_of_class.chunks(self.vc_classes));
+        let used = loads.zip(ports).filter(|(_, port)| port.peer != Peer::Unused);
+        let channels = used.flat_map(|((load, of_class), port)| {
             let rate = rate(port.class);
-            Fullest { share: self.peak * load / rate, rate }
+            let whole = Fullest { share: self.peak * load / rate, rate, buffers: None };
+            let starved = of_class.iter().enumerate().filter_map(move |(vc_class, load)| {
+                self.by_buffers(port.class.into(), vc_class as u8, self.peak * load)
+            });
+            starved.chain([whole])
         });
         channels.fold(source, |most, other| if other.share > most.share { other } else { most })
+    }
+
+    /// A channel by the capacity of the buffers of a VC class; `None` where these keep the link busy. `load`: of this class
+    /// [flits/cycle].
+    fn by_buffers(&self, class: usize, vc_class: u8, load: f64) -> Option<Fullest> {
+        let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class));
+        let needed = self.spec.links[class].rate.most_flits_in(round_trip);
+        let places = u64::from(link.room_of(vc_class));
+        (load > 0.0 && places < needed).then(|| {
+            let rate = places as f64 / round_trip as f64;
+            let vcs = places / u64::from(link.buffer);
+            Fullest { share: load / rate, rate, buffers: Some(Buffers { class, needed: needed.div_ceil(vcs) }) }
+        })
     }
 }
