@@ -36,7 +36,7 @@
 //! `topology/tests/structure.rs`: the bound of the bisection against all cuts of small graphs. No rows of a peer.
 
 use super::TopologyModel;
-use crate::graph::files::asked::{Attributes, Hosts};
+use crate::graph::files::asked::{Attributes, BandwidthFrom, Hosts, LatencyFrom};
 use crate::graph::files::{
     Asked, Draft, Problem, Wiring, add_up, anynet, cables, foreign, graphml, json, terminal_counts,
     terminals_of_routers, wiring,
@@ -143,7 +143,61 @@ impl TopologyModel for GraphFile {
         let new = |(name, text): (&str, String)| Self::of(InputFile::new(name, text.as_bytes()));
         let [even, uneven] = petersen;
         let files = [("star.json", star.to_owned()), ("pair.anynet", pair)];
-        files.into_iter().chain([("petersen.anynet", even), ("uneven.anynet", uneven)]).map(new).collect()
+        let bare = files.into_iter().chain([("petersen.anynet", even), ("uneven.anynet", uneven)]).map(new);
+        bare.chain([servers(), inventory(), trunks()]).collect()
+    }
+}
+
+/// GraphML of two leaves and two spines with eight servers as hosts. Edges have a capacity and a length.
+fn servers() -> GraphFile {
+    let mut text = String::from(
+        r#"<graphml><key id="c" for="edge" attr.name="capacity" attr.type="double"/>
+        <key id="d" for="edge" attr.name="dist" attr.type="double"/>
+        <key id="r" for="node" attr.name="role" attr.type="string"/><graph edgedefault="undirected">"#,
+    );
+    ["leaf0", "leaf1", "spine0", "spine1"].iter().for_each(|name| text += &format!(r#"<node id="{name}"/>"#));
+    let mut edge = |from: &str, to: &str, more: &str| {
+        text += &format!(r#"<edge source="{from}" target="{to}">{more}</edge>"#);
+    };
+    for leaf in 0..2 {
+        for (spine, metres) in [(0, 3), (1, 20)] {
+            let data = format!(r#"<data key="c">400</data><data key="d">{metres}</data>"#);
+            edge(&format!("leaf{leaf}"), &format!("spine{spine}"), &data);
+        }
+        (0..4).for_each(|server| edge(&format!("leaf{leaf}"), &format!("server{leaf}-{server}"), ""));
+    }
+    for server in (0..2).flat_map(|leaf| (0..4).map(move |k| format!("server{leaf}-{k}"))) {
+        text += &format!(r#"<node id="{server}"><data key="r">server</data></node>"#);
+    }
+    text += "</graph></graphml>";
+    let bandwidth = BandwidthFrom { from: "capacity".to_owned(), unit: Some("Gb/s".to_owned()), round: None };
+    let latency = LatencyFrom { from: "dist".to_owned(), unit: Some("m".to_owned()), round: None };
+    GraphFile {
+        attributes: Some(Attributes { bandwidth: Some(bandwidth), latency: Some(latency), ..Attributes::default() }),
+        hosts: Some(Hosts { attribute: "role".to_owned(), value: "server".to_owned() }),
+        ..GraphFile::of(InputFile::new("servers.graphml", text.as_bytes()))
+    }
+}
+
+/// A table of cables as inventories export it. Two cables join each leaf to the core.
+fn inventory() -> GraphFile {
+    let text = "Side A Device,Side A Port,Side B Device,Side B Port,Length (m),Speed\n\
+                leaf0,eth0,core,eth0,3,100Gb/s\nleaf0,eth1,core,eth1,3,100Gb/s\n\
+                leaf1,eth0,core,eth2,30,400Gb/s\nleaf1,eth1,core,eth3,30,400Gb/s\n";
+    GraphFile {
+        terminals_of: BTreeMap::from([("leaf*".to_owned(), 4)]),
+        ..GraphFile::of(InputFile::new("cables.csv", text.as_bytes()))
+    }
+}
+
+/// Links that a file states twice, as one link of twice the bandwidth.
+fn trunks() -> GraphFile {
+    let text = r#"{"multigraph": true, "nodes": [{"id": 1}, {"id": 2}, {"id": 4}], "links": [
+        {"source": 1, "target": 2}, {"source": 1, "target": 2}, {"source": 2, "target": 4}]}"#;
+    GraphFile {
+        terminals_per_router: Some(3),
+        parallel_links: ParallelLinks::Sum,
+        ..GraphFile::of(InputFile::new("trunks.json", text.as_bytes()))
     }
 }
 
