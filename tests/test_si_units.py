@@ -98,6 +98,36 @@ def test_exports_and_pages_have_them(speeds: Results, tmp_path: Path) -> None:
     assert "packet_latency_mean_us" not in speeds.report(tmp_path / "plain.html").read_text(encoding="utf-8")
 
 
+def test_a_check_shows_bounds_in_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "speeds.yaml"
+    links = "links: {default: {latency: 10cycles, vcs: 2, buffer: 64flits}, terminal: {latency: 1cycle}}\n"
+    file.write_text(SCENARIO + links, encoding="utf-8")
+    assert main(["check", str(file)]) == 0
+    plain = capsys.readouterr().out
+    assert "[us]" not in plain
+    assert "Gb/s]" not in plain
+    assert main(["check", str(file), "--units", "si"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (cycles,) = [float(line.split()[-1]) for line in lines if line.strip().startswith("zero-load latency [cycles]")]
+    (head,) = [line for line in lines if line.startswith("link_speed ")]
+    heads = ["what a channel carries [Gb/s]", "most that one VC carries [Gb/s]", "zero-load latency [us]"]
+    assert all(each in head for each in [*heads, "channel-load bound [Gb/s per terminal]"])
+    for ns, gbps in zip(NS, GBPS, strict=True):
+        (row,) = [line.split() for line in lines if line.startswith(f"{gbps:g}Gb/s ")]
+        assert row[1:9] == [
+            "terminal",
+            f"{gbps:g},",
+            "dim0",
+            f"{gbps:g}",
+            "terminal",
+            f"{gbps:g},",
+            "dim0",
+            f"{gbps:g}",
+        ]
+        assert float(row[9]) == pytest.approx(cycles * ns / 1e3, rel=1e-3)
+        assert float(row[10]) == pytest.approx(gbps)  # the bound is a flit per terminal and cycle
+
+
 def test_results_of_an_older_weft_are_refused(tmp_path: Path) -> None:
     old = tmp_path / "old"
     for point in weft.load(SCENARIO).run(out=old).points:

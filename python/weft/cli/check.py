@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, warned
+from weft.results import quantities as q
+from weft.results import si_units
 from weft.runs.memory import text as size
 from weft.text.columns import columns
 from weft.text.labels import label
@@ -32,6 +34,14 @@ _HEADS = {
     "memory_at_load_bytes": "memory of a run at its load, as long as it does not saturate",
     "memory_most_bytes": "memory of a run at most: saturated, with all buffers full",
 }
+# Facts in SI units, by the fact that they follow.
+_SI_HEADS = {
+    "bandwidth": "what a channel carries [Gb/s]",
+    "vc_limit": "most that one VC carries [Gb/s]",
+    "zero_load_latency_cycles": "zero-load latency [us]",
+    "channel_load_bound": "channel-load bound [Gb/s per terminal]",
+}
+_SI = "si: "
 # What a sample of the paths says of the error of a fact.
 _ERRORS = {
     "mean_hops": "mean_hops_standard_error",
@@ -69,6 +79,7 @@ def add(commands: Commands) -> None:
         help="points that would run at the same time, for their memory (default: as many as cores)",
     )
     arguments.add_force_memory(parser)
+    arguments.add_units(parser)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -76,7 +87,7 @@ def main(options: argparse.Namespace) -> int:
     sweep = overrides.sweep(options)
     implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
     print(sweep.points[0].resolved_yaml().rstrip())
-    print("\n".join(["", *_sweep(sweep), "", *_implied(implied)]))
+    print("\n".join(["", *_sweep(sweep), "", *_implied(implied, options.units)]))
     for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
         print(line)
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
@@ -97,24 +108,62 @@ def _sweep(sweep: Sweep) -> list[str]:
     return [f"{len(sweep)} points, all sound (above: the first)", *lines]
 
 
-def _implied(implied: list[Implied]) -> list[str]:
+def _implied(implied: list[Implied], units: str) -> list[str]:
     """A list of facts that are the same for all points, and a table of the others with a line per combination."""
-    rows = [{key: _fact(each.facts, key) for key in each.facts if key in _HEADS} for each in implied]
-    shared = [key for key in _HEADS if len({row.get(key) for row in rows}) == 1]
-    width = max((len(_HEADS[key]) for key in shared), default=0)
-    lines = ["implied", *(f"  {_HEADS[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
+    heads = _heads(units)
+    rows = [_row(each.facts, heads) for each in implied]
+    shared = [key for key in heads if len({row.get(key) for row in rows}) == 1]
+    width = max((len(heads[key]) for key in shared), default=0)
+    lines = ["implied", *(f"  {heads[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
     if paths := [each.facts["sampled"]["paths"] for each in implied if each.facts["sampled"]]:
         lines += ["", _SAMPLED.format(min(paths))]
-    if len(shared) == len(_HEADS):
+    if len(shared) == len(heads):
         return lines
-    apart = [key for key in _HEADS if key not in shared]
+    apart = [key for key in heads if key not in shared]
     paths = list(implied[0].points[0].coordinates)
     taken = [[_coordinate(each.points[0], path) for path in paths] for each in implied]
     facts = [[row.get(key, "-") for key in apart] for row in rows]
     varied = _decisive(taken, facts)
     once = {tuple(row[place] for place in varied): known for row, known in zip(taken, facts, strict=True)}
-    head = [*(paths[place] for place in varied), *(_HEADS[key] for key in apart)]
+    head = [*(paths[place] for place in varied), *(heads[key] for key in apart)]
     return [*lines, "", *columns(head, [[*row, *known] for row, known in once.items()], left=len(varied))]
+
+
+def _heads(units: str) -> dict[str, str]:
+    """The facts that are shown, each followed by itself in SI units where these are asked for."""
+    if units != si_units.SI:
+        return _HEADS
+    heads = {}
+    for key, head in _HEADS.items():
+        heads[key] = head
+        if key in _SI_HEADS:
+            heads[_SI + key] = _SI_HEADS[key]
+    return heads
+
+
+def _row(facts: dict[str, Any], heads: dict[str, str]) -> dict[str, str]:
+    known = [key for key in heads if key.removeprefix(_SI) in facts]
+    return {key: _fact(_in_si(facts) if key.startswith(_SI) else facts, key.removeprefix(_SI)) for key in known}
+
+
+def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
+    """The same facts with latencies in us and loads and bandwidths in Gb/s."""
+    microseconds, gbps = (si_units.factor(facts, of.unit) for of in (q.LATENCY, q.OFFERED))
+
+    def times(value: Any, factor: float | None) -> Any:
+        if isinstance(value, dict):
+            return {name: times(part, factor) for name, part in value.items()}
+        if isinstance(value, list):
+            return [times(part, factor) for part in value]
+        return None if value is None or factor is None else value * factor
+
+    error, interval = _ERRORS["zero_load_latency_cycles"], "channel_load_bound_interval"
+    sampled = facts["sampled"]
+    if sampled:
+        sampled = sampled | {error: times(sampled[error], microseconds), interval: times(sampled[interval], gbps)}
+    loads = {key: times(facts[key], gbps) for key in _SI_HEADS if key != "zero_load_latency_cycles"}
+    latency = {"zero_load_latency_cycles": times(facts["zero_load_latency_cycles"], microseconds)}
+    return facts | loads | latency | {"sampled": sampled}
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:
