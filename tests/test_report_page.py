@@ -95,6 +95,49 @@ def test_all_charts_are_drawn_with_units(page: Page) -> None:
         assert page.ask(f"document.querySelectorAll('#{chart} .trace').length") > 0, chart
 
 
+# Axes of a page in SI units, where they are others: across and up.
+SI_AXES = {
+    "chart-accepted": ("Offered load [Gb/s per terminal]", "Accepted load [Gb/s per terminal]"),
+    "chart-latency": ("Offered load [Gb/s per terminal]", "Mean packet latency [us]"),
+    "chart-latency-accepted": ("Accepted load [Gb/s per terminal]", "Mean packet latency [us]"),
+    "chart-energy": ("Offered load [Gb/s per terminal]", CHARTS["chart-energy"]),
+    "chart-percentiles": ("Offered load [Gb/s per terminal]", "Packet latency [us]"),
+    "chart-residency": ("Offered load [Gb/s per terminal]", CHARTS["chart-residency"]),
+    "chart-power-references": ("Offered load [Gb/s per terminal]", CHARTS["chart-power-references"]),
+    "chart-cdf": ("Packet latency [us]", CHARTS["chart-cdf"]),
+    "chart-ccdf": ("Packet latency [us]", CHARTS["chart-ccdf"]),
+    "chart-series": ("Time [us]", CHARTS["chart-series"]),
+    "chart-transient": ("Time of creation [us]", "Packet latency [us]"),
+}
+
+
+def test_all_charts_are_in_the_units_of_the_page(driver: webdriver.Chrome, results: Results, tmp_path: Path) -> None:
+    """A cycle is 1 ns and a flit 48 bits, so a flit per cycle is 48 Gb/s; no chart is left in cycles or flits."""
+    shown = Page(driver, results.report(tmp_path / "page.html", units="si"))
+    axes = "[layout.xaxis.title.text, layout.yaxis.title.text]"
+    for chart in CHARTS:
+        titles = tuple(shown.ask(f"(({{layout}}) => {axes})(document.getElementById('{chart}'))"))
+        assert titles == SI_AXES.get(chart, titles), chart
+        assert not any("[cycles]" in title or "flits/terminal" in title for title in titles), chart
+    uniform = results.frame.filter(pl.col("traffic.pattern") == "uniform")
+    markers = [trace for trace in traces(shown, "chart-latency-accepted") if trace["mode"] == "markers"]
+    steady = [trace for trace in markers if not str(trace["symbol"]).endswith("-open") and trace["symbol"] != "x-thin"]
+    drawn = sorted((x, y) for trace in steady for x, y in zip(trace["x"], trace["y"], strict=True))  # type: ignore[call-overload]
+    loads, latencies = uniform["accepted_load"] * 48, uniform["packet_latency_mean_cycles"] / 1000
+    kept = [not over for over in uniform["saturated"]]
+    files = sorted(pair for pair, steady in zip(zip(loads, latencies, strict=True), kept, strict=True) if steady)
+    assert len(drawn) == len(files) > 0
+    for one, other in zip(drawn, files, strict=True):
+        assert one == pytest.approx(other, rel=1e-5)
+    # the window of 600 cycles begins after 300, and is framed by two lines
+    edges = shown.ask("document.getElementById('chart-series').layout.shapes.map(({x0}) => x0)")
+    assert edges == pytest.approx([0.3, 0.9])
+    shown.do("choosePoint(0)")
+    Select(shown.find("#network-when")).select_by_value("film")
+    assert shown.texts("#network-time") == ["0 to 0.05 us (warm-up)"]
+    assert shown.complaints() == []
+
+
 def test_charts_show_the_numbers_of_the_files(page: Page, results: Results) -> None:
     markers = [trace for trace in traces(page, "chart-accepted") if trace["mode"] == "markers"]
     shown = sorted((x, y) for trace in markers for x, y in zip(trace["x"], trace["y"], strict=True))  # type: ignore[call-overload]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
-from weft.results import bill_lines, collapse, notes, savings, soundness
+from weft.results import bill_lines, collapse, notes, savings, si_units, soundness
 from weft.results import quantities as q
 from weft.results.bill_keys import Bill
 from weft.results.confidence import Mean
@@ -62,6 +62,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
     The highest accepted load may be that of a saturated point, and then ``accepted_flaw`` says so. It also says which
     point is left out that accepted more, and why.
     """
+    in_si = sources.units == si_units.SI
     rows = []
     for line in sources.lines:
         known = zip(sources.means(line, q.ACCEPTED), line.load, line.flaw, strict=True)
@@ -71,22 +72,33 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
         told += [_WARNED] if not flaw and load in _warned(sources, line) else []
         more = [each for each in every if each[2] not in _ACCEPTING and (most is None or each[0] > most)]
         told += [f"without {value:.4g} at load {load:g}, which is {flaw}" for value, load, flaw in more]
-        first = sources.means(line, q.LATENCY)[0]
+        has_latency = not line.flaw[0] and not _changes(sources, line)
+        first, first_us = (sources.means(line, each)[0] for each in (q.LATENCY, q.LATENCY_US))
         rows.append(
             {
                 "panel": line.panel,
                 "curve": line.label,
                 "from_load": line.load[0],
-                "latency": None if first is None or line.flaw[0] or _changes(sources, line) else first.value,
+                "latency": first.value if first and has_latency else None,
+                "latency_us": first_us.value if in_si and first_us and has_latency else None,
                 "steady_load": _steady(
                     [pair for pair in judged(sources, line) if pair[0] not in _lossy(sources, line)]
                 ),
                 "saturation": carried(sources, line),
                 "accepted": most,
+                "accepted_gbps": _at(most, sources.means(line, q.ACCEPTED), sources.means(line, q.ACCEPTED_GBPS))
+                if in_si
+                else None,
                 "accepted_flaw": "; ".join(told),
             }
         )
     return rows
+
+
+def _at(value: float | None, means: Sequence[Mean | None], others: Sequence[Mean | None]) -> float | None:
+    """The mean of another quantity where the mean of one has a value."""
+    pairs = zip(means, others, strict=True)
+    return next((other.value for mean, other in pairs if mean and other and mean.value == value), None)
 
 
 def _warned(sources: Sources, line: Line) -> set[float]:
@@ -204,6 +216,7 @@ def _endings(sources: Sources) -> list[str]:
         told = [
             *notes.unjudged(results),
             *notes.unmeasured(results),
+            *notes.starved(results),
             *notes.too_early(results),
             *notes.to_settle(results),
         ]

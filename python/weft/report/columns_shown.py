@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft._engine import LINK_STATES
-from weft.results import of_jobs, soundness
+from weft.results import of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
 
@@ -222,11 +222,19 @@ def described(quantity: Quantity) -> dict[str, object]:
     }
 
 
-def charted() -> list[Quantity]:
-    """Quantities for which charts show the mean over the runs of each load."""
+def shown(units: str) -> dict[str, object]:
+    """Loads, latencies and times of the charts in these units."""
+    offered, accepted, latency = (si_units.in_units(each, units) for each in (q.OFFERED, q.ACCEPTED, q.LATENCY))
+    described_ones = {"offered": described(offered), "accepted": described(accepted), "latency": described(latency)}
+    return described_ones | {"time": latency.unit, "si": units == si_units.SI}
+
+
+def charted(units: str) -> list[Quantity]:
+    """Quantities for which charts show the mean over the runs of each load, in these units."""
     shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in LINK_STATES]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
-    return list(dict.fromkeys([q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values(), *shares, *costs]))
+    measured = [si_units.in_units(each, units) for each in (q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values())]
+    return list(dict.fromkeys([*measured, *shares, *costs]))
 
 
 def billed() -> list[dict[str, object]]:

@@ -53,7 +53,8 @@ def collect(sources: Sources) -> dict[str, Any]:
         "points": _points(sources),
         "columns": [columns_shown.described(each) for each in _table(sources)],
         "listings": [*(_listing(sources, each) for each in columns_shown.LISTINGS), _groups(sources)],
-        "percentiles": [[name, each.column] for name, each in q.PERCENTILES.items()],
+        "shown": columns_shown.shown(sources.units),
+        "percentiles": [[name, si_units.in_units(each, sources.units).column] for name, each in q.PERCENTILES.items()],
         "marks": soundness.MARKS
         | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO},
         "states": {state: colour for state, (colour, _) in STATES.items()},
@@ -117,6 +118,7 @@ def _brief(sources: Sources) -> dict[str, Any]:
 
 def _curves(sources: Sources) -> list[dict[str, Any]]:
     styles = looks([line.label for line in sources.lines])
+    with_intervals = [si_units.in_units(each, sources.units) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)]
     curves = []
     for line in sources.lines:
         style = styles[line.label]
@@ -130,9 +132,9 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "points": line.points,
                 "means": {
                     each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
-                    for each in columns_shown.charted()
+                    for each in columns_shown.charted(sources.units)
                 },
-                "half": {each.column: _half_widths(sources, line, each) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)},
+                "half": {each.column: _half_widths(sources, line, each) for each in with_intervals},
                 "colour": style.line["color"],
                 "dash": _DASHES[style.line["linestyle"]],
                 "symbol": _SYMBOLS[style.full["marker"]],

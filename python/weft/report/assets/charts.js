@@ -1,7 +1,21 @@
 "use strict";
 // The charts. Each function draws one from the data of the page, or hides it where nothing was measured.
 
-const OFFERED = "Offered load [flits/terminal/cycle]";
+// The quantities of the charts in the units of the page.
+const SHOWN = report.shown;
+const OFFERED = axisTitle(SHOWN.offered);
+const TIME = `Time [${SHOWN.time}]`;
+const PACKET_LATENCY = `Packet latency [${SHOWN.time}]`;
+
+// Cycles of a point in the unit of time of the page.
+function inTime(point, cycles) {
+  return SHOWN.si ? cycles * valueOf("cycle_seconds", point) * 1e6 : cycles;
+}
+
+// A load of a point [flits/terminal/cycle] in the unit of loads of the page.
+function inLoad(point, load) {
+  return SHOWN.si && typeof load === "number" ? (load * valueOf("flit_bits", point)) / valueOf("cycle_seconds", point) / 1e9 : load;
+}
 
 // Text for Plotly, which reads tags and entities in names.
 function plain(text) {
@@ -124,16 +138,16 @@ function loadCharts(panel) {
   // loads that change, one per curve, are no curve over the load
   byId("over-load").hidden = comparesPhases() && curves.every((curve) => curve.load.length === 1);
   if (byId("over-load").hidden) return;
-  const offered = curves.map((curve) => curve.means["offered_load"]);
-  const accepted = curves.map((curve) => curve.means["accepted_load"]);
+  const offered = curves.map((curve) => curve.means[SHOWN.offered.column]);
+  const accepted = curves.map((curve) => curve.means[SHOWN.accepted.column]);
   const of = panel ? `, ${plain(panel)}` : "";
   const end = Math.max(...offered.flat());
   const diagonal = { x: [0, end], y: [0, end], mode: "lines", line: { color: css("--dim"), width: 1 }, name: "accepted = offered", hoverinfo: "skip" };
-  const name = "accepted_load";
-  draw("chart-accepted", `Accepted load${of}`, OFFERED, axisTitle(quantity(name)),
-    withHollow(curves, [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit: quantity(name).unit, half: curve.half[name] }))]), { xaxis: { rangemode: "tozero" } });
+  const { column, unit } = SHOWN.accepted;
+  draw("chart-accepted", `Accepted load${of}`, OFFERED, axisTitle(SHOWN.accepted),
+    withHollow(curves, [diagonal, ...curves.flatMap((curve, k) => curveTraces(curve, offered[k], accepted[k], { unit, half: curve.half[column] }))]), { xaxis: { rangemode: "tozero" } });
   latencyChart("chart-latency", `Latency${of}`, OFFERED, curves, offered);
-  latencyChart("chart-latency-accepted", `Latency over accepted load${of}`, axisTitle(quantity(name)), curves, accepted);
+  latencyChart("chart-latency-accepted", `Latency over accepted load${of}`, axisTitle(SHOWN.accepted), curves, accepted);
   const energy = quantity("energy_per_bit_pj");
   draw("chart-energy", `Energy per bit${of}`, OFFERED, axisTitle(energy),
     withHollow(curves, curves.flatMap((curve, k) => curveTraces(curve, offered[k], curve.means[energy.column], { unit: energy.unit, half: curve.half[energy.column] }))),
@@ -162,10 +176,10 @@ function logAxis(values) {
 
 // Latency lines end where saturation begins; saturated points stand at the upper edge.
 function latencyChart(id, title, x, curves, xs) {
-  const latency = quantity("packet_latency_mean_cycles");
+  const latency = SHOWN.latency;
   const values = curves.map((curve) => curve.means[latency.column]);
   const steady = curves.flatMap((curve, k) => values[k].map((value, place) => (value === null || curve.over[place] ? 0 : Math.max(1.15 * value, 1.03 * (value + (curve.half[latency.column][place] ?? 0))))));
-  const top = Math.max(1.15, ...steady);
+  const top = Math.max(0, ...steady) || 1;
   const traces = curves.flatMap((curve, k) => curveTraces(curve, xs[k], values[k], {
     line: curve.over.map((over) => !over),
     at: values[k].map((value, place) => (curve.over[place] ? top : value)),
@@ -175,7 +189,7 @@ function latencyChart(id, title, x, curves, xs) {
 }
 
 function curveCharts(curve) {
-  const offered = curve.means["offered_load"];
+  const offered = curve.means[SHOWN.offered.column];
   const steady = curve.over.map((over) => !over);
   const shades = report.percentiles.map(([share, name]) => [`${share} %`, curve.means[name]]);
   const bands = shades.filter(([, values]) => anyKnown(values)).map(([words, values], k, all) => ({
@@ -183,9 +197,9 @@ function curveCharts(curve) {
     name: `${words} of packets`, mode: "lines+markers", type: "scatter", fill: k ? "tonexty" : "none",
     fillcolor: shade(0.35 - (0.3 * k) / all.length), line: { color: shade(1 - (0.55 * k) / all.length) },
     marker: { symbol: ["circle", "square", "diamond", "triangle-up", "cross", "x"][k], size: 7 },
-    hovertemplate: `${words}: %{y} cycles at %{x:.4g}<extra></extra>`,
+    hovertemplate: `${words}: %{y} ${SHOWN.time} at %{x:.4g}<extra></extra>`,
   }));
-  draw("chart-percentiles", "Latency percentiles (points below saturation)", OFFERED, "Packet latency [cycles]",
+  draw("chart-percentiles", "Latency percentiles (points below saturation)", OFFERED, PACKET_LATENCY,
     steady.some(Boolean) ? bands : [], { xaxis: { rangemode: "tozero" } });
   const places = offered.map((_, place) => place);
   const labels = offered.map((load) => `${Number(load.toPrecision(3))}`);
@@ -225,16 +239,16 @@ function references(id, title, label, unit, curve, offered, names, axis) {
 
 function pointCharts(point) {
   const histogram = report.histograms[point];
-  const latency = Array.from(decode(histogram.latency));
+  const latency = Array.from(decode(histogram.latency), (cycles) => inTime(point, cycles));
   const packets = decode(histogram.packets);
   const total = packets.reduce((sum, count) => sum + count, 0);
   let below = 0;
   const shares = latency.map((_, place) => (below += packets[place]) / total);
   const joined = histogram.joined > 1 ? ` (every ${histogram.joined}th step)` : "";
-  const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", name: WINDOW_PACKETS, showlegend: true, line: { shape: "hv", color: legible(BLUE), width: 2 }, hovertemplate: `${words} %{x} cycles: %{y:.6g}<extra></extra>` }] : []);
-  draw("chart-cdf", `Latency distribution${joined}`, "Packet latency [cycles]", "Share of packets at most as late", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
+  const step = (y, words) => (latency.length ? [{ x: latency, y, mode: "lines", type: "scatter", name: WINDOW_PACKETS, showlegend: true, line: { shape: "hv", color: legible(BLUE), width: 2 }, hovertemplate: `${words} %{x} ${SHOWN.time}: %{y:.6g}<extra></extra>` }] : []);
+  draw("chart-cdf", `Latency distribution${joined}`, PACKET_LATENCY, "Share of packets at most as late", step(shares, "at most"), { yaxis: { range: [0, 1.02] } });
   const beyond = shares.map((share, place) => (place + 1 < shares.length ? 1 - share : null));
-  draw("chart-ccdf", `Latency tail${joined}`, "Packet latency [cycles]", "Share of packets that are later", step(beyond, "later than"), { yaxis: logAxis([...beyond, 1]) });
+  draw("chart-ccdf", `Latency tail${joined}`, PACKET_LATENCY, "Share of packets that are later", step(beyond, "later than"), { yaxis: logAxis([...beyond, 1]) });
   const hops = valueOf("hop_histogram", point) ?? [];
   const all = hops.reduce((sum, count) => sum + count, 0);
   draw("chart-hops", "Hops", "Links between routers on the way of a packet", "Share of packets",
@@ -245,33 +259,38 @@ function pointCharts(point) {
   phaseCharts(point);
 }
 
+// A place on an axis of times, for a label.
+const FROM = SHOWN.si ? `%{x} ${SHOWN.time}` : "cycle %{x}";
+
 // What was recorded over time; two lines frame the measured window.
 function historyCharts(point) {
   const { series, transient } = report.histories[point] ?? {};
   const [warmup, cycles] = [valueOf("warmup_cycles", point), valueOf("window_cycles", point)];
+  const times = (text) => Array.from(decode(text), (each) => inTime(point, each));
   const edge = (x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color: css("--dim"), width: 1, dash: "dash" } });
-  const layout = { shapes: [edge(warmup), edge(warmup + cycles)], xaxis: { rangemode: "tozero" } };
+  const layout = { shapes: [edge(inTime(point, warmup)), edge(inTime(point, warmup + cycles))], xaxis: { rangemode: "tozero" } };
   const frame = meaning("measured window", { mode: "lines", line: { color: css("--dim"), width: 1, dash: "dash" } });
   const lines = (series?.classes ?? []).map(({ name, channels, flits }, number) => ({
-    x: Array.from(decode(series.from_cycle)), y: Array.from(decode(flits), (count, k) => count / (decode(series.cycles)[k] * channels)),
+    x: times(series.from_cycle), y: Array.from(decode(flits), (count, k) => count / (decode(series.cycles)[k] * channels)),
     name, mode: "lines", type: "scatter", line: { shape: "hv", color: legible(CLASS_COLOURS[number % CLASS_COLOURS.length]), dash: DASHES[number % DASHES.length] },
-    hovertemplate: `${name}, from cycle %{x}: %{y:.4f}<extra></extra>`,
+    hovertemplate: `${name}, from ${FROM}: %{y:.4f}<extra></extra>`,
   }));
-  draw("chart-series", "Utilisation over time", "Time [cycles]", "Mean utilisation [share of bandwidth]", lines.length ? [...lines, frame] : [], layout);
-  const late = (values, name, look) => ({ x: Array.from(decode(transient.from_cycle)), y: Array.from(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from cycle %{x} on: %{y:.5g} cycles<extra></extra>` });
-  draw("chart-transient", "Latency by time of creation", "Time of creation [cycles]", "Packet latency [cycles]",
-    transient ? [late(decode(transient.mean_cycles), "mean", { color: legible(BLUE) }), late(decode(transient.max_cycles), "longest", { color: legible("#D55E00"), dash: "dot" }), frame] : [], layout);
+  draw("chart-series", "Utilisation over time", TIME, "Mean utilisation [share of bandwidth]", lines.length ? [...lines, frame] : [], layout);
+  const late = (values, name, look) => ({ x: times(transient.from_cycle), y: times(values), name, mode: "lines", type: "scatter", line: look, hovertemplate: `${name}, created from ${FROM} on: %{y:.5g} ${SHOWN.time}<extra></extra>` });
+  draw("chart-transient", "Latency by time of creation", `Time of creation [${SHOWN.time}]`, PACKET_LATENCY,
+    transient ? [late(transient.mean_cycles, "mean", { color: legible(BLUE) }), late(transient.max_cycles, "longest", { color: legible("#D55E00"), dash: "dot" }), frame] : [], layout);
 }
 
 function phasesOf(point) {
   const { rows } = report.listings.find(({ name }) => name === "phases");
-  return rows[point].filter((phase) => typeof phase.from_cycle === "number");
+  const measured = rows[point].filter((phase) => typeof phase.from_cycle === "number");
+  return measured.map((phase) => ({ ...phase, from: inTime(point, phase.from_cycle), to: inTime(point, phase.to_cycle), set: inLoad(point, phase.load) }));
 }
 
 // A step per phase of the window.
 function phaseSteps(phases, name, words, colour, dash, more = {}) {
   return {
-    x: phases.flatMap((phase) => [phase.from_cycle, phase.to_cycle, null]),
+    x: phases.flatMap((phase) => [phase.from, phase.to, null]),
     y: phases.flatMap((phase) => (typeof phase[name] === "number" ? [phase[name], phase[name], null] : [null, null, null])),
     text: phases.flatMap((phase) => Array(3).fill(`phase ${phase.phase}`)),
     name: words, mode: "lines", type: "scatter", line: { color: colour, dash, width: 2 }, hovertemplate: `%{text}, ${words}: %{y:.4g}<extra></extra>`, ...more,
@@ -280,20 +299,19 @@ function phaseSteps(phases, name, words, colour, dash, more = {}) {
 
 // Hollow markers at the upper edge of latencies for saturated phases, and crosses for those that are not known well.
 function phaseMarks(phases, top) {
-  const [over, late] = [phases.filter((phase) => phase.saturated === "saturated"), phases.filter((phase) => phase.crossed && typeof phase.packet_latency_mean_cycles === "number")];
-  const middle = (phase) => (phase.from_cycle + phase.to_cycle) / 2;
+  const [over, late] = [phases.filter((phase) => phase.saturated === "saturated"), phases.filter((phase) => phase.crossed && typeof phase[SHOWN.latency.column] === "number")];
+  const middle = (phase) => (phase.from + phase.to) / 2;
   const common = { mode: "markers", type: "scatter", cliponaxis: false };
   return [
     { ...common, x: over.map(middle), y: over.map(() => top), text: over.map((phase) => `phase ${phase.phase}`), name: "saturated", marker: { symbol: "circle-open", size: 9, color: css("--ink"), line: { width: 2 } }, hovertemplate: "%{text} is saturated: its latency has no limit<extra></extra>" },
-    { ...common, x: late.map(middle), y: late.map((phase) => phase.packet_latency_mean_cycles), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled, not judged or packets dropped", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
+    { ...common, x: late.map(middle), y: late.map((phase) => phase[SHOWN.latency.column]), text: late.map((phase) => `phase ${phase.phase} is ${phase.flaw}`), name: "not settled, not judged or packets dropped", marker: flawedMarker(), hovertemplate: "%{text}<extra></extra>" },
   ].filter((trace) => trace.x.length);
 }
 
 function phaseTop(phases) {
-  return 1.15 * Math.max(1, ...phases.map((phase) => phase.packet_latency_mean_cycles).filter((value) => typeof value === "number"));
+  return 1.15 * (Math.max(0, ...phases.map((phase) => phase[SHOWN.latency.column]).filter((value) => typeof value === "number")) || 1);
 }
 
-const TIME = "Time [cycles]";
 const someKnown = (traces) => traces.filter((trace) => anyKnown(trace.y));
 
 // What each phase of the load of a point offered, accepted and used.
@@ -301,10 +319,10 @@ function phaseCharts(point) {
   const measured = phasesOf(point);
   const steps = (...line) => phaseSteps(measured, ...line);
   const top = phaseTop(measured);
-  draw("chart-phase-load", "Loads of the phases", TIME, "Load [flits/terminal/cycle]",
-    someKnown([steps("load", "as set", css("--dim"), "dot"), steps("offered_load", "offered", legible("#D55E00"), "dash"), steps("accepted_load", "accepted", legible(BLUE), "solid")]));
-  draw("chart-phase-latency", "Mean latency of the packets created in each phase", TIME, "Packet latency [cycles]",
-    [...someKnown([steps("packet_latency_mean_cycles", "mean", legible(BLUE), "solid")]), ...phaseMarks(measured, top)], { yaxis: { range: [0, top] } });
+  draw("chart-phase-load", "Loads of the phases", TIME, `Load [${SHOWN.offered.unit}]`,
+    someKnown([steps("set", "as set", css("--dim"), "dot"), steps(SHOWN.offered.column, "offered", legible("#D55E00"), "dash"), steps(SHOWN.accepted.column, "accepted", legible(BLUE), "solid")]));
+  draw("chart-phase-latency", "Mean latency of the packets created in each phase", TIME, PACKET_LATENCY,
+    [...someKnown([steps(SHOWN.latency.column, "mean", legible(BLUE), "solid")]), ...phaseMarks(measured, top)], { yaxis: { range: [0, top] } });
   powerOfPhases("chart-phase-power", "Mean power in each phase", measured, [steps("power_mean_w", "as run", legible(BLUE), "solid"), steps("power_always_on_mean_w", "always on", css("--dim"), "dash")]);
 }
 
@@ -331,8 +349,8 @@ function phasesBeside(panel) {
   const lines = (name) => someKnown(points.map(({ phases, words }, k) => phaseSteps(phases, name, words, legible(CLASS_COLOURS[k % CLASS_COLOURS.length]), DASHES[k % DASHES.length])));
   const every = points.flatMap(({ phases }) => phases);
   const top = phaseTop(every);
-  draw("chart-phases-accepted", `Accepted load in each phase${of}`, TIME, "Accepted load [flits/terminal/cycle]", [...someKnown([phaseSteps(points[0].phases, "load", "as set", css("--dim"), "dot")]), ...lines("accepted_load")]);
-  draw("chart-phases-latency", `Mean latency of the packets created in each phase${of}`, TIME, "Packet latency [cycles]", [...lines("packet_latency_mean_cycles"), ...phaseMarks(every, top)], { yaxis: { range: [0, top] } });
+  draw("chart-phases-accepted", `Accepted load in each phase${of}`, TIME, axisTitle(SHOWN.accepted), [...someKnown([phaseSteps(points[0].phases, "set", "as set", css("--dim"), "dot")]), ...lines(SHOWN.accepted.column)]);
+  draw("chart-phases-latency", `Mean latency of the packets created in each phase${of}`, TIME, PACKET_LATENCY, [...lines(SHOWN.latency.column), ...phaseMarks(every, top)], { yaxis: { range: [0, top] } });
   powerOfPhases("chart-phases-power", `Mean power in each phase${of}`, every, lines("power_mean_w"));
 }
 

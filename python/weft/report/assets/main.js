@@ -29,8 +29,10 @@ function showCurves() {
     { label: "traffic", key: "panel" }, { label: "curve", key: "curve" },
     { label: "lowest load (as set)", key: "from_load", unit: "flits/terminal/cycle" },
     { label: "latency there", key: "latency", unit: "cycles", digits: 1 },
+    { label: "latency there", key: "latency_us", unit: "us", digits: 4 },
     { label: "saturates (load as set)", key: "saturation", unit: "flits/terminal/cycle" },
     { label: "most accepted", key: "accepted", unit: "flits/terminal/cycle", digits: 4 },
+    { label: "most accepted", key: "accepted_gbps", unit: "Gb/s per terminal", digits: 1 },
     { label: "accepted where", title: "empty if the point that accepts most is sound", key: "accepted_flaw" },
   ];
   const shown = all.filter(({ key }) => report.curve_table.some((row) => row[key] !== "" && row[key] !== null));

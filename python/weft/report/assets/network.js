@@ -198,7 +198,8 @@ class NetworkView {
     const end = begin + decode(this.film.cycles)[this.picture()];
     const warmup = valueOf("warmup_cycles", this.point);
     const phase = begin < warmup ? "warm-up" : begin < warmup + this.window() ? "window" : "drain";
-    byId("network-time").textContent = `cycles ${written(begin)} to ${written(end)} (${phase})`;
+    const [from, to] = [begin, end].map((cycles) => written(inTime(this.point, cycles)));
+    byId("network-time").textContent = SHOWN.si ? `${from} to ${to} ${SHOWN.time} (${phase})` : `cycles ${from} to ${to} (${phase})`;
   }
 
   play() {
