@@ -41,7 +41,7 @@ pub(crate) fn broken_first(spec: &Spec) -> usize {
 /// The routing with the first tables, where these leave out what is broken from the start. `None` if nothing is, if the routing
 /// has no tables, or if some terminals are cut off.
 pub(crate) fn first_tables(spec: &Spec, routing: &dyn AnyRouting) -> Result<Option<Box<dyn AnyRouting>>, Refusal> {
-    if broken_first(spec) == 0 || pairs::repair(spec, routing) != Repair::ByRouting(AroundFaults::Rebuilds) {
+    if !pairs::rebuilds(spec) || broken_first(spec) == 0 {
         return Ok(None);
     }
     let left = left(spec, FIRST);
