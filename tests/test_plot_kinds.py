@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.container import BarContainer
 from matplotlib.transforms import Bbox
 
 import weft
@@ -237,13 +238,53 @@ def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> No
 
 def test_hops_are_those_of_the_histogram(recorded: Results) -> None:
     axes = drawn("hops", recorded, FEW).axes[0]
-    assert len(axes.containers) == 4
-    labels = [bars.get_label() for bars in axes.containers]
-    assert labels == [f"{routing}, seed {seed}" for routing in ("dimension_order", "ugal_p") for seed in (1, 2)]
-    histogram = recorded.summaries[row(recorded, ONE)]["hop_histogram"]
-    heights = [bar.get_height() for bar in axes.containers[2]]
-    assert heights == pytest.approx([100 * packets / sum(histogram) for packets in histogram])
-    assert len({bar.get_hatch() for bars in axes.containers for bar in bars}) == 4, "told apart without colour"
+    sets = [each for each in axes.containers if isinstance(each, BarContainer)]
+    assert [str(bars.get_label()) for bars in sets] == ["dimension_order", "ugal_p"]
+    assert len({bar.get_hatch() for bars in sets for bar in bars}) == 2, "told apart without colour"
+    kept = [
+        recorded.summaries[row(recorded, ONE.replace("seed=1", f"seed={seed}"))]["hop_histogram"] for seed in (1, 2)
+    ]
+    one, other = (np.asarray([*each, *[0] * (max(map(len, kept)) - len(each))]) for each in kept)
+    together = 100 * (one + other) / (one.sum() + other.sum())
+    assert [bar.get_height() for bar in sets[1]] == pytest.approx(list(together))
+    drawing: Any = drawn("hops", recorded, FEW)
+    numbers = drawing.numbers.filter(pl.col("series") == "ugal_p")
+    shares = np.array([100 * one / one.sum(), 100 * other / other.sum()])
+    assert numbers["packets_percent_least_seed"].to_list() == pytest.approx(list(shares.min(axis=0)))
+    assert numbers["packets_percent_most_seed"].to_list() == pytest.approx(list(shares.max(axis=0)))
+
+
+def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Path) -> None:
+    """Of 4 + 4 packets 8 take 20 cycles or more, 5 more than 20 (1 and 4 of these), and 1 more than 30."""
+    seen = ([[20, 3], [30, 1]], [[30, 3], [50, 1]])
+    runs = [({"seed": seed}, {"latency_histogram": each}) for seed, each in enumerate(seen)]
+    results = made(tmp_path / "seeds", runs)
+    drawing: Any = drawn("latency_ccdf", results)
+    (line,) = drawing.axes[0].get_lines()
+    assert xy(line) == ([20, 30, 50], [1, 5 / 8, 1 / 8])
+    numbers = drawing.numbers
+    assert numbers["packets_share_least_seed"].to_list() == [1, 1 / 4, 0]
+    assert numbers["packets_share_most_seed"].to_list() == [1, 1, 1 / 4]
+    (band,) = drawing.axes[0].collections
+    assert str(band.get_label()).startswith("_range")
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["2 seeds together, and their range"]
+    # up to 20 cycles 3 of 8, up to 30 cycles 7 of 8
+    (line,) = drawn("latency_cdf", results).axes[0].get_lines()
+    assert xy(line) == ([20, 20, 30, 50], [0, 100 * 3 / 8, 100 * 7 / 8, 100])
+    # a single seed is as before
+    (line,) = drawn("latency_ccdf", results, "seed=1").axes[0].get_lines()
+    assert xy(line) == ([30, 50], [1, 1 / 4])
+
+
+def test_a_curve_says_that_only_some_of_its_seeds_saturated(tmp_path: Path) -> None:
+    ends = [{"ending": "saturated", "saturated": True}, {}]
+    runs = [
+        ({"traffic.load": load, "seed": seed}, {"latency_histogram": [[20, 5]]} | end)
+        for load in (0.1, 0.9)
+        for seed, end in enumerate(ends if load > 0.5 else [{}, {}])
+    ]
+    lines = drawn("latency_ccdf", made(tmp_path / "some", runs)).axes[0].get_lines()
+    assert [str(line.get_label()) for line in lines] == ["load 0.1", "load 0.9 (saturated, some seeds)"]
 
 
 def test_a_heat_map_holds_the_utilisation_of_each_channel(recorded: Results) -> None:

@@ -163,6 +163,22 @@ class Choice:
             groups.setdefault(spot.place, []).append(spot)
         return groups
 
+    def over_seeds(self, most: int = MOST) -> list[list[Spot]]:
+        """The points in the wanted order, those that differ in their seed alone together.
+
+        Raises
+        ------
+        ResultsError
+            If there are more than `most` of these groups.
+        """
+        count = sum(len(part.points) for part in self.parts)
+        groups = list(self.seeds(count).values())
+        if len(groups) > most:
+            together = " (all seeds of a point together)" if count > len(groups) else ""
+            what = f"this figure shows {most} points at most, and {len(groups)} are chosen{together}"
+            raise ResultsError.saying(what, self._example())
+        return groups
+
     def _spots(self, but: Sequence[str]) -> list[Spot]:
         """The chosen points, named by the coordinates that vary, except those in `but`."""
         words = [self._words(part, point) for part in self.parts for point in part.points]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from weft.errors import ResultsError
 from weft.plot import numbers, style
@@ -19,38 +20,80 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # Coordinates of the corners of a line, and how matplotlib joins them.
-    Line = tuple[Floats, Floats, Literal["steps-pre", "steps-post"]]
+    # A line over latency: its places, its heights there for the packets of each latency, and how matplotlib joins them.
+    Line = tuple[Floats, Callable[[Floats], Floats], Literal["steps-pre", "steps-post"]]
 
 # Most steps that a printed line can show, across and up; greatest ratio of latencies on a linear axis.
 _ACROSS, _UP = 1500, 1500
 _WIDE = 30
+_PALE = 0.25
 
 
-def latencies(choice: Choice) -> tuple[list[tuple[Spot, Floats, Floats]], list[Artist]]:
-    """For each curve its latencies [cycles] in ascending order, and their packets; and the curves without any.
+@dataclass(frozen=True)
+class Seen:
+    """The latencies behind a curve.
 
-    A curve is a point, or a job of a point where the choice names jobs.
+    Attributes
+    ----------
+    label : str
+        Name of the curve.
+    values : array
+        Latencies [cycles] in ascending order.
+    runs : list of array
+        Packets of each latency, per seed.
+    """
+
+    label: str
+    values: Floats
+    runs: list[Floats]
+
+    @property
+    def packets(self) -> Floats:
+        """Packets of each latency, of all seeds."""
+        packets: Floats = np.sum(self.runs, axis=0)
+        return packets
+
+
+def latencies(choice: Choice) -> tuple[list[Seen], list[Artist]]:
+    """The latencies of each curve; and entries of the legend for the curves without any.
+
+    A curve is a point, or a job of a point where the choice names jobs. Points that differ in their seed alone are one.
 
     Raises
     ------
     ResultsError
         If there is no such job, if its latencies were not kept, or if no curve has packets.
     """
-    spots = choice.spots()
-    curves = (
-        [curve for spot in spots for curve in _of_jobs(spot, choice.jobs)]
-        if choice.jobs
-        else [(spot, spot.summary.get("latency_histogram", [])) for spot in spots]
-    )
-    pairs = [(spot, np.asarray(kept, dtype=np.float64).reshape(-1, 2)) for spot, kept in curves]
-    absent = without_packets([spot for spot, seen in pairs if not seen.size], "latencies", of=len(pairs))
-    return [(spot, seen[:, 0], seen[:, 1]) for spot, seen in pairs if seen.size], absent
+    curves: list[list[tuple[Spot, list[list[int]]]]] = []
+    for spots in choice.over_seeds():
+        by_run = [
+            _of_jobs(spot, choice.jobs) if choice.jobs else [(spot, spot.summary.get("latency_histogram", []))]
+            for spot in spots
+        ]
+        curves += map(list, zip(*by_run, strict=True))
+    seen = [_together(runs) for runs in curves]
+    empty = [runs[0][0] for runs, each in zip(curves, seen, strict=True) if not each.values.size]
+    absent = without_packets(empty, "latencies", of=len(curves))
+    return [each for each in seen if each.values.size], absent
+
+
+def _together(runs: Sequence[tuple[Spot, list[list[int]]]]) -> Seen:
+    """The latencies of runs that differ in their seed alone."""
+    pairs = [np.asarray(kept, dtype=np.float64).reshape(-1, 2) for _, kept in runs]
+    values = np.unique(np.concatenate([pair[:, 0] for pair in pairs]))
+    packets = []
+    for pair in pairs:
+        packets.append(np.zeros(len(values)))
+        packets[-1][np.searchsorted(values, pair[:, 0])] = pair[:, 1]
+    labels = {spot.label for spot, _ in runs}
+    label = max(labels, key=len)  # the longest one ends with what only some of the runs are, such as `(saturated)`
+    return Seen(label if len(labels) == 1 else f"{label.removesuffix(')')}, some seeds)", values, packets)
 
 
 def _of_jobs(spot: Spot, wanted: Sequence[str]) -> list[tuple[Spot, list[list[int]]]]:
@@ -88,30 +131,46 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
 
 
 def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """A panel with a line per point over latency; `line` gives its corners from latencies and packets.
+    """A panel with a line per curve over latency, and around it the range of its seeds.
 
-    `label` stands at the vertical axis, `column` is the name of its values in the numbers of the figure.
+    `line` makes a line of latencies and their packets. `label` is the label of the vertical axis, and `column` the name
+    of its values in the numbers of the figure.
     """
     seen, absent = latencies(choice)
-    looks = style.looks([spot.label for spot, _, _ in seen])
+    looks = style.looks([each.label for each in seen])
     handles = [*style.entries(looks, saturated=False), *absent]
+    if seeds := max((len(each.runs) for each in seen if len(each.runs) > 1), default=0):
+        handles.append(Patch(facecolor=style.GREY, alpha=_PALE, label=f"{seeds} seeds together, and their range"))
     mixed = not choice.jobs and any(len(of_jobs.of(summary)) > 1 for summary in choice.summaries)
     title = f"{choice.title} (all jobs together)" if mixed else choice.title
     drawing = style.canvas(title, handles, width=style.COLUMN, height=2.3)
     axes = drawing.add_subplot()
     axes.set_xlabel(q.PACKET_LATENCY.axis)
     axes.set_ylabel(label)
-    if wide(min(values[0] for _, values, _ in seen), max(values[-1] for _, values, _ in seen)):
+    if wide(min(each.values[0] for each in seen), max(each.values[-1] for each in seen)):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
-    frames = []
-    for spot, values, packets in seen:
-        x, y, steps = line(values, packets)
-        frames.append((spot.label, pl.DataFrame({"latency_cycles": x, column: y})))
-        axes.plot(x, y, drawstyle=steps, label=spot.label, **looks[spot.label].dense)
-    drawing.numbers = numbers.of_series(frames)
+    drawing.numbers = numbers.of_series(
+        (each.label, _drawn(axes, each, column, line(each.values, each.packets), looks[each.label])) for each in seen
+    )
     return drawing
+
+
+def _drawn(axes: Axes, seen: Seen, column: str, line: Line, look: style.Look) -> pl.DataFrame:
+    """Draw a curve, and the range of its seeds; returns its numbers."""
+    x, heights, steps = line
+    y = heights(seen.packets)
+    axes.plot(x, y, drawstyle=steps, label=seen.label, **look.dense)
+    found = {"latency_cycles": x, column: y}
+    runs = [heights(packets) for packets in seen.runs if packets.any()]
+    if len(seen.runs) > 1:
+        low, high = np.min(runs, axis=0), np.max(runs, axis=0)
+        step: Any = steps.removeprefix("steps-")
+        colour = look.line["color"]
+        axes.fill_between(x, low, high, step=step, color=colour, alpha=_PALE, linewidth=0, label=f"_range {seen.label}")
+        found |= {f"{column}_least_seed": low, f"{column}_most_seed": high}
+    return pl.DataFrame(found)
 
 
 def wide(low: float, high: float) -> bool:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point."""
+    """A line per point, all seeds together."""
     drawing = distribution.figure(choice, "Packets up to this latency [%]", "packets_percent", _line)
     drawing.axes[0].set_ylim(0, 102)
     return drawing
 
 
 def _line(values: Floats, packets: Floats) -> Line:
-    shares = 100 * np.cumsum(packets) / packets.sum()
-    shown = distribution.thin(values, shares)
-    return np.insert(values[shown], 0, values[0]), np.insert(shares[shown], 0, 0.0), "steps-post"
+
+    def shares(packets: Floats) -> Floats:
+        below: Floats = 100 * np.cumsum(packets) / packets.sum()
+        return below
+
+    shown = distribution.thin(values, shares(packets))
+    steps = np.insert(values[shown], 0, values[0])
+    return steps, lambda packets: np.insert(shares(packets)[shown], 0, 0.0), "steps-post"

@@ -18,13 +18,15 @@ _BINS = 100
 
 
 def figure(choice: Choice) -> Figure:
-    """A line per point, all with the same bins."""
-    seen = [values for _, values, _ in distribution.latencies(choice)[0]]
-    ends = _ends(min(values[0] for values in seen), max(values[-1] for values in seen))
+    """A line per point, all seeds together; all lines have the same bins."""
+    seen = distribution.latencies(choice)[0]
+    ends = _ends(min(each.values[0] for each in seen), max(each.values[-1] for each in seen))
 
-    def line(values: Floats, packets: Floats) -> Line:
-        counts, _ = np.histogram(values, bins=ends, weights=packets)
-        density = np.concatenate([[0.0], 100 * counts / packets.sum() / np.diff(ends), [0.0]])
+    def line(values: Floats, _: Floats) -> Line:
+        def density(packets: Floats) -> Floats:
+            counts, _ = np.histogram(values, bins=ends, weights=packets)
+            return np.concatenate([[0.0], 100 * counts / packets.sum() / np.diff(ends), [0.0]])
+
         # Bin [a, b) holds the latencies a to b - 1.
         return np.append(ends, ends[-1]) - 0.5, density, "steps-pre"
 
