@@ -173,5 +173,5 @@ fn count_links(parts: &[Part], spec: &Spec) -> usize {
     });
     let ends: BTreeSet<Vec<u32>> = parts.iter().map(|part| part.routers()).collect();
     let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.class == class));
-    links.filter(|link| ends.contains(&link.ends.map(|(router, _)| router).to_vec())).count()
+    links.filter(|link| ends.contains(link.ends.map(|(router, _)| router).as_slice())).count()
 }
