@@ -77,6 +77,16 @@ FLAWS: dict[str, dict[str, Any]] = {
     "not settled (power states) after a short warm-up": {
         "warnings": [{"path": "measure.warmup", "what": "a warm-up of 9 cycles is too short", "help": "write `auto`"}]
     },
+    "not settled (replies)": {
+        "warnings": [
+            {
+                "path": "measure.warmup",
+                "code": "warmup_without_replies",
+                "what": "a warm-up of 9 cycles is not longer than the turnaround",
+                "help": "write `measure.warmup: 90cycles` or more",
+            }
+        ]
+    },
     "with fewer than 30 packets": {"packets": 2},
     "not settled (offered what its paths can just carry, or more)": {
         "below_path_bound": False,
@@ -395,6 +405,12 @@ def test_a_warning_of_a_short_warm_up_is_told_with_the_results(tmp_path: Path) -
     assert "~: measured before it had settled" in tables.loads(results)
     events = {"warnings": [{"path": "traffic.phases.0.from", "what": "this phase is late", "help": "-"}]}
     assert soundness.is_sound(points(tmp_path / "late", events).summaries[1])
+
+
+def test_a_warm_up_before_the_first_replies_is_told_with_the_results(tmp_path: Path) -> None:
+    results = points(tmp_path / "early", FLAWS["not settled (replies)"])
+    line = "replies not settled: a warm-up of 9 cycles is not longer than the turnaround (traffic.load = 0.2)"
+    assert notes.lines(results) == [line]
 
 
 def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:

@@ -71,11 +71,12 @@ def unmeasured(results: ResultSet) -> list[str]:
 
 
 def too_early(results: ResultSet) -> list[str]:
-    """What was measured after a fixed warm-up in which the power states can't settle, and queues that have not."""
+    """Points whose fixed warm-up is too short for power states or replies, and queues that have not settled."""
 
     def told(summary: Mapping[str, Any]) -> list[str]:
-        short = soundness.short_warmup(summary)
-        return [] if short is None else [f"power states not settled: {short}"]
+        short, early = soundness.short_warmup(summary), soundness.without_replies(summary)
+        lines = [] if short is None else [f"power states not settled: {short}"]
+        return lines if early is None else [*lines, f"replies not settled: {early}"]
 
     def queues(summary: Mapping[str, Any]) -> list[str]:
         found = soundness.flaws(summary)
@@ -103,7 +104,7 @@ def to_settle(results: ResultSet) -> list[str]:
     limit = longest_limit(results)
 
     def told(summary: Mapping[str, Any]) -> list[str]:
-        if soundness.short_warmup(summary) is not None:
+        if soundness.short_warmup(summary) is not None or soundness.without_replies(summary) is not None:
             return []
         return [f"to settle: {remedy}" for remedy in remedies.to_settle(summary, limit)]
 

@@ -91,9 +91,7 @@ def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
         return [f"write {below_bound(summary)}"]
     if soundness.is_silent(summary):
         return [_any_packet(summary)]
-    told = []
-    if soundness.short_warmup(summary) is not None:
-        told.append(next(each["help"] for each in summary["warnings"] if each["path"] == soundness.WARMUP))
+    told = [each["help"] for each in soundness.warnings_of(summary, soundness.WARMUP)]
     if soundness.QUEUES_UNSETTLED in found:
         told.append(_for_queues(summary, least_limit))
     elif _by_limit(summary):

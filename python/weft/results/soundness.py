@@ -59,17 +59,18 @@ UNJUDGED = Flaw(6, "not judged (too short to tell whether it is saturated)", "wr
 FEW = Flaw(7, f"with fewer than {FEWEST_PACKETS} packets", "write a longer `measure.window`")
 FULL = Flaw(8, "not settled (offered what its paths can just carry, or more)", _LIGHTER)
 POWER_UNSETTLED = Flaw(9, "not settled (power states)", "write `measure.warmup: auto`")
-LATENCY_UNSETTLED = Flaw(10, "not settled (latencies)", "write a longer `measure.warmup_limit`")
-QUEUES_UNSETTLED = Flaw(11, "not settled (queues)", "write a longer warm-up and window")
-FELL_BEHIND = Flaw(12, "not settled (fell behind at first)", "let the phase last longer")
-LEFT_OVER = Flaw(13, "not settled (began with a backlog)", "write a longer `measure.warmup`")
+REPLIES_UNSETTLED = Flaw(10, "not settled (replies)", "write a `measure.warmup` longer than the turnaround of replies")
+LATENCY_UNSETTLED = Flaw(11, "not settled (latencies)", "write a longer `measure.warmup_limit`")
+QUEUES_UNSETTLED = Flaw(12, "not settled (queues)", "write a longer warm-up and window")
+FELL_BEHIND = Flaw(13, "not settled (fell behind at first)", "let the phase last longer")
+LEFT_OVER = Flaw(14, "not settled (began with a backlog)", "write a longer `measure.warmup`")
 BACKLOG = Flaw(
-    14,
+    15,
     "not settled (the backlog of a saturated phase)",
     "lower the load of the phase before until it is not saturated",
 )
 PART_OF_PERIOD = Flaw(
-    15,
+    16,
     "measured over a part of a period of the policy",
     "write a `measure.window` that is a multiple of the period",
 )
@@ -77,6 +78,8 @@ PART_OF_PERIOD = Flaw(
 # The keys that warnings are about: of a short warm-up, of one that came to its limit, and of what is too short for its
 # bursts, or no whole number of periods of the policy.
 WARMUP = "measure.warmup"
+# The code of the warning of a warm-up that ends before the first replies leave.
+_WITHOUT_REPLIES = "warmup_without_replies"
 LIMIT = "measure.warmup_limit"
 TOO_SHORT = ("measure.window", "traffic.phases", "measure.stop.complete")
 # What may go wrong with the parameters of a power policy is told of a key below this one.
@@ -86,7 +89,16 @@ OVERLOADED = {SATURATED, SATURATED_FOR_A_WHILE}
 # What accepts less than it is offered, so that only accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 _OVER = {STALLED, *OVERLOADED}
-UNSETTLED = {FULL, POWER_UNSETTLED, LATENCY_UNSETTLED, QUEUES_UNSETTLED, FELL_BEHIND, LEFT_OVER, BACKLOG}
+UNSETTLED = {
+    FULL,
+    POWER_UNSETTLED,
+    REPLIES_UNSETTLED,
+    LATENCY_UNSETTLED,
+    QUEUES_UNSETTLED,
+    FELL_BEHIND,
+    LEFT_OVER,
+    BACKLOG,
+}
 # Stands in place of a latency that has no limit: the word, and why there is none.
 ENDED = {"sat": "saturated, the latency has no limit", "stall": "packets wait for each other for ever"}
 # Stands behind a number of a point that is not sound, though not overloaded: the sign, and what it means.
@@ -123,6 +135,7 @@ def flaws(summary: Mapping[str, Any]) -> list[Flaw]:
         FEW: 0 < (summary.get("packets") or 0) < FEWEST_PACKETS,
         FULL: summary.get("below_path_bound") is False,
         POWER_UNSETTLED: summary.get("power_settled") is False or short_warmup(summary) is not None,
+        REPLIES_UNSETTLED: without_replies(summary) is not None,
         LATENCY_UNSETTLED: summary.get("warmup_settled") is False,
         QUEUES_UNSETTLED: _has_long_queues(summary),
         FELL_BEHIND: fell_behind(summary) is not None,
@@ -182,7 +195,14 @@ def _of_window(summary: Mapping[str, Any]) -> backlog.Backlog | None:
 
 def short_warmup(summary: Mapping[str, Any]) -> str | None:
     """What the engine said of a fixed warm-up in which the power states can't settle; ``None`` if it said nothing."""
-    return next((warning["what"] for warning in warnings_of(summary, WARMUP)), None)
+    told = (warning for warning in warnings_of(summary, WARMUP) if warning.get("code") != _WITHOUT_REPLIES)
+    return next((warning["what"] for warning in told), None)
+
+
+def without_replies(summary: Mapping[str, Any]) -> str | None:
+    """What the engine said of a warm-up that ends before the first replies leave; ``None`` if it said nothing."""
+    told = (warning for warning in warnings_of(summary, WARMUP) if warning.get("code") == _WITHOUT_REPLIES)
+    return next((warning["what"] for warning in told), None)
 
 
 def unsettled_latencies(summary: Mapping[str, Any]) -> str | None:
