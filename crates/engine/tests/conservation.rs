@@ -42,7 +42,7 @@ where
 /// Every pair, below saturation or far above, the other choices in turn.
 fn check_all_drain(flits: u32, flow_control: FlowControl, buffer: u32) {
     let allocators = AllocatorConfig::examples();
-    for (k, pair) in PAIRS.iter().enumerate() {
+    for (k, pair) in in_their_turns(&PAIRS) {
         for &(j, load) in in_turn(k + flits as usize, &[(0, 0.1), (1, 1.0)]) {
             let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);
@@ -145,7 +145,7 @@ fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
 
 #[test]
 fn the_account_of_every_channel_closes() {
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         for &(switched, load, warmup) in in_turn(turn, &[(false, 0.2, 0), (true, 0.02, 700), (true, 1.0, 0)]) {
             let mut spec = pair.spec();
             packets(&mut spec, 5, VirtualCutThrough, 32);
@@ -180,7 +180,7 @@ fn check_flits_per_hop(mut spec: Spec, sender: u32) {
 
 #[test]
 fn channels_carry_each_flit_once_per_hop() {
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         for &switched in in_turn(turn, &[false, true]) {
             let mut spec = pair.spec();
             fitting_policy(&mut spec, switched);

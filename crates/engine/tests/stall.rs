@@ -203,7 +203,7 @@ const PACKETS: [(u32, FlowControl, bool); 3] =
 
 #[test]
 fn tiny_buffers_never_stall_any_pair() {
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         for &(flits, flow_control, hold_switch) in in_turn(turn, &PACKETS) {
             check_never_stalls(pair.spec(), flits, flow_control, hold_switch);
         }

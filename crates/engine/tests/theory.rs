@@ -95,7 +95,7 @@ const ROUTERS: [(u64, u8, u8); 9] =
 /// Every pair in one of the routers, in another one than its neighbours and than with packets of another length (in four in
 /// `make test-all`). `buffer`: for wormhole less than a packet, but more than the credit loop (10 + 3 + 11 cycles).
 fn check_all_pairs(flits: u32, flow_control: FlowControl, buffer: u32) {
-    for (k, pair) in PAIRS.iter().enumerate() {
+    for (k, pair) in in_their_turns(&PAIRS) {
         for &variant in in_turn(k + (flits + buffer) as usize, &ROUTERS) {
             let mut spec = pair.spec();
             packets(&mut spec, flits, flow_control, buffer);

@@ -9,7 +9,8 @@ use weft_engine::Spec;
 use weft_engine::examples::small_networks;
 use weft_engine::power::PolicyConfig;
 use weft_engine::routing::{LinkKnowledge, RoutingConfig};
-use weft_topology::TopologyConfig;
+use weft_topology::{Graph, TopologyConfig};
+use weft_traffic::mix;
 
 /// A routing in a network that it routes.
 #[derive(Debug, Clone)]
@@ -40,50 +41,81 @@ pub fn as_written(config: &impl serde::Serialize) -> String {
 const FIRST: usize = 6;
 const OTHERS: usize = 2;
 
-/// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones.
+/// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones. The choice
+/// is a hash of the two, so that no other routing, and no other example, changes it.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
-    for (turn, example) in RoutingConfig::examples().into_iter().enumerate() {
+    for example in RoutingConfig::examples() {
         let routing = example.config;
-        let fitting = || small.iter().filter(|(_, graph)| routing.fits(graph)).map(|(topology, _)| topology).collect();
         let first = pairs.last().is_none_or(|last| last.routing.name() != routing.name());
         let most = if first { FIRST } else { OTHERS } * rounds(1).min(2) as usize;
         let networks = example.networks.unwrap_or_else(|| {
-            let mut networks = spread(fitting(), most, turn);
-            // one of those of a first example has trunks
-            let wide: Vec<_> = small.iter().filter(|(_, graph)| graph.has_trunks() && routing.fits(graph)).collect();
-            if first && !wide.is_empty() && !wide.iter().any(|(wide, _)| networks.contains(wide)) {
-                let wide = wide[turn % wide.len()].0.clone();
-                // in the place of another one of its kind
-                match networks.iter_mut().rfind(|other| other.name() == wide.name()) {
-                    Some(narrow) => *narrow = wide,
-                    None => networks.push(wide),
-                }
-            }
-            networks
+            let fitting: Vec<&(TopologyConfig, Graph)> =
+                small.iter().filter(|(_, graph)| routing.fits(graph)).collect();
+            chosen(&routing, &fitting, most, first)
         });
         pairs.extend(networks.into_iter().map(|topology| Pair { topology, routing: routing.clone() }));
+    }
+    // a kind of topology that the hashes have left out
+    for kind in TopologyConfig::NAMES {
+        if !pairs.iter().any(|pair| pair.topology.name() == *kind) {
+            let all = all_pairs(&small).filter(|pair| pair.topology.name() == *kind);
+            pairs.extend(all.min_by_key(|pair| turn_of(&pair.to_string())));
+        }
     }
     pairs
 });
 
-/// Some of these networks: one of each kind of topology, then another of each. Each `turn` begins with another one.
-fn spread(networks: Vec<&TopologyConfig>, most: usize, turn: usize) -> Vec<TopologyConfig> {
-    let mut kinds: Vec<Vec<&TopologyConfig>> =
-        networks.chunk_by(|a, b| a.name() == b.name()).map(<[_]>::to_vec).collect();
-    if kinds.is_empty() {
-        return Vec::new();
+/// All pairs of examples of routings and small networks that they fit: too many to run.
+fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
+    let free = RoutingConfig::examples().into_iter().filter(|example| example.networks.is_none());
+    free.flat_map(move |example| {
+        let routing = example.config;
+        let fitting: Vec<_> = small.iter().filter(|(_, graph)| routing.fits(graph)).collect();
+        fitting.into_iter().map(move |(topology, _)| Pair { topology: topology.clone(), routing: routing.clone() })
+    })
+}
+
+/// Some networks for the routing: one of each kind of topology, then another of each. With `trunks` one of them has trunks,
+/// if any network has.
+fn chosen(
+    routing: &RoutingConfig,
+    fitting: &[&(TopologyConfig, Graph)],
+    most: usize,
+    trunks: bool,
+) -> Vec<TopologyConfig> {
+    let routing = as_written(routing);
+    let hash = |topology: &TopologyConfig| turn_of(&format!("{routing} on {}", as_written(topology)));
+    let mut kinds: BTreeMap<&str, Vec<&(TopologyConfig, Graph)>> = BTreeMap::new();
+    for &network in fitting {
+        kinds.entry(network.0.name()).or_default().push(network);
     }
-    let first = turn % kinds.len();
-    kinds.rotate_left(first);
-    for kind in &mut kinds {
-        let first = turn % kind.len();
-        kind.rotate_left(first);
+    let mut kinds: Vec<(&str, Vec<_>)> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(kind, _)| turn_of(&format!("{routing} on {kind}")));
+    kinds.iter_mut().for_each(|(_, kind)| kind.sort_by_key(|(topology, _)| hash(topology)));
+    let rounds = 0..fitting.len();
+    let all = rounds.flat_map(|round| kinds.iter().filter_map(move |(_, kind)| kind.get(round)));
+    let mut some: Vec<&(TopologyConfig, Graph)> = all.take(most).copied().collect();
+    let wide = fitting.iter().filter(|(_, graph)| graph.has_trunks()).min_by_key(|(topology, _)| hash(topology));
+    if let Some(wide) = wide.filter(|_| trunks && !some.iter().any(|(_, graph)| graph.has_trunks())) {
+        // in the place of another one of its kind
+        match some.iter_mut().rfind(|other| other.0.name() == wide.0.name()) {
+            Some(narrow) => *narrow = wide,
+            None => some.push(wide),
+        }
     }
-    let rounds = 0..networks.len();
-    let all = rounds.flat_map(|round| kinds.iter().filter_map(move |kind| kind.get(round)));
-    all.take(most).map(|&topology| topology.clone()).collect()
+    some.into_iter().map(|(topology, _)| topology.clone()).collect()
+}
+
+/// A number of 32 bits that belongs to these words, whatever else there is.
+fn turn_of(words: &str) -> usize {
+    words.bytes().fold(0, |sum, byte| mix(sum, u64::from(byte), 0)) as u32 as usize
+}
+
+/// Members of a list, each with a number that selects the conditions of its test. Another member changes no number.
+pub fn in_their_turns<T: fmt::Display>(members: &[T]) -> impl Iterator<Item = (usize, &T)> {
+    members.iter().map(|member| (turn_of(&member.to_string()), member))
 }
 
 /// A power policy beside a routing that goes with it, in a network that has links for it to manage.
@@ -101,13 +133,14 @@ impl fmt::Display for PolicyExample {
     }
 }
 
-/// Every example of every policy, on one network of each kind of topology on which some routing goes with it; and where the
-/// policy tells routings of its links, with each routing that goes by this.
+/// Every example of every policy, on one network of each kind of topology where some pair fits it. A policy that offers
+/// knowledge of its links runs with each routing that uses this knowledge. The choices are hashes, as those of `PAIRS`.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let mut examples = Vec::new();
     // each network is built once, not once per policy
     let specs: Vec<Spec> = PAIRS.iter().map(Pair::spec).collect();
     for policy in PolicyConfig::examples() {
+        let before = examples.len();
         let tells = policy.knowledge_of_links();
         let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
         for (pair, spec) in PAIRS.iter().zip(&specs) {
@@ -118,13 +151,20 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
                 by_kind.entry((pair.topology.name(), routing)).or_default().push(example);
             }
         }
-        for mut some in by_kind.into_values() {
-            let turn = examples.len();
-            examples.push(some.swap_remove(turn % some.len()));
+        let least = |some: Vec<PolicyExample>| some.into_iter().min_by_key(|example| turn_of(&example.to_string()));
+        examples.extend(by_kind.into_values().filter_map(least));
+        if examples.len() == before {
+            // no pair of `PAIRS` fits the policy
+            let any = all_pairs(&small_networks()).find_map(|pair| {
+                let managed = managed_by(pair.spec(), &policy)?;
+                Some(PolicyExample { pair, policy: policy.clone(), managed })
+            });
+            examples.extend(any);
         }
     }
-    for (turn, example) in examples.iter_mut().enumerate() {
-        if turn % 2 == 0 { leave_a_class_out(example) } else { manage_terminal_links(example) }
+    let turns: Vec<usize> = in_their_turns(&examples).map(|(turn, _)| turn).collect();
+    for (turn, example) in turns.into_iter().zip(&mut examples) {
+        if turn.is_multiple_of(2) { leave_a_class_out(example) } else { manage_terminal_links(example) }
     }
     examples
 });

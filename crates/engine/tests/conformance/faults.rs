@@ -141,7 +141,7 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
 #[test]
 fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     let mut run = 0;
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         let what = format!("{pair}");
         let Some(spec) = example(pair.spec(), turn, &what) else { continue };
         assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
@@ -171,7 +171,7 @@ fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
 #[test]
 fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
     let (mut run, mut refused) = (Vec::new(), Vec::new());
-    for (turn, e) in POLICIES.iter().enumerate() {
+    for (turn, e) in in_their_turns(&POLICIES) {
         let mut spec = e.pair.spec();
         (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
         let what = format!("{e}");

@@ -26,7 +26,7 @@ const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
 
 /// Each policy on each of its networks, at one of the loads in turn.
 fn check_all(check: impl Fn(&Spec, &str)) {
-    for (turn, e) in POLICIES.iter().enumerate() {
+    for (turn, e) in in_their_turns(&POLICIES) {
         for &load in in_turn(turn, &LOADS) {
             check(&example(e, load), &format!("{e} at {load}"));
         }

@@ -33,7 +33,7 @@ fn every_pair_passes_the_checks_before_a_run() {
 
 #[test]
 fn every_pair_gives_the_same_result_in_one_block_and_in_three() {
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         for &load in in_turn(turn, &[0.1, 1.0]) {
             let mut spec = pair.spec();
             packets(&mut spec, 5, VirtualCutThrough, 8);
