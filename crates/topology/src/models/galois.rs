@@ -1,4 +1,4 @@
-//! Galois fields of up to 256 elements: what Slim Fly is made of.
+//! Galois fields of up to 256 elements: the arithmetic of `slim_fly` and `polarfly`.
 //!
 //! Crates that we found for this have fields of characteristic 2 or of one prime that is fixed when they are compiled; here
 //! the size comes from a scenario.
@@ -67,6 +67,17 @@ impl Field {
         }
     }
 
+    /// The element whose sum with this one is 0.
+    pub fn negative(&self, a: u32) -> u32 {
+        self.by_digit(|place| self.p - a / place % self.p)
+    }
+
+    /// The element whose product with this one is 1. Panics on 0, which has none.
+    pub fn inverse(&self, a: u32) -> u32 {
+        assert!(a != 0, "0 has no inverse");
+        self.power(self.elements() - 1 - self.logarithms[a as usize])
+    }
+
     /// The element whose digits are these numbers modulo p; they are asked for by the value of their place.
     fn by_digit(&self, number: impl Fn(u32) -> u32) -> u32 {
         (0..self.n).map(|digit| self.p.pow(digit)).map(|place| number(place) % self.p * place).sum()
@@ -101,6 +112,8 @@ mod tests {
             // each row of the tables holds every element once: sums and products can be undone
             for a in 0..q {
                 assert_eq!([field.sum(a, 0), field.product(a, 1), field.product(a, 0)], [a, a, 0]);
+                assert_eq!(field.sum(a, field.negative(a)), 0, "q = {q}");
+                assert!(a == 0 || field.product(a, field.inverse(a)) == 1, "q = {q}");
                 let row = |of: &dyn Fn(u32) -> u32| {
                     let mut row: Vec<u32> = (0..q).map(of).collect();
                     row.sort_unstable();

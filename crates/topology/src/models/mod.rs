@@ -36,6 +36,7 @@ weft_units::registry! {
     "full_mesh" => full_mesh::FullMesh,
     "flex" => flex::Flex,
     "slim_fly" => slim_fly::SlimFly,
+    "polarfly" => polarfly::PolarFly,
     "graph" => graph_file::GraphFile,
 }
 

@@ -1,0 +1,265 @@
+//! PolarFly: the Erdos-Renyi polarity graph, of diameter 2 and close to the Moore bound.
+//!
+//! # Source
+//! K. Lakhotia, M. Besta, L. Monroe, K. Isham, P. Iff, T. Hoefler, F. Petrini, "PolarFly: A Cost-Effective and Flexible
+//! Low-Diameter Topology", SC'22; P. Erdos, A. Renyi, V. T. Sos, "On a Problem of Graph Theory", Studia Sci. Math. Hungar. 1
+//! (1966); W. G. Brown, "On Graphs that do not Contain a Thomsen Graph", Canad. Math. Bull. 9 (1966).
+//!
+//! # Parameters
+//! `q` \[a power of a prime\], `terminals_per_router` p \[terminals\], `trunk_width` \[links, by link class\].
+//!
+//! # Guarantees
+//! Routers are the points of the projective plane over the Galois field of q elements: (1, a, b), (0, 1, a) and (0, 0, 1).
+//! Two routers are joined if their scalar product is 0. q^2 + q + 1 routers, diameter 2. The q + 1 points whose product with
+//! themselves is 0 (the quadrics of the source) have degree q, all others q + 1. Every two routers have exactly one common
+//! neighbour, where a quadric counts as its own neighbour.
+//!
+//! Groups are the racks of the source, built around the first quadric. Group 0 holds the quadrics. For even q it also holds
+//! the point that is joined to all quadrics. Each other group is a neighbour of the first quadric with its own neighbours that
+//! are no quadrics: triangles that share this router. For odd q there are q such groups of q routers. For even q there are
+//! q - 1 of q + 1 routers. Group 0 and another group are joined by q + 1 links. Two other groups are joined by q - 2 links
+//! for odd q, and by q links for even q.
+//!
+//! Router ids ascend by group. In a group the shared router is the first, and the others follow by the number of their
+//! point. (1, a, b) has number a q + b, (0, 1, a) has q^2 + a, and (0, 0, 1) has q^2 + q. An element counts as the number
+//! with its coefficients as digits. Link classes: "local"
+//! in a group, "global" between groups. Terminal id = router * p + port; ports are the terminals, then the links by ascending
+//! far router, then the other members of the trunks.
+//!
+//! # Not modelled
+//! The expansion of the source by copies of racks. The extra links of quadrics for even degrees.
+//!
+//! # Validation
+//! `topology/tests/polarfly.rs`: routers, degrees, diameter, common neighbours and links between groups for every q up to
+//! 32; the bisection against the bound by the second eigenvalue. `topology/tests/conformance.rs`: wiring and views. No rows
+//! of a peer.
+
+use super::TopologyModel;
+use super::galois::{Field, prime_power};
+use crate::graph::{check_positive, check_size};
+use crate::{Graph, GraphBuilder, Groups, Peer, Port, Structure, TrunkWidth};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// Polarity graph of diameter 2 with q^2 + q + 1 routers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolarFly {
+    /// q: a power of a prime. There are q^2 + q + 1 routers: q^2 with q + 1 links each, and q + 1 with q links each.
+    pub q: u32,
+    /// p: terminals on each router, 1 or more. Half of q + 1, rounded up, gives full global bandwidth.
+    pub terminals_per_router: u32,
+    /// Parallel links in place of each link between routers, 1 or more: for all classes, or by link class.
+    #[serde(default)]
+    pub trunk_width: TrunkWidth,
+}
+
+impl TopologyModel for PolarFly {
+    fn build(&self, path: &str) -> Result<Graph, Refusal> {
+        let plane = Plane { field: self.check(path)? };
+        let p = self.terminals_per_router;
+        let racks = racks(&plane);
+        let group_of: Vec<u32> =
+            (0..).zip(&racks).flat_map(|(group, rack)| std::iter::repeat_n(group, rack.len())).collect();
+        let neighbours = neighbours(&plane, &racks.concat());
+        let mut builder = GraphBuilder::new("polarfly", ["local", "global"]);
+        for (router, fars) in (0..).zip(&neighbours) {
+            let terminals =
+                (router * p..(router + 1) * p).map(|terminal| Port { peer: Peer::Terminal(terminal), class: 0 });
+            let links = fars.iter().map(|&far| {
+                let back = neighbours[far as usize].partition_point(|&other| other < router);
+                let class = if group_of[far as usize] == group_of[router as usize] { 1 } else { 2 };
+                Port { peer: Peer::Router { router: far, port: (p as usize + back) as u16 }, class }
+            });
+            builder.router(terminals.chain(links));
+        }
+        builder.trunks(&self.trunk_width);
+        let count = racks.len() as u32;
+        let places = (0..).zip(&racks).flat_map(|(group, rack)| (0..rack.len() as u32).map(move |at| (group, at)));
+        let groups = Groups { count, places: places.collect(), complete: None, global: None };
+        builder.build(Structure::of_groups(groups), path)
+    }
+
+    fn examples() -> Vec<Self> {
+        let new = |q, terminals_per_router, trunk_width| Self { q, terminals_per_router, trunk_width };
+        let single = [(2, 2), (3, 2), (4, 1), (5, 2), (7, 4), (8, 3), (9, 5)];
+        let single = single.map(|(q, p)| new(q, p, TrunkWidth::default()));
+        let mixed = TrunkWidth::ByClass([("local".to_owned(), 2)].into());
+        single.into_iter().chain([new(3, 1, mixed)]).collect()
+    }
+}
+
+impl PolarFly {
+    /// Checks all sizes; returns the field.
+    fn check(&self, path: &str) -> Result<Field, Refusal> {
+        let (q, p) = (self.q, self.terminals_per_router);
+        let fits = |q: &u32| prime_power(*q).is_some();
+        if !fits(&q) {
+            let what = format!("{q} is no power of a prime, and the construction computes in the field of q elements");
+            let smaller = (2..q).rev().find(fits);
+            let larger = (q..u32::MAX).find(fits);
+            let names: Vec<String> = smaller.into_iter().chain(larger).map(|q| q.to_string()).collect();
+            return Err(Refusal::new(format!("{path}.q"), what, format!("write {}", names.join(" or "))));
+        }
+        check_positive(&[("terminals_per_router", p)], path)?;
+        let (q, p) = (u64::from(q), u64::from(p));
+        check_size(1, p + q + 1, &format!("{p} terminals + {} links", q + 1), path)?;
+        check_size(q * q + q + 1, p + q + 1, "the sum", path)?;
+        Ok(Field::new(self.q).expect("a degree that fits leaves q below 128"))
+    }
+}
+
+/// A point of the projective plane. Its first coordinate that is not 0 is 1.
+type Point = [u32; 3];
+
+/// The projective plane over a field.
+struct Plane {
+    field: Field,
+}
+
+impl Plane {
+    /// The number of a point, in the order of the header.
+    fn number(&self, point: Point) -> u32 {
+        let q = self.field.elements();
+        match point {
+            [1, a, b] => a * q + b,
+            [_, 1, a] => q * q + a,
+            _ => q * q + q,
+        }
+    }
+
+    /// The point with a number.
+    fn point(&self, number: u32) -> Point {
+        let q = self.field.elements();
+        match number.checked_sub(q * q) {
+            None => [1, number / q, number % q],
+            Some(a) if a < q => [0, 1, a],
+            Some(_) => [0, 0, 1],
+        }
+    }
+
+    /// The numbers of the points whose product with this one is 0, itself among them if it is a quadric.
+    fn orthogonal(&self, number: u32) -> impl Iterator<Item = u32> {
+        let field = &self.field;
+        // two of them; the others are the first one plus multiples of the second
+        let [s, t] = match self.point(number) {
+            [1, a, b] => [[field.negative(a), 1, 0], [field.negative(b), 0, 1]],
+            [_, 1, a] => [[1, 0, 0], [0, field.negative(a), 1]],
+            _ => [[1, 0, 0], [0, 1, 0]],
+        };
+        let sums =
+            (0..field.elements()).map(move |factor| [0, 1, 2].map(|i| field.sum(s[i], field.product(factor, t[i]))));
+        sums.chain([t]).map(|vector| self.number(self.scaled(vector)))
+    }
+
+    /// The point that a vector is a multiple of.
+    fn scaled(&self, vector: [u32; 3]) -> Point {
+        let first = vector.into_iter().find(|&element| element != 0).expect("not all are 0");
+        let factor = self.field.inverse(first);
+        vector.map(|element| self.field.product(factor, element))
+    }
+
+    /// The product of the point with itself is 0.
+    fn is_quadric(&self, number: u32) -> bool {
+        let [x, y, z] = self.point(number).map(|element| self.field.product(element, element));
+        self.field.sum(self.field.sum(x, y), z) == 0
+    }
+}
+
+/// The racks of the source as numbers of points, the quadrics first.
+///
+/// A triangle holds no quadric: its only common neighbour with each of its neighbours is the quadric itself. So two
+/// neighbours of the first quadric are not joined, and a router that is neither belongs to exactly one of their racks.
+fn racks(plane: &Plane) -> Vec<Vec<u32>> {
+    let q = plane.field.elements();
+    let (mut quadrics, others): (Vec<u32>, Vec<u32>) = (0..q * q + q + 1).partition(|&number| plane.is_quadric(number));
+    let first = quadrics[0];
+    let mut racks = vec![Vec::new()];
+    for centre in others.into_iter().filter(|&number| plane.orthogonal(number).any(|far| far == first)) {
+        let mut rack: Vec<u32> = plane.orthogonal(centre).filter(|&number| !plane.is_quadric(number)).collect();
+        if rack.is_empty() {
+            quadrics.push(centre);
+            continue;
+        }
+        rack.sort_unstable();
+        rack.insert(0, centre);
+        racks.push(rack);
+    }
+    racks[0] = quadrics;
+    racks
+}
+
+/// The neighbours of each router, ascending, where `points` are the numbers of the routers' points.
+fn neighbours(plane: &Plane, points: &[u32]) -> Vec<Vec<u32>> {
+    let mut routers = vec![0; points.len()];
+    (0..).zip(points).for_each(|(router, &point)| routers[point as usize] = router);
+    let of = |(router, &point): (u32, &u32)| {
+        let fars = plane.orthogonal(point).map(|far| routers[far as usize]);
+        let mut fars: Vec<u32> = fars.filter(|&far| far != router).collect();
+        fars.sort_unstable();
+        fars
+    };
+    (0..).zip(points).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(q: u32, terminals_per_router: u32) -> Result<Graph, Refusal> {
+        PolarFly { q, terminals_per_router, trunk_width: TrunkWidth::default() }.build("topology")
+    }
+
+    #[test]
+    fn three_is_wired_by_hand() {
+        // squares are 0 or 1 modulo 3, so a quadric has no coordinate 0: (1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 2)
+        let plane = Plane { field: Field::new(3).unwrap() };
+        let racks = racks(&plane);
+        assert_eq!(racks[0], [4, 5, 7, 8]);
+        // with (1, 1, 1): (1, 0, 2), (1, 2, 0) and (0, 1, 2)
+        let centres: Vec<u32> = racks[1..].iter().map(|rack| rack[0]).collect();
+        assert_eq!(centres, [2, 6, 9 + 2]);
+        // with (1, 0, 2): x = -2 z = z, so (0, 1, 0), (1, 0, 1), (1, 1, 1) and (1, 2, 1). The last two are quadrics.
+        assert_eq!(racks[1], [2, 1, 9]);
+        let graph = build(3, 1).unwrap();
+        // router 4 is (1, 0, 2): router 0 is (1, 1, 1), router 2 is (1, 2, 1), then its own rack
+        assert_eq!(graph.neighbours(4).collect::<Vec<_>>(), [0, 2, 5, 6]);
+    }
+
+    #[test]
+    fn neighbours_are_those_with_a_product_of_zero() {
+        for q in [2, 3, 4, 5, 8, 9] {
+            let plane = Plane { field: Field::new(q).unwrap() };
+            let field = &plane.field;
+            let all = || (0..q * q + q + 1).map(|number| (number, plane.point(number)));
+            for (number, point) in all() {
+                assert_eq!(plane.number(point), number);
+                let product = |other: Point| (0..3).fold(0, |sum, i| field.sum(sum, field.product(point[i], other[i])));
+                let expected: Vec<u32> =
+                    all().filter(|&(_, other)| product(other) == 0).map(|(number, _)| number).collect();
+                let mut found: Vec<u32> = plane.orthogonal(number).collect();
+                found.sort_unstable();
+                assert_eq!(found, expected, "q = {q}: {point:?}");
+                assert_eq!(plane.is_quadric(number), product(point) == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_has_no_construction() {
+        let refusal = |q| build(q, 1).unwrap_err();
+        assert_eq!(
+            refusal(6).what,
+            "6 is no power of a prime, and the construction computes in the field of q elements"
+        );
+        assert_eq!((refusal(6).path, refusal(6).help), ("topology.q".into(), "write 5 or 7".into()));
+        assert_eq!((refusal(0).help, refusal(1).help), ("write 2".into(), "write 2".into()));
+        assert!([2, 5, 7].into_iter().all(|q| build(q, 1).is_ok()), "the remedies work");
+        assert_eq!(refusal(u32::MAX).path, "topology.q");
+        assert_eq!(refusal(127).what, "1 terminals + 128 links gives 129 ports per router; a router has at most 128");
+        assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
+        // the largest that fits
+        assert_eq!(build(125, 2).unwrap().radix(), 128);
+    }
+}
