@@ -147,6 +147,35 @@ fn dal_takes_at_most_one_detour_in_each_dimension() {
 }
 
 #[test]
+fn omniwar_makes_detours_while_its_vc_classes_last() {
+    // at most 2 minimal hops and `deroutes` detours, so as many VC classes
+    for deroutes in 0..4 {
+        let spec = spec(HYPERX, &format!(r#"{{"omniwar": {{"deroutes": {deroutes}}}}}"#));
+        check_pairs(&spec, |e| {
+            let (graph, to) = (&spec.graph, e.to.router);
+            let coordinate = |router: u32, d: usize| if d == 0 { router % 4 } else { router / 4 };
+            // a hop in a dimension that is not aligned, if the hops that are left then fit into the classes behind it; no
+            // detour in the dimension of the detour before
+            let may = |way: &Hops, at: u32, next: u32| {
+                let d = dimension(graph, at, next);
+                let is_detour = |d: usize, next: u32| coordinate(next, d) != coordinate(to, d);
+                let left = (0..2).filter(|&d| is_detour(d, next)).count();
+                let before = way.len().checked_sub(2).map(|last| dimension(graph, way[last].0, at));
+                let again = before == Some(d) && is_detour(d, at) && is_detour(d, next);
+                is_detour(d, at) && way.len() + left <= 2 + deroutes && !again
+            };
+            let all = search(graph, e.from.router, to, &mut Vec::new(), &may);
+            assert_eq!(e.path_count, all.len() as u64, "{deroutes} detours");
+            assert!(e.paths.iter().all(|path| all.contains(&hops(path))));
+            for path in &e.paths {
+                assert!(path.hops.iter().zip(0..).all(|(hop, index)| hop.class == index));
+                assert_eq!(path.minimal, path.hops.len() == e.distance as usize);
+            }
+        });
+    }
+}
+
+#[test]
 fn half_way_round_a_ring_both_directions_are_equally_likely() {
     let spec = spec(r#"{"torus": {"widths": [4], "terminals_per_router": 1}}"#, DOR);
     let e = explain(&spec, 0, 2).unwrap();
@@ -174,7 +203,7 @@ fn global_queues_are_those_of_the_first_global_channels() {
 
 #[test]
 fn pairs_state_whole_paths_with_legal_classes() {
-    for (turn, pair) in PAIRS.iter().enumerate() {
+    for (turn, pair) in in_their_turns(&PAIRS) {
         // some have 100,000 paths from one terminal to another: every second pair, and all in `make test-all`
         if in_turn(turn, &[true, false]).all(|&looked_at| !looked_at) {
             continue;

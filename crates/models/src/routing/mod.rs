@@ -16,6 +16,7 @@ weft_units::registry! {
         "ugal_p" => ugal_p::UgalP,
         "pal" => pal::Pal,
         "dal" => dal::Dal,
+        "omniwar" => omniwar::OmniWar,
         "hyperx_ofar" => hyperx_ofar::HyperXOfar,
         "minimal_adaptive" => minimal_adaptive::MinimalAdaptive,
         "slac" => slac::Slac,
