@@ -13,7 +13,7 @@ mod network;
 mod run;
 
 pub use explain::demand::demand;
-pub use explain::imply::{BoundOf, Implied, Sampled, imply};
+pub use explain::imply::{BoundOf, BrokenLinks, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
 pub use network::memory::{Memory, memory};
 pub use network::rebuild::{Rebuilds, after_faults, rebuilds, unproven};

@@ -35,16 +35,20 @@ pub(crate) fn of(spec: &Spec, implied: &Implied) -> Vec<Warning> {
 
 /// Numbers of the whole network, although some links never carry anything.
 fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    let (broken, all) = (implied.broken_links_counted, spec.graph.links().count());
-    (broken > 0).then(|| {
+    let all = spec.graph.links().count();
+    implied.broken_links.map(|broken| {
+        let reason = match broken.cut_off {
+            true => "some terminals are cut off".to_owned(),
+            false => format!("{} has no tables that leave broken links out", spec.routing.name()),
+        };
         let what = format!(
-            "{broken} of {all} links between routers are broken from the start. Mean hops, latency without contention and the \
-             bound are those of the whole network: {} has no tables that leave broken links out, or terminals are cut off",
-            spec.routing.name()
+            "{} of {all} links between routers are broken from the start. Mean hops, latency without contention and the bound \
+             are those of the whole network, because {reason}",
+            broken.links
         );
-        let numbers = [("broken_links", broken as f64), ("links", all as f64)];
-        let help = "take the numbers as those of the network before the faults; only a run shows what is left";
-        Warning::coded("bounds_with_broken_links", "faults", numbers, what, help)
+        let numbers = [("broken_links", broken.links as f64), ("links", all as f64)];
+        let help = "take these numbers as those of the network before the faults; a run measures the network that is left";
+        Warning::coded("bounds_with_broken_links", "routing", numbers, what, help)
     })
 }
 

@@ -13,6 +13,7 @@ mod tests;
 
 use crate::explain::serial::{NO_LINKS, Sequences};
 use crate::network::assemble;
+use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Job, Spec};
@@ -61,10 +62,18 @@ pub struct Implied {
     pub reads_queues: bool,
     /// The bias toward the minimal path [flits], if the routing takes flits and credits under way for a queue.
     pub bias_of_used_credits: Option<i32>,
-    /// Links that are broken from the start, and over which the paths of these numbers lead as if they were whole.
-    pub broken_links_counted: usize,
+    /// Links that are broken from the start, if the paths of these numbers lead over them as if they were whole.
+    pub broken_links: Option<BrokenLinks>,
     /// What the routing tells of its parameters.
     pub hints: Vec<Refusal>,
+}
+
+/// Links that are broken from the start and count as whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokenLinks {
+    pub links: usize,
+    /// The reason: without them some terminals are cut off. Else the routing has no tables that leave them out.
+    pub cut_off: bool,
 }
 
 words! {
@@ -97,14 +106,15 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let alone = "no block shares the routing";
     let routing = assemble::routing(spec)?;
     let (first, broken) = (rebuild::first_tables(spec, &*routing)?, rebuild::broken_first(spec));
-    let broken_links_counted = if first.is_some() { 0 } else { broken };
+    let ignored = Some(broken).filter(|&links| links > 0 && first.is_none());
+    let broken_links = ignored.map(|links| BrokenLinks { links, cut_off: pairs::rebuilds(spec) });
     net.routing = first.unwrap_or(routing).into();
     Arc::get_mut(&mut net.routing).expect(alone).assume_first_links(&policy, &spec.managed);
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
-    implied.broken_links_counted = broken_links_counted;
+    implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
     // an idle network has the fewest links on; at high load all of them may be on
     if Arc::get_mut(&mut net.routing).expect(alone).assume_all_links() {
@@ -247,7 +257,7 @@ impl<'a> Walker<'a> {
             vcs_of_class: Vec::new(),
             reads_queues: reads_queues(self.net),
             bias_of_used_credits: None,
-            broken_links_counted: 0,
+            broken_links: None,
             hints: Vec::new(),
         };
         if self.peak == 0.0 {
