@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+import weft
 from conftest import made
 from small import steady_point
 from weft.results import mixed_verdicts
@@ -26,3 +28,38 @@ def test_a_saturated_load_below_a_carried_one_is_named(
         assert "not monotonic (power.policy = always_on): load 0.3 is saturated" in sentence
         assert "and 0.4 is not" in sentence
         assert "measure.warmup" in sentence, "a remedy with numbers"
+
+
+# Nine groups of eight terminals that all send to the next group, over the one global link between two groups. OFAR
+# leaves that link only at full queues, and these hold 256 flits per VC.
+ADVERSE = """\
+topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
+links:
+  default: {vcs: 6, buffer: 64flits}
+  terminal: {latency: 1cycle}
+  local: {latency: 10cycles, buffer: 256flits}
+  global: {latency: 100cycles, buffer: 256flits}
+routing: dragonfly_ofar
+traffic: {pattern: {group_shift: {shift: 1}}, packet: 4flits}
+measure: {warmup: 1000cycles, window: 2000cycles}
+sweep: {traffic.load: [0.2, 0.4]}
+"""
+
+
+def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp_path: Path) -> None:
+    """Eight terminals share a link of a flit per cycle: the minimal share is 1 / (8 load), and detours carry the rest.
+
+    Longer runs carry each of the two loads. At the lower load the queues take longer to fill.
+    """
+    early = weft.load(ADVERSE).run(tmp_path / "early")
+    assert [summary["saturated"] for summary in early.summaries] == [True, False]
+    (told,) = mixed_verdicts.sentences(early)
+    assert "not monotonic: load 0.2 is saturated" in told
+    assert "and 0.4 is not" in told
+    remedy = dict(re.findall(r"`(measure\.\w+): (\d+cycles)`", told))
+    assert remedy.keys() == {"measure.warmup", "measure.window"}
+    later = weft.load(ADVERSE, set=remedy).run(tmp_path / "later")
+    assert mixed_verdicts.sentences(later) == []
+    for load, summary in zip((0.2, 0.4), later.summaries, strict=True):
+        assert summary["saturated"] is False
+        assert summary["minimal_share"] == pytest.approx(1 / (8 * load), rel=0.05)
