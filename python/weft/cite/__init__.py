@@ -1,1 +1,1 @@
-"""What a paper cites: Weft, and the sources of the models that a scenario uses, as BibTeX."""
+"""References for a paper: Weft, and the sources of the models that a scenario uses, as BibTeX."""

@@ -22,7 +22,7 @@ _PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue
 # Before the first author of a paper: the end of the sentence that leads to it.
 _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
-# Families whose models are no part of what is simulated.
+# Families whose models are no part of the simulated network.
 _RECORDINGS = "measure"
 
 
@@ -94,7 +94,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
 
 
 def unpublished(used: Sequence[tuple[str, str]]) -> str:
-    """A comment of BibTeX that says where the other models come from, whose source names no publication; or nothing."""
+    """A comment of BibTeX with the sources of the models that name no publication; empty if all name one."""
     others = {f"{family.rpartition('.')[2]} {name}": sources()[family][name] for family, name in used}
     lines = [
         f"% - {model}: {' '.join(source.split())}".replace("@", "(at)")
@@ -107,7 +107,8 @@ def unpublished(used: Sequence[tuple[str, str]]) -> str:
 def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The models of a resolved scenario as family and name, each once.
 
-    `names` are the models of each family. A model of another one, such as the parts of a mix of patterns, counts, too.
+    `names` are the models of each family. Models inside another one, such as the parts of a mix of patterns, count as
+    well.
     """
     known: dict[tuple[str, str], None] = {}
     for family, models in names.items():

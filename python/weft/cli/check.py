@@ -167,7 +167,7 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:
-    """What fails of each share of the links or routers, by name."""
+    """Names of the links or routers that fail of each share."""
     told = []
     for each in facts.get("fault_shares", []):
         what = " ".join(filter(None, [each["class"], each["of"]]))
@@ -213,7 +213,7 @@ def _fact(facts: dict[str, Any], key: str) -> str:
 
 
 def _bound(facts: dict[str, Any]) -> str:
-    """The channel-load bound, with its interval if paths were sampled, and what it is the bound of."""
+    """The channel-load bound, with its interval if paths were sampled, and the paths that it bounds."""
     value, sampled = facts["channel_load_bound"], facts["sampled"]
     told = _text(value)
     if sampled:

@@ -199,7 +199,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assumptions:
-    """What the options assume; `named` is the hardware of the scenarios, for which no option has another."""
+    """Assumptions of the options; `named` is the hardware of the scenarios, for which no option has another."""
     from weft.design import price_list
     from weft.design.measured_design import Assumptions
     from weft.design.packaging import Packaging

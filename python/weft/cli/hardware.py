@@ -68,6 +68,6 @@ def _figures(figures: list[dict[str, Any]]) -> list[str]:
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """A row in words: its number, what it is, and who says so."""
+    """A row in words: its number, its meaning and its source."""
     year = row.get("year", "undated")
     return f"{row['row']:>3}  {row['kind']} {row['speed_gbps']} Gb/s, {year}: {row['source']} ({row['note']})"

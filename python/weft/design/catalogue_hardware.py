@@ -22,7 +22,7 @@ _WHOLE = ("dac", "acc", "aoc")
 
 @dataclass(frozen=True)
 class Hardware:
-    """What the ports, boxes and cables of a design draw.
+    """Power of the ports, boxes and cables of a design.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Hardware:
         return boxes + 2 * links * self.module_w + 2 * terminals * self.terminal_module_w
 
     def prices(self) -> Prices | None:
-        """What it costs [$]; ``None`` if a price is missing (`unpriced`)."""
+        """Cost [$]; ``None`` if a price is missing (`unpriced`)."""
         found = _medians(self.speed)
         if self.unpriced():
             return None

@@ -57,7 +57,7 @@ class Comparison:
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:
-        """Where power and cost come from, and what of the costs is extrapolated."""
+        """Sources of power and cost, and the extrapolated costs."""
         return self.assumed.remarks() + [told for each in self.designs for told in each.remarks()]
 
 
@@ -116,7 +116,7 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
 
 
 def _of_file(path: Path) -> list[tuple[Design, list[Hardware | None]]]:
-    """The designs of a file with their hardware; of a scenario its topologies, named by what its sweep sets."""
+    """The designs of a file with their hardware. The topologies of a scenario are named by the values of its sweep."""
     scenario = Scenario.from_file(path)
     if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
         points: dict[str, list[Point]] = {}

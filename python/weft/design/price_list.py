@@ -76,7 +76,7 @@ class Prices:
     terminal_cable: Line | None = None
 
     def terminal_cables(self, number: float, metres: float) -> float:
-        """What cables of terminals of this length in all cost [$]."""
+        """Cost of cables of terminals with this length in all [$]."""
         line = self.terminal_cable or self.cable
         return self.bandwidth_gbps * (line.intercept * number + line.slope * metres)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Units of the simulator, each with the unit of the axis beside it.
+# Units of the simulator, each with the unit of its second axis.
 _BESIDE = {q.LATENCY.unit: q.LATENCY_US.unit, q.OFFERED.unit: q.OFFERED_GBPS.unit}
 
 
@@ -40,7 +40,7 @@ def _unit(label: str) -> str:
 
 
 def _functions(summaries: Sequence[Mapping[str, Any]], unit: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """From a number in a unit to that of the axis beside it, and back."""
+    """From a number in a unit to that of the second axis, and back."""
     by = _factor(summaries, unit)
     return (lambda value: value * by), (lambda value: value / by)
 

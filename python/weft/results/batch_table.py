@@ -30,7 +30,7 @@ def have_no_load(summaries: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """A row per combination of what was swept, but for the seed: completion, with its interval over several seeds."""
+    """A row per combination of swept values, all seeds together: completion, with its interval over several seeds."""
     paths = [path for path in results.coordinates if path != SEED and results.frame[path].n_unique() > 1]
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for point, summary in zip(results.points, results.summaries, strict=True):
@@ -52,7 +52,7 @@ def mean(runs: Sequence[Mapping[str, Any]], column: str = COMPLETION) -> Mean | 
 
 
 def delivered(jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Packets delivered, of those that the batches have; those that were dropped are told."""
+    """Packets delivered, of those that the batches have; dropped ones are named as well."""
     sums = [sum(job[name] or 0 for job in jobs) for name in ("batch_delivered_packets", "batch_packets")]
     dropped = sum(job.get("batch_dropped_packets") or 0 for job in jobs)
     return f"{sums[0]}/{sums[1]}" + (f", {dropped} dropped" if dropped else "")

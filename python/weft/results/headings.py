@@ -44,7 +44,7 @@ _UNITS = {
     "_load_min": q.OFFERED.unit,
     "_load_max": q.OFFERED.unit,
 }
-# Those of energy and power.
+# Units of energy and power.
 _PRICED = {"pJ/bit", "pJ", "fJ", "kWh/year", "kW", "W", "J"}
 _SAME_WORD = {"load": q.OFFERED.unit, "flits": "flits", "packets": "packets", "utilisation": q.UTILISATION.unit}
 _RECORDED = {

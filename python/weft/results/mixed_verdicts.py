@@ -20,7 +20,7 @@ def sentences(results: ResultSet) -> list[str]:
     """A sentence for each network with such loads: the lowest saturated load, and the highest that is carried.
 
     Saturation is a verdict on one window. A routing that leaves the shortest paths only at long queues may still fill
-    them when the window begins, and is saturated then; at a higher load they fill sooner. Longer runs decide.
+    them when the window begins. Then it is saturated. At a higher load they fill sooner. Longer runs decide.
     """
     groups: dict[str, list[int]] = {}
     for row, point in enumerate(results.points):

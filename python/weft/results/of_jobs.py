@@ -1,7 +1,7 @@
 """Whether the numbers of one job of a point hold: a job may be sound next to one that the network does not carry.
 
-A point in which any job is saturated ends with its window and is not drained. A job that accepts what it is offered
-has a latency all the same; of its packets only those that were on their way then are missing.
+A point in which any job is saturated ends with its window and is not drained. A job that accepts its load
+has a latency all the same. Only its packets in flight at the end of the window are missing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Behind numbers of a sound job of a saturated point.
 NEXT_TO_MARK = "+"
 NEXT_TO = "another job is saturated, so packets that were on their way at the end of the window are not in it"
-# Signs of jobs: what stands in place of a latency, and what stands behind a number.
+# Signs of jobs: words in place of a latency, and marks behind a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
 
 
@@ -40,7 +40,7 @@ def are_batches(summary: Summary) -> bool:
 
 
 def sign(summary: Summary, job: Mapping[str, Any]) -> str:
-    """What stands in place of the latency of a job that has no limit, or behind its numbers; empty for a sound job."""
+    """Word in place of a latency without a limit, or mark behind the numbers of a job; empty for a sound job."""
     whole = soundness.sign(summary)
     if whole != "sat" or len(of(summary)) == 1 or not _is_carried(job):
         return whole
@@ -54,7 +54,7 @@ def reason(summary: Summary, job: Mapping[str, Any]) -> str | None:
 
 
 def marks_of(column: str) -> list[str]:
-    """The marks that may stand behind the numbers of a column of jobs."""
+    """Possible marks behind the numbers of a column of jobs."""
     marks = soundness.marks_of(column)
     return [*marks, NEXT_TO_MARK] if NEXT_TO_MARK not in marks and soundness.UNSETTLED_MARK in marks else marks
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Tables that have a row, or several, per point.
 TABLES = ("points", "jobs", "phases")
-# What tells the rows of one point apart, beside its coordinates.
+# Columns that differ between the rows of a point, without its coordinates.
 _PARTS = ("results", "job", "phase")
 # Columns that name one run, and say nothing of several.
 _OF_ONE = (SEED, "point", "hash")
@@ -71,7 +71,7 @@ def _is_number(value: Any) -> bool:
 
 
 def together(group: Sequence[Record], column: str) -> Any:
-    """What runs have in a column: a mean, whether any is so, or the different words."""
+    """The common value of runs in a column: a mean, yes if any says yes, or their different words."""
     values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:

@@ -1,4 +1,4 @@
-"""Where the prices of results come from: the line that stands beside every table of energy, power or money."""
+"""The source of the prices of results, as a line below every table of energy, power or money."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class ResultSet:
         return self._store.run_info(self._at(point)["hash"])
 
     def channels(self, point: int) -> pl.DataFrame:
-        """One row per channel of a point: flits [flits] and cycles [cycles] per power state in the window, energy [fJ].
+        """A row per channel of a point: flits [flits] and cycles [cycles] per power state in the window, energy [fJ].
 
         Energies are exact decimals; ``cast(pl.Float64)`` makes numbers of them.
 

@@ -21,7 +21,7 @@ TWINS: dict[Quantity, Quantity] = {
     q.ACCEPTED: q.ACCEPTED_GBPS,
     **{own: q.PERCENTILES_US[name] for name, own in q.PERCENTILES.items()},
 }
-# Columns of intervals of single runs, which are told for the twin as well.
+# Columns of intervals of single runs, which the twin has as well.
 _OWN = {
     own.own_half_width: twin.own_half_width for own, twin in TWINS.items() if own.own_half_width and twin.own_half_width
 }
@@ -34,7 +34,7 @@ def checked(units: str | None) -> str:
     Raises
     ------
     WeftError
-        If there are none of this name.
+        If no units have this name.
     """
     if units is not None and units not in UNITS:
         raise WeftError.saying(f"--units: there are no units {units!r}", f"choose {' or '.join(UNITS)}")
@@ -53,7 +53,7 @@ def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
 
 
 def factor(summary: Mapping[str, Any], unit: str) -> float | None:
-    """What a number in a unit of the simulator is multiplied by; ``None`` if that is not known.
+    """Factor from a unit of the simulator to its SI unit; ``None`` if it is not known.
 
     Cycles become microseconds, and flits per terminal and cycle Gb/s.
     """

@@ -133,8 +133,8 @@ def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
 def faults(results: ResultSet) -> list[str]:
     """Lines of a table with a row per point in which something fails; none if nothing does.
 
-    Latencies and delivered shares before, during and after the faults, and the longest times to recover; below it why
-    a number is missing, and which routing would lose no packet.
+    A row has latencies and delivered shares before, during and after the faults, and the longest times to recover.
+    Below the table are the reasons for missing numbers, and the routings that would lose no packet.
     """
     rows = [(row, summary) for row, summary in enumerate(results.summaries) if summary.get("fault_parts")]
     if not rows:

@@ -165,7 +165,7 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
 
 
 def _has(cell: str, sign: str) -> bool:
-    """Whether the sign stands behind the number of a cell, or behind the mean before its half interval."""
+    """Whether a cell has the sign behind its number, or behind the mean before its half interval."""
     return cell.partition(" ± ")[0].endswith(sign)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MOST_TERMINALS = 5000
 # In larger networks the load that the paths carry is not computed: it takes seconds for each routing.
 _MOST_BOUNDED = 1024
-# Routings of which it is told, and routings that are named.
+# Most losing routings with a remark, and most routings that a remark names.
 _TOLD, _NAMED = 3, 4
 
 
@@ -88,7 +88,7 @@ def _told(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
 
 
 def able(results: ResultSet, row: int) -> list[Way]:
-    """The routings that run in place of that of a point, and leave a path for every pair after what fails."""
+    """Routings that run in place of that of a point, carry its load, and leave a path for every pair after faults."""
     try:
         scenario = Scenario.from_file(results.file(row, "scenario.yaml"))
     except WeftError:  # a file that is damaged, or of another version

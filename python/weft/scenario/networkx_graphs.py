@@ -24,7 +24,7 @@ _UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
 def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
     """Node-link JSON of a graph file of another format: the name of the new file, and its bytes.
 
-    The new file lies beside the results. Its key `graph` names the file it was made of, with the digest.
+    The new file is kept with the results. Its key `graph` names the file it was made of, with the digest.
 
     Parameters
     ----------

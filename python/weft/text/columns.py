@@ -49,7 +49,7 @@ def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = Fa
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number with so many decimal places; a dash stands for ``None``.
+    """A number with `digits` decimal places; a dash for ``None``.
 
     A small number that would be written as zero keeps two significant digits.
 

@@ -79,7 +79,7 @@ def _line(one: Assignment) -> str:
 
 
 def _meant(unknown: Sequence[Assignment]) -> list[str]:
-    """What to do with each unknown key; a key that is no slip of another may be that of a fork."""
+    """Remedy for each unknown key; a key that is no slip of another may belong to a fork."""
     told, others = [], []
     for one in unknown:
         found = near(one.key, KEYS)

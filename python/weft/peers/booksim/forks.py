@@ -26,7 +26,7 @@ IDLE = {
     ),
 }
 
-# Those of them that say that a simulated device makes the packets.
+# Keys of forks by which a simulated device makes the packets.
 OF_DEVICES = ("use_map", "memory_node_map", "flit_size", "header_size")
 # Values with which packets come from a simulated device, and no pattern makes them.
 DEVICE = {"sim_type": "gpgpusim", "traffic": "gpgpusim", "injection_process": "gpgpu_injector"}
