@@ -89,7 +89,7 @@ def test_a_report_holds_every_power_state(recorded: Results) -> None:
     held = collect(Sources([recorded]))
     assert held["states"].keys() == held["state_patterns"].keys() == set(LINK_STATES)
     assert tuple(held["state_order"]) == LINK_STATES
-    assert {f"links_{state}_share" for state in LINK_STATES} <= {each.column for each in charted()}
+    assert {f"links_{state}_share" for state in LINK_STATES} <= {each.column for each in charted("cycles")}
 
 
 @pytest.mark.usefixtures("later")
