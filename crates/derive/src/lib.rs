@@ -9,7 +9,8 @@
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{
     Data, DeriveInput, Error, Field, Fields, GenericParam, Ident, Index, Result, parse_macro_input, parse_quote,
 };
@@ -62,15 +63,18 @@ fn in_place(mut input: DeriveInput) -> Result<Tokens> {
     };
     let (mut keeps, mut restores) = (Vec::new(), Vec::new());
     for (place, field) in data.fields.iter().enumerate() {
-        let member = member(place, field);
+        // errors of the compiler name the field
+        let (member, at) = (member(place, field), field.ty.span());
         match how(field)? {
             How::Whole => {
-                keeps.push(quote!(::weft_api::base::kept::Kept::keep(&self.#member, to);));
-                restores.push(quote!(::weft_api::base::kept::Kept::restore(&mut self.#member, from)?;));
+                keeps.push(quote_spanned!(at=> ::weft_api::base::kept::Kept::keep(&self.#member, to);));
+                restores.push(quote_spanned!(at=> ::weft_api::base::kept::Kept::restore(&mut self.#member, from)?;));
             }
             How::Each => {
-                keeps.push(quote!(::weft_api::base::kept::Kept::keep(self.#member.as_slice(), to);));
-                restores.push(quote!(::weft_api::base::kept::Kept::restore(self.#member.as_mut_slice(), from)?;));
+                keeps.push(quote_spanned!(at=> ::weft_api::base::kept::Kept::keep(self.#member.as_slice(), to);));
+                restores.push(
+                    quote_spanned!(at=> ::weft_api::base::kept::Kept::restore(self.#member.as_mut_slice(), from)?;),
+                );
             }
             How::Not => {}
         }
