@@ -82,6 +82,25 @@ fn a_packet_wakes_its_injection_link_then_each_next_one_and_that_of_its_terminal
     }
 }
 
+#[test]
+fn a_packet_wakes_both_ends_of_each_link() {
+    const TRANSITION: u64 = 25;
+    for (topology, length, credit_latency) in [(HYPERX, 1, 10), (HYPERX, 5, 3), (TORUS, 1, 40), (TRUNKS, 3, 1)] {
+        let mut spec = spec(topology, DOR);
+        packets(&mut spec, length, VirtualCutThrough, 32);
+        policy(&mut spec, r#"{"neighbour_sleep": {"idle": "40ns", "transition": "25ns"}}"#);
+        spec.links.iter_mut().for_each(|link| link.credit_latency = credit_latency);
+        while alone_from(&mut spec, 3) < APART {
+            spec.seed += 1;
+        }
+        // both ends are off: the call reaches the other end, which wakes, and its answer comes back
+        let message = credit_latency + spec.router.credit_delay;
+        let wait = message + TRANSITION + message;
+        let hops = check_t0(spec, 3, |spec, h| t0(spec, h) + h * wait);
+        assert!(hops[1..].iter().sum::<u64>() > 10, "{hops:?}");
+    }
+}
+
 /// The first creation at the terminal once it sends alone.
 fn alone_from(spec: &mut Spec, terminal: u32) -> u64 {
     alone(spec, terminal, APART);

@@ -4,5 +4,6 @@ mod dragonfly_ofar;
 mod dragonfly_par;
 mod dragonfly_valiant;
 mod hyperx_ofar;
+mod neighbour_sleep;
 mod timetable;
 mod up_down;

@@ -16,6 +16,7 @@
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
 //! wake when needed. No rows of a peer: neither has link states.
 
+use super::sleeps_too_soon;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -57,14 +58,15 @@ impl IdleState {
     }
 }
 
+const PATH: &str = "power.policy.idle_timeout";
+
 impl IdleTimeout {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
-        let path = "power.policy.idle_timeout";
         let cycles = |name: &str, time: Time| {
-            let path = format!("{path}.{name}");
+            let path = format!("{PATH}.{name}");
             Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
         };
         let slow = match self.to {
@@ -99,21 +101,7 @@ impl PolicyModel for IdleTimeout {
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
         let times = self.times(cycle_fs)?;
-        Ok((times.transition > times.idle).then(|| {
-            let what = format!(
-                "a link goes off after {} of idleness, and takes {} to go off and again to wake: while packets wait for it the \
-                 links behind it get none and go off, too, so the network can collapse at loads that it carries with its \
-                 links on, and that depends on how the run began: all links are on in cycle 0, and a load that is carried \
-                 from there may not be carried once the network has slept",
-                self.idle, self.transition
-            );
-            let help = format!(
-                "write an idle time of {} or more, or begin with a low load and change to this one by `traffic.phases` before \
-                 the window, to see whether the network wakes",
-                self.transition
-            );
-            Refusal::new("power.policy.idle_timeout.idle", what, help)
-        }))
+        Ok((times.transition > times.idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {

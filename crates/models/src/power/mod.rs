@@ -11,6 +11,7 @@ weft_units::registry! {
     "elastic_tree" => elastic_tree::ElasticTree,
     "fewest_links" => fewest_links::FewestLinks,
     "idle_timeout" => idle_timeout::IdleTimeout,
+    "neighbour_sleep" => neighbour_sleep::NeighbourSleep,
     "rate_ladder" => rate_ladder::RateLadder,
     "slac" => slac::Slac,
     "static" => static_links::Static,
@@ -26,7 +27,7 @@ pub use weft_api::policy::{OffTime, Schedule};
 pub use weft_api::state::{Account, LinkState};
 use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, TopologyConfig};
-use weft_units::{Cycles, Refusal};
+use weft_units::{Cycles, Refusal, Time};
 
 impl Default for PolicyConfig {
     /// Links stay on.
@@ -97,6 +98,22 @@ pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::OFFERS.iter().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|&(name, _)| name).collect();
     format!("write policy: {}", names.join(" or "))
+}
+
+/// The warning that a link goes off after less idle time than a switch takes. It can starve the links behind it, which then
+/// go off, too. `path`: that of the policy.
+fn sleeps_too_soon(idle: Time, transition: Time, path: &str) -> Refusal {
+    let what = format!(
+        "a link goes off after {idle} of idleness, and takes {transition} to go off and again to wake: while packets wait for \
+         it the links behind it get none and go off, too, so the network can collapse at loads that it carries with its links \
+         on, and that depends on how the run began: all links are on in cycle 0, and a load that is carried from there may \
+         not be carried once the network has slept"
+    );
+    let help = format!(
+        "write an idle time of {transition} or more, or begin with a low load and change to this one by `traffic.phases` before \
+         the window, to see whether the network wakes"
+    );
+    Refusal::new(format!("{path}.idle"), what, help)
 }
 
 /// The subnetworks that a policy manages. Refuses a topology that has none.

@@ -1,0 +1,398 @@
+//! Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end brings it back.
+//!
+//! # Source
+//! None: ours. Per direction it is `idle_timeout` (Zahn et al., HiPINEB 2019). The agreement of two ends by request and answer is
+//! that of J. Kim et al., "TCEP", ISCA 2018.
+//! # Parameters
+//! idle \[time\]: how long both directions must have been idle; transition \[time\]: duration of going off and of waking.
+//! # Guarantees
+//! Never drops a flit; no flit starts on a channel that is not `on`. An end whose channel was idle for `idle` closes it and
+//! sends `sleep` over the link. The other end answers `agree` if its own channel was idle for `idle`; else it answers `refuse`.
+//! After an agreement, each end switches its channel off. If both ends ask at once, each request is the answer to the other
+//! one. After `refuse` the channel opens, and its end asks again after `idle` at the earliest. An end at which a packet waits
+//! for its channel calls the other end on the side channel of the link. A channel must be off before it wakes. Each end says on
+//! the side channel when it is awake, and a channel opens when both ends are. The first packet of a burst waits at most for
+//! the answer of the other end, 2 transitions and 2 messages on the side channel.
+//! # Not modelled
+//! Retraining errors. The side channel, which also carries credits, is never switched off nor billed. Links of terminals.
+//! # Validation
+//! `engine/tests/models/neighbour_sleep.rs` checks an idle network: each link is in each state for the cycles given. A link with
+//! one busy direction stays on. The wait of a packet is derived to the cycle. Nothing is lost for many latencies and times.
+//! `engine/tests/conservation.rs`: the account of every channel closes. No rows of a peer: none has link states.
+
+use super::sleeps_too_soon;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
+use weft_api::examples::written;
+use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_topology::{Graph, Peer};
+use weft_units::{Cycles, Refusal, Time};
+
+/// Per link: both ends agree to switch it off after both directions were idle for `idle`; a packet at either end brings it back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NeighbourSleep {
+    /// Time for which both directions must have been idle. A direction is idle while no flit waits for it or is on its way to
+    /// it.
+    pub idle: Time,
+    /// Duration of going off and of waking, in which the link draws full power and carries nothing.
+    pub transition: Time,
+}
+
+const PATH: &str = "power.policy.neighbour_sleep";
+
+impl NeighbourSleep {
+    pub(crate) const OFFERS: Offers = Offers {
+        links: LinkKnowledge::Nothing,
+        packets_wait_for_links: true,
+        control_packets: &Say::PACKETS,
+        ..Offers::ALWAYS_ON
+    };
+
+    fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
+        let cycles = |name: &str, time: Time| {
+            let path = format!("{PATH}.{name}");
+            Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
+        };
+        Ok(Times { idle: cycles("idle", self.idle)?, transition: cycles("transition", self.transition)? })
+    }
+}
+
+impl PolicyModel for NeighbourSleep {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    }
+
+    /// The time from the last flit until the link is off, and until it is on again.
+    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        let times = self.times(cycle_fs)?;
+        Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
+    }
+
+    /// It must be off before it wakes. Messages take some cycles more, by the latency of the link.
+    fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
+        Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
+    }
+
+    fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
+        let times = self.times(cycle_fs)?;
+        Ok((times.transition > times.idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        if site.managed[0] {
+            let what = "neighbour_sleep switches links on which two routers agree, and a terminal is no router";
+            let help = "leave terminal out of manages: all stands for those between routers";
+            return Err(Refusal::new("power.manages", what, help));
+        }
+        Ok(Arc::new(Rules { times: self.times(site.cycle_fs)?, ports: site.graph.radix() as usize }))
+    }
+
+    fn examples() -> Vec<Self> {
+        written(&[r#"{"idle": "40ns", "transition": "25ns"}"#])
+    }
+}
+
+/// The parameters in cycles.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    idle: u64,
+    transition: u64,
+}
+
+/// The policy at work.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    times: Times,
+    /// Most ports of a router.
+    ports: usize,
+}
+
+impl Policy for Rules {
+    /// An end sends a packet only after its last one was answered.
+    fn control(&self) -> Option<ControlPlan> {
+        Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
+    }
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let end = |channel: &ChannelSite| match channel.peer {
+            Peer::Router { router: far, .. } if channel.managed => {
+                Some(End::new(site.routers[channel.router as usize].id, far, channel.class))
+            }
+            Peer::Router { .. } | Peer::Terminal(_) | Peer::Unused => None,
+        };
+        Some(Box::new(Ends { times: self.times, of: site.channels.iter().map(end).collect() }))
+    }
+}
+
+/// A message from one end of a link to the other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Say {
+    Sleep,
+    Agree,
+    Refuse,
+    /// A packet waits for the link. On the side channel.
+    Wake,
+    /// This end is awake. On the side channel.
+    Awake,
+}
+
+impl Say {
+    const ALL: [Self; 5] = [Self::Sleep, Self::Agree, Self::Refuse, Self::Wake, Self::Awake];
+    /// Names of the packets in results.
+    const PACKETS: [&'static str; 3] = ["sleep", "agree", "refuse"];
+}
+
+/// Phase of an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+enum Step {
+    /// It carries packets.
+    Carries,
+    /// It has asked for sleep, and waits for the answer.
+    Asks,
+    /// It goes off as soon as the packet with its answer has left.
+    Leaves,
+    /// It goes off, or is off.
+    Sleeps,
+    /// It wakes.
+    Wakes,
+    /// It is awake, and waits for the other end.
+    IsAwake,
+}
+
+/// State of one end of a link.
+#[derive(Debug, Clone, Copy, Value)]
+struct End {
+    step: Step,
+    /// It has called the other end since the link carried packets.
+    has_called: bool,
+    /// The other end has called since then.
+    is_called: bool,
+    /// The other end has said since then that it is awake.
+    other_is_awake: bool,
+    /// Router of this end and of the other one, numbered in the whole network.
+    own: u32,
+    far: u32,
+    /// Link class.
+    class: u8,
+}
+
+impl End {
+    fn new(own: u32, far: u32, class: u8) -> Self {
+        Self { step: Step::Carries, has_called: false, is_called: false, other_is_awake: false, own, far, class }
+    }
+}
+
+/// The ends of links of a block, by channel; `None` if the policy does not manage it.
+#[derive(Debug, Kept)]
+struct Ends {
+    #[kept(fixed)]
+    times: Times,
+    #[kept(each)]
+    of: Vec<Option<End>>,
+}
+
+impl Agents for Ends {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        let managed = self.of.iter().enumerate().filter(|(_, end)| end.is_some());
+        managed.for_each(|(o, _)| channels.set_timer(o, self.times.idle));
+    }
+
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        ended.iter().for_each(|&o| self.with(o as usize, channels, |work| work.timer()));
+    }
+
+    fn wanted(&mut self, channel: usize, channels: &mut dyn Channels) {
+        self.with(channel, channels, |work| work.wanted());
+    }
+
+    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
+        self.with(arrival.port as usize, channels, |work| work.hear(arrival));
+    }
+}
+
+impl Ends {
+    /// Lets the end of channel `o` do its work, if the policy manages it.
+    fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
+        if let Some(end) = &mut self.of[o] {
+            does(&mut Work { o, end, times: self.times, channels });
+        }
+    }
+}
+
+/// An end at work.
+struct Work<'a> {
+    /// Its channel.
+    o: usize,
+    end: &'a mut End,
+    times: Times,
+    channels: &'a mut dyn Channels,
+}
+
+impl Work<'_> {
+    fn timer(&mut self) {
+        match (self.end.step, self.channels.state(self.o)) {
+            (Step::Carries, _) => self.look_at_idle(),
+            (Step::Leaves, _) => self.leave(),
+            (Step::Sleeps, LinkState::Draining) => {
+                self.channels.enter(self.o, LinkState::Off);
+                if self.end.is_called || self.end.has_called {
+                    self.wake();
+                }
+            }
+            (Step::Wakes, _) => {
+                self.end.step = Step::IsAwake;
+                self.signal(Say::Awake);
+                self.carry_if_both_are_awake();
+            }
+            (Step::Sleeps | Step::Asks | Step::IsAwake, _) => {}
+        }
+    }
+
+    /// A head begins to ask for the channel, which is closed.
+    fn wanted(&mut self) {
+        match self.end.step {
+            Step::Leaves | Step::Sleeps => self.call(),
+            // the answer decides; or both ends wake already
+            Step::Carries | Step::Asks | Step::Wakes | Step::IsAwake => {}
+        }
+    }
+
+    fn hear(&mut self, Arrival { frame, .. }: Arrival) {
+        let say = Say::ALL[frame.body as usize];
+        if (say as usize) < Say::PACKETS.len() {
+            self.channels.note_arrival(self.end.far, &frame);
+        }
+        match (say, self.end.step) {
+            (Say::Sleep, Step::Carries) => self.answer(),
+            (Say::Sleep | Say::Agree, Step::Asks) => {
+                self.leave();
+                if self.channels.is_wanted(self.o) {
+                    self.call();
+                }
+            }
+            (Say::Refuse, Step::Asks) => self.carry(),
+            (Say::Sleep | Say::Agree | Say::Refuse, step) => unreachable!("{say:?} comes to an end that {step:?}"),
+            (Say::Wake, step) => {
+                self.end.is_called = true;
+                if step == Step::Sleeps && self.channels.state(self.o) == LinkState::Off {
+                    self.wake();
+                }
+            }
+            (Say::Awake, _) => {
+                self.end.other_is_awake = true;
+                self.carry_if_both_are_awake();
+            }
+        }
+    }
+
+    /// In how many cycles the channel can have been idle for long enough: 0 if it has.
+    fn idle_in(&self) -> u64 {
+        let (idle, free_for) = (self.times.idle, self.channels.free_for(self.o));
+        if self.channels.is_held(self.o) || self.channels.is_wanted(self.o) {
+            // it is busy until now at least
+            return idle + u64::from(free_for.min(-1).unsigned_abs());
+        }
+        idle.saturating_add_signed(-i64::from(free_for))
+    }
+
+    /// Asks the other end for sleep, if the channel has been idle for long enough. Looks again as soon as that can be true.
+    fn look_at_idle(&mut self) {
+        match self.idle_in() {
+            0 => {
+                self.channels.close(self.o);
+                self.end.step = Step::Asks;
+                self.send(Say::Sleep);
+            }
+            cycles => self.channels.set_timer(self.o, self.channels.now() + cycles),
+        }
+    }
+
+    /// The other end asks for sleep.
+    fn answer(&mut self) {
+        if self.idle_in() > 0 {
+            return self.send(Say::Refuse);
+        }
+        self.channels.close(self.o);
+        self.send(Say::Agree);
+        self.leave();
+    }
+
+    /// After an agreement of both ends. The channel goes off when its last packet has left.
+    fn leave(&mut self) {
+        let (now, free_for) = (self.channels.now(), self.channels.free_for(self.o));
+        if free_for < 0 {
+            self.end.step = Step::Leaves;
+            return self.channels.set_timer(self.o, now + u64::from(free_for.unsigned_abs()));
+        }
+        self.end.step = Step::Sleeps;
+        self.channels.enter(self.o, LinkState::Draining);
+        self.channels.set_timer(self.o, now + self.times.transition);
+    }
+
+    /// A packet waits for the channel: both ends are to wake.
+    fn call(&mut self) {
+        if !self.end.has_called && !self.end.is_called {
+            self.signal(Say::Wake);
+        }
+        self.end.has_called = true;
+        if self.channels.state(self.o) == LinkState::Off {
+            self.wake();
+        }
+    }
+
+    fn wake(&mut self) {
+        self.end.step = Step::Wakes;
+        self.channels.enter(self.o, LinkState::Waking);
+        self.channels.set_timer(self.o, self.channels.now() + self.times.transition);
+    }
+
+    fn carry_if_both_are_awake(&mut self) {
+        if self.end.step == Step::IsAwake && self.end.other_is_awake {
+            self.channels.enter(self.o, LinkState::On);
+            self.carry();
+        }
+    }
+
+    /// The channel carries packets again.
+    fn carry(&mut self) {
+        *self.end = End::new(self.end.own, self.end.far, self.end.class);
+        self.channels.open(self.o);
+        self.channels.look_again(self.o);
+        // the message that this end is awake must reach the other end before the next request for sleep
+        let wait = self.times.idle.max(self.channels.credit_latency(self.o));
+        self.channels.set_timer(self.o, self.channels.now() + wait);
+    }
+
+    /// Sends a packet over the link.
+    fn send(&mut self, say: Say) {
+        let (cycle, End { own, far, class, .. }) = (self.channels.now(), *self.end);
+        let kind = ControlKind::of(&Say::PACKETS, say as usize);
+        let packet = || ControlPacket {
+            cycle,
+            from: own,
+            to: far,
+            kind,
+            about: None,
+            value: None,
+            flag: false,
+            class,
+            arrival: None,
+        };
+        let number = self.channels.count_packet(say as usize, &packet);
+        let is_sent = self.channels.send(self.o, Frame { body: say as Body, hops: 0, number });
+        assert!(is_sent, "an end sends one packet at a time");
+    }
+
+    /// Sends a message on the side channel of the link.
+    fn signal(&mut self, say: Say) {
+        let at = self.channels.now() + self.channels.credit_latency(self.o);
+        self.channels.signal(self.o, at, Wire::SideChannel, Frame { body: say as Body, ..Frame::default() });
+    }
+}
