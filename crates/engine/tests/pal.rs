@@ -1,4 +1,5 @@
-//! PAL: `ugal_p` while all links are on, and on fixed sets of links the paths that theory gives.
+//! PAL: `ugal_p` while all links are on. Routings that go by the links of subnetworks: on fixed sets of links the paths that
+//! theory gives.
 
 use crate::integration::common::*;
 use weft_engine::power::LinkState;
@@ -83,44 +84,61 @@ fn hops_between(coords: [Vec<u32>; 2], on: impl Fn(&[u32], usize, u32) -> bool) 
 
 #[test]
 fn every_pair_is_reached_over_the_links_that_are_on() {
+    (0..3).for_each(|hub| check_links_that_are_on(PAL, hub, |k, _| k % 3 == 0));
+}
+
+/// Where the links that are on are the same in all lines of a dimension, the order of dimensions does not matter.
+#[test]
+fn in_any_order_of_dimensions_every_pair_is_reached_over_the_links_that_are_on() {
+    for routing in [DAL, r#"{"minimal_adaptive": {}}"#, r#"{"minimal_adaptive": {"leave_escape": false}}"#] {
+        (0..2).for_each(|hub| check_links_that_are_on(routing, hub, |_, [a, b]| (a + b) % 3 == 0));
+    }
+}
+
+/// On 5 x 3 routers the stars around the hub are on. `also` selects more links, by their number or by the coordinates of their
+/// ends in their dimension.
+fn check_links_that_are_on(routing_json: &str, hub: u32, also: impl Fn(usize, [u32; 2]) -> bool) {
     let widths = [5u32, 3];
     let topology_json = r#"{"hyperx": {"widths": [5, 3], "terminals_per_router": 1}}"#;
     let coords = |r: u32| vec![r % widths[0], r / widths[0]];
-    for hub in 0..3u32 {
-        let mut spec = spec(topology_json, PAL);
-        // the stars around the hub, and every third of the other links
-        let is_star = |&(a, b): &(u32, u32)| {
-            let (a, b) = (coords(a), coords(b));
-            (0..2).any(|d| a[d] != b[d] && (a[d] == hub || b[d] == hub))
-        };
-        let (star, others): (Vec<_>, Vec<_>) = links(&spec).into_iter().partition(is_star);
-        let on: Vec<(u32, u32)> = star.into_iter().chain(others.into_iter().step_by(3)).collect();
-        let pairs: Vec<String> = on.iter().map(|(a, b)| format!("[{a}, {b}]")).collect();
-        policy(&mut spec, &format!(r#"{{"static": {{"on": {{"links": [{}]}}, "hub": {hub}}}}}"#, pairs.join(", ")));
-        let router = |c: &[u32]| c[0] + c[1] * widths[0];
-        let is_on = |at: &[u32], d: usize, to: u32| {
-            let mut far = at.to_vec();
-            far[d] = to;
-            let (a, b) = (router(at), router(&far));
-            on.contains(&(a.min(b), a.max(b)))
-        };
-        for sender in 0..15 {
-            let mut spec = spec.clone();
-            alone(&mut spec, sender, 100);
-            for to in (0..15).filter(|&to| to != sender) {
-                pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{to}]}}}}"#));
-                let out = run(&spec);
-                assert_drained(&out);
-                check_dark(&out);
-                assert_eq!(channels_on(&out), 2 * on.len());
-                // every packet, not only their mean
-                let hops = hops_between([coords(sender), coords(to)], is_on);
-                let taken: Vec<u64> = (0u64..).zip(&out.hop_counts).filter(|(_, n)| **n > 0).map(|(h, _)| h).collect();
-                assert_eq!(taken, [hops], "hub {hub}: from {sender} to {to}");
-                assert_eq!(out.hop_counts[hops as usize], out.sums.packets);
-                assert!(out.sums.packets > 20);
-                assert_eq!(out.sums.latency, (hops * 11 + 4) * out.sums.packets);
-            }
+    let mut spec = spec(topology_json, routing_json);
+    let is_star = |&(a, b): &(u32, u32)| {
+        let (a, b) = (coords(a), coords(b));
+        (0..2).any(|d| a[d] != b[d] && (a[d] == hub || b[d] == hub))
+    };
+    let (star, others): (Vec<_>, Vec<_>) = links(&spec).into_iter().partition(is_star);
+    let in_line = |a: u32, b: u32| {
+        let (a, b) = (coords(a), coords(b));
+        let d = usize::from(a[0] == b[0]);
+        [a[d], b[d]]
+    };
+    let others = others.into_iter().enumerate().filter(|&(k, (a, b))| also(k, in_line(a, b)));
+    let on: Vec<(u32, u32)> = star.into_iter().chain(others.map(|(_, link)| link)).collect();
+    let pairs: Vec<String> = on.iter().map(|(a, b)| format!("[{a}, {b}]")).collect();
+    policy(&mut spec, &format!(r#"{{"static": {{"on": {{"links": [{}]}}, "hub": {hub}}}}}"#, pairs.join(", ")));
+    let router = |c: &[u32]| c[0] + c[1] * widths[0];
+    let is_on = |at: &[u32], d: usize, to: u32| {
+        let mut far = at.to_vec();
+        far[d] = to;
+        let (a, b) = (router(at), router(&far));
+        on.contains(&(a.min(b), a.max(b)))
+    };
+    for sender in 0..15 {
+        let mut spec = spec.clone();
+        alone(&mut spec, sender, 100);
+        for to in (0..15).filter(|&to| to != sender) {
+            pattern(&mut spec, &format!(r#"{{"hot_spot": {{"targets": [{to}]}}}}"#));
+            let out = run(&spec);
+            assert_drained(&out);
+            check_dark(&out);
+            assert_eq!(channels_on(&out), 2 * on.len());
+            // every packet, not only their mean
+            let hops = hops_between([coords(sender), coords(to)], is_on);
+            let taken: Vec<u64> = (0u64..).zip(&out.hop_counts).filter(|(_, n)| **n > 0).map(|(h, _)| h).collect();
+            assert_eq!(taken, [hops], "hub {hub}: from {sender} to {to}");
+            assert_eq!(out.hop_counts[hops as usize], out.sums.packets);
+            assert!(out.sums.packets > 20);
+            assert_eq!(out.sums.latency, (hops * 11 + 4) * out.sums.packets);
         }
     }
 }
@@ -141,6 +159,18 @@ fn a_dragonfly_switches_links_inside_its_groups() {
     // 9 groups of 4 routers: a star of 3 links each; 2 global links per router
     assert_eq!((on(1), on(2)), (2 * 9 * 3, 9 * 4 * 2));
     assert!(out.hop_counts.len() <= 6, "local legs of at most 2 hops: {:?}", out.hop_counts);
+}
+
+#[test]
+fn least_power_of_other_routings_is_implied_too() {
+    for routing_json in [DAL, r#"{"minimal_adaptive": {}}"#] {
+        let mut spec = butterfly(routing_json);
+        for policy_json in [ROOT, r#"{"tcep": {}}"#] {
+            policy(&mut spec, policy_json);
+            let (implied, hops) = (weft_engine::imply(&spec).unwrap(), 3.0625 * 512.0 / 511.0);
+            assert!((implied.mean_hops.unwrap() - hops).abs() < 1e-9, "{routing_json} {policy_json}: {implied:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The routings. Each is one file, in the folder of the networks that it routes, and one line here.
 //!
 //! Several of them share code: [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a
-//! destination, [`weighted`] has shortest paths where links count differently, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
+//! destination, [`on_links`] finds ways round links of lines that are off, [`weighted`] has shortest paths where links count differently, [`best`] compares candidates by their credits, [`in_transit`] has what routings share that leave their
 //! minimal path at any router and escape into rings, [`two_legs`] joins two paths of
 //! any of them, [`bounds`] holds bounds that they give with examples.
 
@@ -53,6 +53,7 @@ mod in_transit;
 pub mod on_dragonfly;
 mod on_graph;
 pub mod on_grid;
+mod on_links;
 mod two_legs;
 mod weighted;
 

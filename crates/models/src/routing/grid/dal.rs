@@ -11,22 +11,33 @@
 //! without a detour so far, a hop to one random router; the least q * (hops that are left) wins, plus T for a detour; a
 //! hash decides between minimal hops that are equal. At most two hops per dimension. The VC class is the hop index, so
 //! it rises with each hop and dependencies are acyclic; as many classes as hops.
+//!
+//! Under a policy that switches links of lines (TCEP, Section IV-E): minimal hops only where the direct link is on. A detour leads
+//! over a router, drawn among those with active links to both ends, and has no bias where the direct link is dark. A shadow
+//! link is taken back if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the
+//! second link has gone dark meanwhile, it goes over the hub. So a dimension of 4 routers or more needs 3 VC classes. If the hub moves meanwhile, the packet may take further hops on its last class.
 //! # Not modelled
 //! The escape layer that the paper also allows instead of distance classes.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. No rows of a peer.
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/conformance/policy.rs`: nothing is lost under
+//! policies that switch links. No rows of a peer.
+
+mod by_links;
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
+use crate::routing::on_links::Lines;
 use crate::routing::{
-    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Sensor, Step, View, below, draw,
-    same_classes, threshold, weigh,
+    Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Sensor, Step, View,
+    below, draw, same_classes, threshold, weigh,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::policy::Policy;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
@@ -57,14 +68,22 @@ fn window() -> Sensor {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
+    /// VC classes of each link between routers.
+    hops: u8,
     grid: Grid,
     threshold: i32,
     sensor: Sensor,
+    /// `None` where the links of lines can't be switched.
+    lines: Option<Lines>,
+    /// The power policy publishes the states of the links of `lines`.
+    goes_by_links: bool,
 }
 
 impl RoutingModel for Dal {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids with a link between every two routers of a line";
+
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
         Grid::complete(graph).is_some()
@@ -73,9 +92,10 @@ impl RoutingModel for Dal {
     fn build(&self, graph: &Graph) -> Result<Runtime, Refusal> {
         let grid = Grid::complete(graph).expect("a graph that fits");
         // a dimension of two routers has no third one for a detour
-        let hops: u8 = grid.widths.iter().map(|&w| w.min(3) - 1).sum();
-        let threshold = threshold(self.threshold, "dal")?;
-        Ok(Runtime { classes: same_classes(graph, hops.max(1)), grid, threshold, sensor: self.sensor })
+        let hops = most_hops(&grid, 2);
+        let (classes, threshold) = (same_classes(graph, hops), threshold(self.threshold, "dal")?);
+        let lines = Lines::of(graph);
+        Ok(Runtime { classes, hops, grid, threshold, sensor: self.sensor, lines, goes_by_links: false })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -83,7 +103,18 @@ impl RoutingModel for Dal {
     }
 }
 
+/// Most hops of a packet: up to `in_each` in a dimension, but less than it has routers. 1 or more in all.
+fn most_hops(grid: &Grid, in_each: u8) -> u8 {
+    grid.widths.iter().map(|&width| (width - 1).min(in_each)).sum::<u8>().max(1)
+}
+
 impl Runtime {
+    /// The lines whose dark links packets go round, if the power policy publishes their states.
+    #[inline(always)]
+    fn lines(&self) -> Option<&Lines> {
+        self.lines.as_ref().filter(|_| self.goes_by_links)
+    }
+
     fn take(&self, packet: &mut Packet, detour: u8) {
         packet.lane += 1;
         packet.dim |= detour;
@@ -119,6 +150,9 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
+        if let Some(lines) = self.lines() {
+            return self.choose_by_links(lines, (at, here), packet, seed);
+        }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let cost = |port: u8, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
@@ -143,6 +177,9 @@ impl Routing for Runtime {
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
+        }
+        if let Some(lines) = self.lines() {
+            return self.steps_by_links(lines, at, packet);
         }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let choice = |port: u8, hops: u32, bias: i32, detour: u8| {
@@ -170,5 +207,24 @@ impl Routing for Runtime {
 
     fn draws_ties(&self) -> bool {
         true
+    }
+
+    // ---- links that are switched ----------------------------------------------------------------------------------------
+
+    fn go_by(&mut self, links: LinkKnowledge) {
+        self.goes_by_links = links == LinkKnowledge::Subnetworks;
+        if self.lines().is_some() {
+            self.hops = most_hops(&self.grid, 3);
+            self.classes[1..].fill(self.hops);
+        }
+    }
+
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
+        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.lines.as_mut().is_some_and(Lines::assume_all)
     }
 }

@@ -12,23 +12,35 @@
 //! VC with the most credits, ties by a hash of the cycle; else for the escape. The escape, dimension order, is offered
 //! at every hop and acyclic. Half way round a ring both directions are minimal; the escape takes the one without the
 //! wrap link.
+//!
+//! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all of them are
+//! dark, a detour leads over a router with active links to both ends, once in each dimension. A shadow link is taken back if no detour is open. The
+//! escape leads over the hub of each line, in order of dimensions, on one VC class more. So paths may be longer than minimal
+//! ones: at most 3 links in each dimension while the hub does not move.
 //! # Not modelled
 //! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
 //! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
-//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. No rows of a peer.
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. `engine/tests/conformance/policy.rs`:
+//! nothing is lost under policies that switch links. No rows of a peer.
+
+mod by_links;
 
 use crate::routing::best::Best;
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::{Grid, Line};
+use crate::routing::on_links::Lines;
 use crate::routing::{
-    Classes, Cost, Decides, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, View, same_classes,
+    Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Proof, Routing, RoutingModel, Step, Told, View,
+    same_classes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_api::base::unchecked::Hot;
+use weft_api::policy::Policy;
 use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
@@ -57,11 +69,17 @@ pub struct Runtime {
     ways: Vec<u128>,
     /// Of each dimension its start in `ways`, and its width.
     ways_of: Vec<(u32, u32)>,
+    /// `None` where the links of lines can't be switched.
+    lines: Option<Lines>,
+    /// The power policy publishes the states of the links of `lines`.
+    goes_by_links: bool,
 }
 
 impl RoutingModel for MinimalAdaptive {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of routers, all lines of one kind";
+
+    const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
         Grid::of(graph).is_some()
@@ -79,7 +97,8 @@ impl RoutingModel for MinimalAdaptive {
             }
         }
         let classes = same_classes(graph, adaptive + 1);
-        Ok(Runtime { classes, grid, adaptive, leave_escape: self.leave_escape, ways, ways_of })
+        let (leave_escape, lines) = (self.leave_escape, Lines::of(graph));
+        Ok(Runtime { classes, grid, adaptive, leave_escape, ways, ways_of, lines, goes_by_links: false })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -88,6 +107,12 @@ impl RoutingModel for MinimalAdaptive {
 }
 
 impl Runtime {
+    /// The lines whose dark links packets go round, if the power policy publishes their states.
+    #[inline(always)]
+    fn lines(&self) -> Option<&Lines> {
+        self.lines.as_ref().filter(|_| self.goes_by_links)
+    }
+
     #[inline(never)]
     fn last_resort(&self, at: u64, packet: &Packet, here: &(impl View + ?Sized), turn: u32) -> Hop {
         let last = self.escape(at, packet.dest).unwrap_or(Hop::to_terminal(packet));
@@ -127,8 +152,9 @@ impl Routing for Runtime {
         Needs {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
-            remembers: !self.leave_escape,
-            compares_credits_of: Some(self.adaptive),
+            remembers: !self.leave_escape || self.goes_by_links,
+            // which ports are candidates depends on the states of links there
+            compares_credits_of: (!self.goes_by_links).then_some(self.adaptive),
             ..Needs::default()
         }
     }
@@ -142,6 +168,9 @@ impl Routing for Runtime {
     /// for it all the same, so that a sleeping link is woken.
     #[inline(always)]
     fn each_step<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        if let Some(lines) = self.lines() {
+            return Some(self.step_by_links(lines, (at, here), packet, turn));
+        }
         let mut best = Best::default();
         hops(self.candidates(at, packet), self.adaptive).for_each(|hop| best.offer(hop, here, turn));
         best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
@@ -162,7 +191,10 @@ impl Routing for Runtime {
         ports
     }
 
-    fn taken(&self, _at: u64, packet: &mut Packet, hop: Hop) {
+    fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
+        if let Some(lines) = self.lines() {
+            return self.takes_by_links(lines, at, packet, hop);
+        }
         if !self.leave_escape {
             packet.lane = if hop.class < self.adaptive { ON_ESCAPE } else { 0 };
         }
@@ -171,6 +203,9 @@ impl Routing for Runtime {
     /// Every adaptive candidate, then the escape.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let Some(escape) = self.escape(at, packet.dest) else { return vec![Step::deliver(packet)] };
+        if let Some(lines) = self.lines() {
+            return self.steps_by_links(lines, at, packet);
+        }
         let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
         hops(self.candidates(at, packet), self.adaptive).chain([escape]).map(step).collect()
     }
@@ -184,11 +219,14 @@ impl Routing for Runtime {
     }
 
     fn is_minimal(&self) -> bool {
-        true
+        !self.goes_by_links
     }
 
     /// The hop in dimension order on the escape VCs; `None` at the destination.
     fn escape(&self, at: u64, to: u64) -> Option<Hop> {
+        if self.goes_by_links {
+            return self.escape_over(at, to, |_| 0);
+        }
         let d = Grid::first_difference(at, to)?;
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         if self.grid.line == Line::Complete {
@@ -197,5 +235,28 @@ impl Routing for Runtime {
         let up = self.grid.goes_up(at, to, d, || c > own);
         let wraps = up == (c < own);
         Some(Hop { port: self.grid.port_along(d, up), class: u8::from(self.adaptive == 2 && !wraps) })
+    }
+
+    // ---- links that are switched ----------------------------------------------------------------------------------------
+
+    fn go_by(&mut self, links: LinkKnowledge) {
+        self.goes_by_links = links == LinkKnowledge::Subnetworks && self.lines.is_some();
+        if self.goes_by_links {
+            self.adaptive = by_links::ADAPTIVE;
+            self.classes[1..].fill(self.adaptive + 1);
+        }
+    }
+
+    fn tells(&self, at: u64, packet: &Packet, hop: Hop) -> Told {
+        self.lines().map_or(Told::Nothing, |lines| self.tells_by_links(lines, at, packet, hop))
+    }
+
+    fn assume_first_links(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        let lines = self.lines.as_mut().filter(|_| self.goes_by_links);
+        lines.into_iter().for_each(|lines| lines.assume_first(policy, managed));
+    }
+
+    fn assume_all_links(&mut self) -> bool {
+        self.lines.as_mut().is_some_and(Lines::assume_all)
     }
 }

@@ -1,0 +1,143 @@
+//! DAL under a power policy that publishes the states of the links of each line.
+//!
+//! A packet that has begun a detour finishes it before it crosses another dimension, so that both hops of a detour are in
+//! one line. So the policy counts the detour for the link that it replaces.
+
+use super::Runtime;
+use crate::routing::on_grid::Grid;
+use crate::routing::on_links::{Lines, nth};
+use crate::routing::{Cost, Hop, Step, Told, View, below, draw, weigh};
+use weft_api::state::{AROUND, LinkState, Packet};
+
+/// A hop that a head may take.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    port: u8,
+    /// The dimension of a detour that begins, a bit.
+    detour: u8,
+    told: Told,
+}
+
+impl Runtime {
+    /// The dimension in which the packet is on a detour.
+    fn under_way(&self, at: u64, packet: &Packet) -> Option<usize> {
+        self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
+    }
+
+    /// The VC class of the next hop. Only where the hub has moved while the packet was on its way to it, the packet may need
+    /// more hops than there are classes.
+    fn class_of(&self, packet: &Packet) -> u8 {
+        packet.lane.min(self.hops - 1)
+    }
+
+    /// The hop of a head that is not at its destination.
+    pub(super) fn choose_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &mut Packet,
+        seed: u64,
+    ) -> Hop {
+        let choice = match self.under_way(at, packet) {
+            Some(d) => self.finish_detour(lines, (at, here), d, packet),
+            None => self.best_by_links(lines, (at, here), packet, seed),
+        };
+        let hop = Hop { port: choice.port, class: self.class_of(packet) };
+        match choice.told {
+            Told::BeginsDetour { .. } | Told::ContinuesDetour => packet.flags |= AROUND,
+            Told::Nothing | Told::TakesBack | Told::Stays => packet.flags &= !AROUND,
+        }
+        here.told(choice.told);
+        self.take(packet, choice.detour);
+        hop
+    }
+
+    /// The second hop of a detour: directly, over a shadow link too; over the hub if the direct link has gone dark.
+    fn finish_detour<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        d: usize,
+        packet: &Packet,
+    ) -> Choice {
+        let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+        let direct = self.grid.port_to(at, d, to);
+        let is_dark = !here.is_on(direct) && here.state(direct) != LinkState::Shadow;
+        let over = if is_dark { lines.over_hub(here, d, own, to) } else { None };
+        let port = over.map_or(direct, |c| self.grid.port_to(at, d, c));
+        Choice { port, detour: 0, told: Told::ContinuesDetour }
+    }
+
+    /// The best hop of a packet that is on no detour. Minimal hops are candidates where the direct link is on. Each dimension
+    /// adds a detour over one member, drawn among those with active links to both ends.
+    fn best_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &Packet,
+        seed: u64,
+    ) -> Choice {
+        let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
+        let cost = |port: u8, hops: u32, bias: i32| weigh(here, at, Hop { port, class }, hops, bias);
+        let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
+        let mut best: Option<((i32, u8, u32), Choice)> = None;
+        let mut offer = |rank: (i32, u8, u32), choice: Choice| {
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, choice));
+            }
+        };
+        for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
+            let turn = (place as u32 + below(first, hops)) % hops;
+            let (own, to) = (Grid::coordinate(at, d), Grid::coordinate(packet.dest, d));
+            let direct = self.grid.port_to(at, d, to);
+            let (is_on, ways) = (here.is_on(direct), lines.ways(here, d, own, to));
+            let salt = 0x51 + d as u64 + 8 * u64::from(packet.lane);
+            let over = (ways != 0).then(|| nth(ways, below(draw(seed, packet, salt), ways.count_ones())));
+            let detour = over.map(|c| self.grid.port_to(at, d, c));
+            let is_shadow = here.state(direct) == LinkState::Shadow;
+            // a shadow link is taken back if the detour has no credit
+            let takes_back = is_shadow && detour.is_none_or(|port| here.credits(Hop { port, class }) == 0);
+            if is_on || takes_back {
+                let told = if takes_back { Told::TakesBack } else { Told::Nothing };
+                offer((cost(direct, hops, 0), 0, turn), Choice { port: direct, detour: 0, told });
+            }
+            if let Some(port) = detour.filter(|_| !takes_back) {
+                let bias = if is_on { self.threshold } else { 0 };
+                let told = Told::BeginsDetour { direct };
+                offer((cost(port, hops + 1, bias), 1, turn), Choice { port, detour: 1 << d, told });
+            }
+        }
+        best.map_or_else(|| self.only_direct(at, packet), |(_, choice)| choice)
+    }
+
+    /// The direct hop of a packet to which no link is open now.
+    fn only_direct(&self, at: u64, packet: &Packet) -> Choice {
+        let d = self.grid.differences(at, packet.dest).next().expect("some dimension is not aligned");
+        let port = self.grid.port_to(at, d, Grid::coordinate(packet.dest, d));
+        Choice { port, detour: 0, told: Told::Nothing }
+    }
+
+    /// Every hop that a packet may take at `at` (not its destination router), minimal ones first. The hub is member 0.
+    pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
+        let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
+        let step = |d: usize, c: u8, hops: u32, bias: i32, detour: u8| {
+            let port = self.grid.port_to(at, d, c);
+            let mut after = *packet;
+            self.take(&mut after, detour);
+            Step { hop: Hop { port, class }, after, cost: Some(Cost { at, port, hops, bias }) }
+        };
+        let to = |d: usize| Grid::coordinate(packet.dest, d);
+        if let Some(d) = self.under_way(at, packet) {
+            let over_hub = Grid::coordinate(at, d) != 0 && to(d) != 0;
+            let hub = over_hub.then(|| step(d, 0, hops + 1, 0, 0));
+            return std::iter::once(step(d, to(d), hops, 0, 0)).chain(hub).collect();
+        }
+        let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
+        let minimal = self.grid.differences(at, packet.dest).filter(is_on).map(|d| step(d, to(d), hops, 0, 0));
+        let detours = self.grid.differences(at, packet.dest).flat_map(|d| {
+            let bias = if is_on(&d) { self.threshold } else { 0 };
+            lines.third_members(at, d, to(d)).map(move |c| (d, c, bias))
+        });
+        minimal.chain(detours.map(|(d, c, bias)| step(d, c, hops + 1, bias, 1 << d))).collect()
+    }
+}

@@ -1,0 +1,154 @@
+//! Minimal adaptive routing of a HyperX under a power policy that publishes the states of the links of each line.
+//!
+//! A head takes the direct links that are on, in any dimension. If all of them are dark, it goes over a third router of a line
+//! with active links to both ends, once in each dimension. The escape crosses dimensions in order. In each dimension it leads
+//! over the hub, whose links stay on. Hops into the hub on the way to another member use VC class 0, all others class 1.
+
+use super::{ON_ESCAPE, Runtime};
+use crate::routing::best::Best;
+use crate::routing::on_grid::Grid;
+use crate::routing::on_links::Lines;
+use crate::routing::{Cost, Hop, Step, Told, View};
+use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
+
+/// `Packet::phase`: the head asks for a link that was about to go off.
+const TAKES_BACK: u8 = 1;
+
+/// VC class of hops into the hub of a dimension.
+const INTO_HUB: u8 = 0;
+/// VC class of the last escape hop in a dimension.
+const LAST: u8 = 1;
+/// VC class of the adaptive VCs.
+pub(super) const ADAPTIVE: u8 = 2;
+
+/// In a packet, bit d of `dim` says that it has left its direct path in dimension d.
+impl Runtime {
+    fn direct(&self, at: u64, d: usize, packet: &Packet, class: u8) -> Hop {
+        Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class }
+    }
+
+    /// Dimensions in which the packet may begin a detour.
+    fn may_leave(&self, at: u64, packet: &Packet) -> impl Iterator<Item = usize> + use<> {
+        let dim = packet.dim;
+        self.grid.differences(at, packet.dest).filter(move |d| dim >> d & 1 == 0)
+    }
+
+    /// The hop that a head asks for which is not at its destination.
+    pub(super) fn step_by_links<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &mut Packet,
+        turn: u32,
+    ) -> Hop {
+        let hop = self.wish(lines, (at, here), packet, turn);
+        let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
+        let is_around = packet.dim >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
+        packet.flags = packet.flags & !AROUND | if is_around { AROUND } else { 0 };
+        packet.phase = u8::from(!is_around && here.state(hop.port) == LinkState::Shadow) * TAKES_BACK;
+        hop
+    }
+
+    fn wish<Q: View + ?Sized>(&self, lines: &Lines, (at, here): (u64, &Q), packet: &Packet, turn: u32) -> Hop {
+        let (mut best, mut some_are_on) = (Best::default(), false);
+        if !self.must_stay(packet) {
+            for d in self.grid.differences(at, packet.dest) {
+                let direct = self.direct(at, d, packet, ADAPTIVE);
+                if here.is_on(direct.port) {
+                    some_are_on = true;
+                    best.offer(direct, here, turn);
+                }
+            }
+            if !some_are_on {
+                for (d, c) in self.thirds(lines, (at, here), packet) {
+                    best.offer(Hop { port: self.grid.port_to(at, d, c), class: ADAPTIVE }, here, turn);
+                }
+            }
+        }
+        let shadow = || {
+            let all = self.grid.differences(at, packet.dest).map(|d| self.direct(at, d, packet, ADAPTIVE));
+            let mut shadows = all.filter(|hop| here.state(hop.port) == LinkState::Shadow);
+            shadows.find(|&hop| !some_are_on && !self.must_stay(packet) && here.is_open(hop))
+        };
+        best.hop().or_else(shadow).unwrap_or_else(|| {
+            let hub = |d: usize| here.table().hub(d);
+            self.escape_over(at, packet.dest, hub).expect("some dimension is not aligned")
+        })
+    }
+
+    /// Third members of lines, with their dimensions, over which the packet may go round its direct links.
+    fn thirds<Q: View + ?Sized>(
+        &self,
+        lines: &Lines,
+        (at, here): (u64, &Q),
+        packet: &Packet,
+    ) -> impl Iterator<Item = (usize, u8)> {
+        let dest = packet.dest;
+        self.may_leave(at, packet).flat_map(move |d| {
+            let ways = lines.ways(here, d, Grid::coordinate(at, d), Grid::coordinate(dest, d));
+            (0..64).filter(move |c| ways >> c & 1 != 0).map(move |c| (d, c))
+        })
+    }
+
+    /// The escape in the first dimension that is not aligned: over the hub of the line, or directly if an end of it is the hub.
+    pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
+        let d = Grid::first_difference(at, to)?;
+        // of a line that the policy does not manage any member can be the hub
+        let hub = hub(d).min(self.grid.widths[d] - 1);
+        let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
+        let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
+        Some(Hop { port: self.grid.port_to(at, d, next), class })
+    }
+
+    /// Updates the state of a packet that takes this hop.
+    pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // to the terminal
+        if c != Grid::coordinate(packet.dest, d) {
+            packet.dim |= 1 << d;
+            packet.flags |= DETOUR;
+        }
+        packet.lane = if hop.class == ADAPTIVE { 0 } else { ON_ESCAPE };
+        packet.phase = 0;
+    }
+
+    /// Returns the report of a hop to the power policy.
+    pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> Told {
+        let Some((d, _)) = lines.behind(at, hop.port) else { return Told::Nothing };
+        match (packet.flags & AROUND != 0, packet.dim >> d & 1 != 0) {
+            (true, true) => Told::ContinuesDetour,
+            (true, false) => Told::BeginsDetour { direct: self.direct(at, d, packet, ADAPTIVE).port },
+            (false, _) if packet.phase & TAKES_BACK != 0 => Told::TakesBack,
+            (false, _) => Told::Nothing,
+        }
+    }
+
+    /// Every adaptive hop that a packet may take at `at` (not its destination router), minimal ones first, then the escape. The
+    /// hub is member 0.
+    pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
+        let step = |hop: Hop, hops: u32| {
+            let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
+            let is_around = packet.dim >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
+            let flags = packet.flags & !AROUND | if is_around { AROUND } else { 0 };
+            Step { hop, after: Packet { flags, ..*packet }, cost: Some(Cost { at, port: hop.port, hops, bias: 0 }) }
+        };
+        let to = |d: usize| Grid::coordinate(packet.dest, d);
+        let mut steps = Vec::new();
+        if !self.must_stay(packet) {
+            let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
+            let minimal = self.grid.differences(at, packet.dest).filter(is_on);
+            steps.extend(minimal.map(|d| step(self.direct(at, d, packet, ADAPTIVE), 1)));
+            // a link that is on in cycle 0 may go off; while paths are worked out it does not
+            if steps.is_empty() || !lines.are_first() {
+                let hops = if steps.is_empty() { 1 } else { 2 };
+                let thirds =
+                    self.may_leave(at, packet).flat_map(|d| lines.third_members(at, d, to(d)).map(move |c| (d, c)));
+                let over = thirds.map(|(d, c)| Hop { port: self.grid.port_to(at, d, c), class: ADAPTIVE });
+                steps.extend(over.map(|hop| step(hop, hops)));
+            }
+        }
+        let hops = if steps.is_empty() { 1 } else { 2 };
+        let escape = self.escape_over(at, packet.dest, |_| 0).expect("some dimension is not aligned");
+        steps.push(step(escape, hops));
+        steps
+    }
+}

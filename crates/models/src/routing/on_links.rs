@@ -1,0 +1,85 @@
+//! The lines of a HyperX under a power policy that publishes the states of their links (`Subnetworks`).
+//!
+//! A packet whose direct link in a line is dark goes over a third router of the line with active links to both ends. Where
+//! the second of these links has gone dark meanwhile, it goes over the hub, whose links to all members of the line are on.
+
+use super::View;
+use super::on_grid::Grid;
+use std::sync::Arc;
+use weft_api::policy::Policy;
+use weft_api::state::LinkState;
+use weft_api::subnetworks::Subnets;
+use weft_topology::Graph;
+
+/// The lines of a grid, and the links that are on while `weft check` works out paths under a policy.
+#[derive(Debug, Clone)]
+pub struct Lines {
+    nets: Subnets,
+    first: Option<(Arc<dyn Policy>, Vec<bool>)>,
+}
+
+impl Lines {
+    /// `None` where the routers of a line are not all neighbours, or are joined by trunks.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        Some(Self { nets: Subnets::of(graph)?, first: None })
+    }
+
+    /// The members, a bit each, over which a packet can go from member `own` to member `to` of line `d`.
+    #[inline(always)]
+    pub fn ways<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> u64 {
+        here.table().between(&self.nets, d, own, to)
+    }
+
+    /// The member over which a packet goes from an intermediate to member `to`. It is the hub, or else another member with active
+    /// links to both. `None` if no member has such links.
+    pub fn over_hub<Q: View + ?Sized>(&self, here: &Q, d: usize, own: u8, to: u8) -> Option<u8> {
+        let (ways, table) = (self.ways(here, d, own, to), here.table());
+        let known = [table.hub(d), table.next_hub(d)].into_iter().find(|&hub| ways >> hub & 1 != 0);
+        known.or_else(|| (ways != 0).then_some(ways.trailing_zeros() as u8))
+    }
+
+    /// The line to which `port` of the router with coordinates `at` leads, and the member behind it.
+    pub fn behind(&self, at: u64, port: u8) -> Option<(usize, u8)> {
+        self.nets.behind(port, |d| self.nets.member(at, d))
+    }
+
+    /// Third members of line `d` over which packets may go from the router with coordinates `at` to member `to`.
+    pub fn third_members(&self, at: u64, d: usize, to: u8) -> impl Iterator<Item = u8> {
+        let own = self.nets.member(at, d);
+        let others = self.nets.others(d, own).filter(move |&c| c != to);
+        others.filter(move |&c| self.may_be_on(at, d, own, c) && self.may_be_on(at, d, c, to))
+    }
+
+    /// Whether packets may find the link between two members of line `d` on. Any link, unless paths are worked out under a
+    /// policy. `at`: coordinates of a router of the line.
+    pub fn may_be_on(&self, at: u64, d: usize, a: u8, b: u8) -> bool {
+        let Some((policy, managed)) = &self.first else { return true };
+        let number = (0..self.nets.count).map(|d| u32::from(Grid::coordinate(at, d)) * self.nets.strides[d]).sum();
+        let [from, to] = [a, b].map(|c| self.nets.router(number, d, Grid::coordinate(at, d), c));
+        !managed[usize::from(self.nets.classes[d])] || policy.first_state(from, to) == LinkState::On
+    }
+
+    /// Whether paths are worked out under a policy.
+    pub fn are_first(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// From now on packets find those links on that are on in cycle 0 under this policy.
+    pub fn assume_first(&mut self, policy: &Arc<dyn Policy>, managed: &[bool]) {
+        self.first = Some((policy.clone(), managed.to_vec()));
+    }
+
+    /// From now on packets find all links on. Returns whether all are on when the network is full, and were not before.
+    pub fn assume_all(&mut self) -> bool {
+        self.first.take().is_some_and(|(policy, _)| policy.fills_up())
+    }
+}
+
+/// Place of bit number `k` of those that are set.
+#[inline(always)]
+pub fn nth(mut bits: u64, k: u32) -> u8 {
+    for _ in 0..k {
+        bits &= bits - 1;
+    }
+    bits.trailing_zeros() as u8
+}
