@@ -29,6 +29,7 @@ pub mod sensor;
 pub mod spec;
 pub mod subnetworks;
 pub mod switch;
+pub mod switching;
 pub mod view;
 pub mod walk;
 pub mod widths;

@@ -118,6 +118,25 @@ fn an_import_that_does_not_begin_with_a_room_is_found() {
 
 /// The walks of checks and explanations do not count the links that a packet has crossed: a routing that went by them
 /// would not be followed.
+/// Calls in a file that open or close channels past the protocol of the policy, the constant `OFF` (`api/src/switching.rs`).
+fn past_the_protocol(text: &str) -> Vec<String> {
+    let calls =
+        |line: &&str| [".open(", ".close("].iter().any(|call| line.replace(&format!("OFF{call}"), "").contains(call));
+    code(text).filter(calls).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn policies_open_and_close_channels_by_their_protocol() {
+    let files = sources("models");
+    let mut by_protocol = 0;
+    for (name, text) in files.iter().filter(|(name, _)| name.starts_with("power/")) {
+        assert!(past_the_protocol(text).is_empty(), "{name}: {:?}", past_the_protocol(text));
+        by_protocol += usize::from(code(text).any(|line| line.contains("OFF.close(")));
+    }
+    assert!(by_protocol > 1, "policies close channels");
+    assert_eq!(past_the_protocol("OFF.open(channels, o);\nchannels.close(o);"), ["channels.close(o);"]);
+}
+
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
     for (name, text) in sources("models") {

@@ -52,10 +52,12 @@ use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
 use weft_api::widths::{Widths, link_between, tree_of};
+use weft_api::switching::DrainFirst;
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.elastic_tree";
+const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
 /// Every level of a fat tree uses as many links up as its load needs, the first ones; all others sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -55,10 +55,12 @@ use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
+use weft_api::switching::DrainFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.fewest_links";
+const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
 /// In every subnetwork a planner keeps the fewest links on that carry the traffic between its members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

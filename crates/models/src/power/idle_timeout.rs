@@ -25,6 +25,7 @@ use weft_api::base::kept::Kept;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
+use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
@@ -59,6 +60,7 @@ impl IdleState {
 }
 
 const PATH: &str = "power.policy.idle_timeout";
+const OFF: CloseFirst = CloseFirst::of(&IdleTimeout::OFFERS);
 
 impl IdleTimeout {
     pub(crate) const OFFERS: Offers =
@@ -154,8 +156,7 @@ impl Agents for Watchers {
                 channels.set_timer(o, channels.now() + self.times.transition);
             }
             LinkState::Half | LinkState::Quarter => {
-                channels.open(o);
-                channels.look_again(o);
+                OFF.open(channels, o);
                 channels.set_timer(o, channels.now() + self.times.transition);
             }
             LinkState::On | LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
@@ -186,7 +187,7 @@ impl Watchers {
             }
             LinkState::Waking => {
                 channels.enter(o, LinkState::On);
-                channels.open(o);
+                OFF.open(channels, o);
                 channels.set_timer(o, channels.now() + self.times.idle);
             }
             LinkState::Off | LinkState::Shadow => {}
@@ -200,12 +201,12 @@ impl Watchers {
         let held = channels.is_held(o) || channels.is_wanted(o);
         if held || free_for < 0 {
             // it is busy until now at least (a packet holds or wants it), or until the flits that wait for it have left
-            let busy_until = now + u64::from(held).max(u64::from(free_for.min(0).unsigned_abs()));
+            let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
             channels.set_timer(o, busy_until + idle);
         } else if (free_for as u64) < idle {
             channels.set_timer(o, now - free_for as u64 + idle);
         } else {
-            channels.close(o);
+            OFF.close(channels, o);
             channels.enter(o, self.times.slow.unwrap_or(LinkState::Draining));
             if self.times.slow.is_none() {
                 channels.set_timer(o, now + self.times.transition);

@@ -30,6 +30,7 @@ use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 use weft_api::examples::written;
 use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
+use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, Refusal, Time};
 
@@ -45,6 +46,7 @@ pub struct NeighbourSleep {
 }
 
 const PATH: &str = "power.policy.neighbour_sleep";
+const OFF: CloseFirst = CloseFirst::of(&NeighbourSleep::OFFERS);
 
 impl NeighbourSleep {
     pub(crate) const OFFERS: Offers = Offers {
@@ -306,7 +308,7 @@ impl Work<'_> {
     fn look_at_idle(&mut self) {
         match self.idle_in() {
             0 => {
-                self.channels.close(self.o);
+                OFF.close(self.channels, self.o);
                 self.end.step = Step::Asks;
                 self.send(Say::Sleep);
             }
@@ -319,17 +321,17 @@ impl Work<'_> {
         if self.idle_in() > 0 {
             return self.send(Say::Refuse);
         }
-        self.channels.close(self.o);
+        OFF.close(self.channels, self.o);
         self.send(Say::Agree);
         self.leave();
     }
 
     /// After an agreement of both ends. The channel goes off when its last packet has left.
     fn leave(&mut self) {
-        let (now, free_for) = (self.channels.now(), self.channels.free_for(self.o));
-        if free_for < 0 {
+        let (now, leave_in) = (self.channels.now(), OFF.flits_leave_in(self.channels, self.o));
+        if leave_in > 0 {
             self.end.step = Step::Leaves;
-            return self.channels.set_timer(self.o, now + u64::from(free_for.unsigned_abs()));
+            return self.channels.set_timer(self.o, now + leave_in);
         }
         self.end.step = Step::Sleeps;
         self.channels.enter(self.o, LinkState::Draining);
@@ -363,8 +365,7 @@ impl Work<'_> {
     /// The channel carries packets again.
     fn carry(&mut self) {
         *self.end = End::new(self.end.own, self.end.far, self.end.class);
-        self.channels.open(self.o);
-        self.channels.look_again(self.o);
+        OFF.open(self.channels, self.o);
         // the message that this end is awake must reach the other end before the next request for sleep
         let wait = self.times.idle.max(self.channels.credit_latency(self.o));
         self.channels.set_timer(self.o, self.channels.now() + wait);

@@ -28,6 +28,7 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
+use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
@@ -68,6 +69,7 @@ impl Default for RateLadder {
 }
 
 const PATH: &str = "power.policy.rate_ladder";
+const OFF: CloseFirst = CloseFirst::of(&RateLadder::OFFERS);
 
 /// The states from the slowest to the fastest.
 const RUNGS: [LinkState; 3] = [LinkState::Quarter, LinkState::Half, LinkState::On];
@@ -193,14 +195,12 @@ impl Agents for Ladders {
                 Some(to) if channels.state(o) == LinkState::Waking => {
                     (ladder.rung, ladder.to) = (to, None);
                     channels.enter(o, RUNGS[to]);
-                    channels.open(o);
-                    channels.look_again(o);
+                    OFF.open(channels, o);
                     self.begin_epoch(o, &mut ladder, channels);
                 }
                 Some(_) if channels.is_held(o) => {
                     ladder.to = None;
-                    channels.open(o);
-                    channels.look_again(o);
+                    OFF.open(channels, o);
                     self.begin_epoch(o, &mut ladder, channels);
                 }
                 Some(_) => self.change(o, channels),
@@ -231,14 +231,14 @@ impl Ladders {
         ladder.to = Some(to);
         // sooner, if its packets leave sooner; set first, as it may be free already
         channels.set_timer(o, channels.now() + self.rules.epoch);
-        channels.close(o);
+        OFF.close(channels, o);
     }
 
     /// No packet holds channel `o`, which is to change: it changes as soon as its last flit has left.
     fn change(&self, o: usize, channels: &mut dyn Channels) {
-        let (now, free_for) = (channels.now(), channels.free_for(o));
-        if free_for < 0 {
-            return channels.set_timer(o, now + u64::from(free_for.unsigned_abs()));
+        let (now, leave_in) = (channels.now(), OFF.flits_leave_in(channels, o));
+        if leave_in > 0 {
+            return channels.set_timer(o, now + leave_in);
         }
         channels.enter(o, LinkState::Waking);
         channels.set_timer(o, now + self.rules.transition);

@@ -48,10 +48,12 @@ use weft_api::agents::{Agents, BlockSite, Overseer};
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
+use weft_api::switching::DrainFirst;
 use weft_topology::{Graph, Line, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
 
 const PATH: &str = "power.policy.slac";
+const OFF: DrainFirst = DrainFirst::of(&Slac::OFFERS);
 
 /// SLaC: the links of a 2D HyperX go on and off by stages, in fixed order, by how full input buffers are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -67,6 +67,7 @@ use weft_api::examples::written;
 use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
+use weft_api::switching::DrainFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
@@ -229,6 +230,7 @@ struct Rules {
 }
 
 const PATH: &str = "power.policy.tcep";
+const OFF: DrainFirst = DrainFirst::of(&Tcep::OFFERS);
 /// Longest epoch or delay.
 const MAX_CYCLES: u64 = 1 << 30;
 

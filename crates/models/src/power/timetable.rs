@@ -30,10 +30,12 @@ use weft_api::base::kept::Kept;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, OffTime, Offers, Policy, PolicyModel, Schedule, Site};
 use weft_api::state::LinkState;
+use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, LinkClasses, Refusal, Time};
 
 const PATH: &str = "power.policy.timetable";
+const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 
 /// Link classes are off at the times of a timetable, which may repeat; a packet that meets such a link waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -215,8 +217,7 @@ impl Agents for Clerks {
                 }
                 LinkState::Waking => {
                     channels.enter(o, LinkState::On);
-                    channels.open(o);
-                    channels.look_again(o);
+                    OFF.open(channels, o);
                     self.await_row(o, row.until, channels);
                 }
                 LinkState::Shadow | LinkState::Half | LinkState::Quarter => {}
@@ -229,7 +230,7 @@ impl Agents for Clerks {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
             // flits that wait for the link leave first
-            let waiting = u64::from(channels.free_for(o).min(0).unsigned_abs());
+            let waiting = OFF.flits_leave_in(channels, o);
             let is_down = channels.now() + waiting + transition;
             if is_down + transition >= until {
                 self.skip_row(o, channels);
@@ -257,14 +258,13 @@ impl Clerks {
     /// The row of channel `o` has begun: it takes no new packets, and goes down when it has drained. The timer ends when that
     /// would be too late.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
-        channels.close(o);
+        OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);
     }
 
     /// Channel `o` stays on in its row, of which too little is left.
     fn skip_row(&mut self, o: usize, channels: &mut dyn Channels) {
-        channels.open(o);
-        channels.look_again(o);
+        OFF.open(channels, o);
         self.await_row(o, self.rows[o].1.until, channels);
     }
 }

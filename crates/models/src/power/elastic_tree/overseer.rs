@@ -2,7 +2,7 @@
 //! all levels that need it at once. Where links have failed it uses others in their place.
 
 use super::plan::{Failed, Plan, Tree};
-use super::{Gauge, Runtime};
+use super::{Gauge, OFF, Runtime};
 use std::any::Any;
 use std::sync::Arc;
 use weft_api::agents::{Network, Overseer, Published};
@@ -245,8 +245,8 @@ impl Sizer {
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
-                LinkState::On => network.open(channel.number),
-                LinkState::Off => network.close(channel.number),
+                LinkState::On => OFF.open(network, channel.number),
+                LinkState::Off => OFF.close(network, channel.number),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
                 LinkState::Half | LinkState::Quarter => unreachable!("levels have no rates"),
             }
@@ -271,8 +271,7 @@ impl Sizer {
         }
         let mut home = true;
         for channel in self.between(&self.plan.links, &from.links) {
-            let is_busy = network.is_wanted(channel.number) || network.is_held(channel.number);
-            assert!(!is_busy, "a packet that no one counts holds or wants a channel");
+            assert!(OFF.is_unused(network, channel.number), "a packet that no one counts holds or wants a channel");
             home &= network.credits_are_home(channel.number);
         }
         home

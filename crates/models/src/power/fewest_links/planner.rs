@@ -1,6 +1,6 @@
 //! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
 
-use super::Runtime;
+use super::{OFF, Runtime};
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
 use crate::power::stars::Initial;
@@ -312,7 +312,7 @@ impl Line {
         for link in missing(&self.on, &self.plan) {
             self.enter(network, link, LinkState::On, now);
             for pair in [link, (link.1, link.0)] {
-                network.open(self.channel(pair));
+                OFF.open(network, self.channel(pair));
             }
             self.tell(policy, network, link, true);
         }
@@ -329,11 +329,8 @@ impl Line {
         let none = vec![0; self.members];
         for link in missing(&none, &self.draining) {
             let channels = [link, (link.1, link.0)].map(|pair| self.channel(pair));
-            let is_free = |&channel: &u32| {
-                !network.is_wanted(channel) && !network.is_held(channel) && network.credits_are_home(channel)
-            };
-            if channels.iter().all(is_free) {
-                channels.iter().for_each(|&channel| network.close(channel));
+            if channels.iter().all(|&channel| OFF.is_drained(network, channel)) {
+                channels.iter().for_each(|&channel| OFF.close(network, channel));
                 self.enter(network, link, LinkState::Off, now);
                 flip(&mut self.draining, link, false);
             }

@@ -1,7 +1,7 @@
 //! The sequencer, the overseer of SLaC: it sees all routers at the end of each averaging window, and switches one stage
 //! at a time.
 
-use super::{Gauge, Initial, Release, Runtime, stage_of};
+use super::{Gauge, Initial, OFF, Release, Runtime, stage_of};
 use std::any::Any;
 use weft_api::agents::{Network, Overseer, Published};
 use weft_api::base::kept::{Kept, Value};
@@ -135,8 +135,8 @@ impl Sequencer {
     fn enter(&self, network: &mut dyn Network, stage: usize, state: LinkState, now: u64) {
         for &channel in &self.stages[stage] {
             match state {
-                LinkState::On => network.open(channel),
-                LinkState::Off => network.close(channel),
+                LinkState::On => OFF.open(network, channel),
+                LinkState::Off => OFF.close(network, channel),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
                 LinkState::Half | LinkState::Quarter => unreachable!("stages have no rates"),
             }
@@ -153,8 +153,7 @@ impl Sequencer {
         }
         let mut home = true;
         for &channel in &self.stages[stage] {
-            let is_busy = network.is_wanted(channel) || network.is_held(channel);
-            assert!(!is_busy, "a packet that no one counts holds or wants a channel");
+            assert!(OFF.is_unused(network, channel), "a packet that no one counts holds or wants a channel");
             home &= network.credits_are_home(channel);
         }
         home

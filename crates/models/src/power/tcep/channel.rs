@@ -1,7 +1,7 @@
 //! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
 //! sets a timer, and tells the other members.
 
-use super::Phase;
+use super::{OFF, Phase};
 use super::agent::Team;
 use super::message::{Kind, Message};
 use weft_api::agents::Channels;
@@ -17,7 +17,7 @@ impl Team {
         match end.state {
             LinkState::Waking if !end.ready => {}
             LinkState::Draining if !end.ready => {
-                let unused = channels.free_for(o) >= 0 && !channels.is_wanted(o) && !channels.is_held(o);
+                let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
                 // if the link has failed, flits that it has brought may have to wait until it is on again, and their
                 // credits come only then
                 if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
@@ -39,7 +39,7 @@ impl Team {
         }
         channels.enter(o, state);
         match state {
-            LinkState::On if before == LinkState::Waking => channels.open(o),
+            LinkState::On if before == LinkState::Waking => OFF.open(channels, o),
             LinkState::On => {}
             LinkState::Shadow => self.links[o].expires = self.epoch_of(now) + self.rules.shadow,
             LinkState::Draining => {
@@ -47,7 +47,7 @@ impl Team {
                 channels.set_timer(o, now + 1);
             }
             LinkState::Half | LinkState::Quarter => unreachable!("links have no other rates"),
-            LinkState::Off => channels.close(o),
+            LinkState::Off => OFF.close(channels, o),
             LinkState::Waking => {
                 self.routers[r].moved = true;
                 channels.set_timer(o, now + self.rules.wake);

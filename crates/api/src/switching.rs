@@ -1,0 +1,148 @@
+//! The two protocols by which a policy switches channels off. The offers of a policy decide which one is safe:
+//!
+//! - [`CloseFirst`], where packets wait for links that are off. The policy closes the channel. The packets that hold it finish,
+//!   and their flits leave; then it goes off. A head that comes meanwhile waits, so the policy has to bring the channel back.
+//! - [`DrainFirst`], where routings avoid links that are off. First routings learn to avoid the channel, which stays open for the
+//!   packets that have chosen it. When these packets have left and all credits are home, it closes and goes off. No head ever
+//!   waits for it.
+//!
+//! With the wrong protocol a packet waits for ever, or a routing sends packets to a link that goes off before them. So each
+//! protocol is made from the [`Offers`] of the policy, as a constant, and those that do not fit do not compile.
+
+use crate::agents::{Channels, Network};
+use crate::policy::{LinkKnowledge, Offers};
+
+/// Close first, for policies whose packets wait for links.
+#[derive(Debug, Clone, Copy)]
+pub struct CloseFirst(());
+
+impl CloseFirst {
+    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if its packets do not wait for links.
+    pub const fn of(offers: &Offers) -> Self {
+        assert!(
+            offers.packets_wait_for_links,
+            "packets do not wait for the links of this policy: take DrainFirst, or offer packets_wait_for_links"
+        );
+        Self(())
+    }
+
+    /// From now on heads wait for the channel. Packets that hold it finish, and then the agents' `drained` is called.
+    pub fn close(self, channels: &mut dyn Channels, channel: usize) {
+        channels.close(channel);
+    }
+
+    /// Cycles until the flits that were granted the channel have left; 0 if they have.
+    pub fn flits_leave_in(self, channels: &dyn Channels, channel: usize) -> u64 {
+        u64::from(channels.free_for(channel).min(0).unsigned_abs())
+    }
+
+    /// Packets take the channel again, those that wait for it first.
+    pub fn open(self, channels: &mut dyn Channels, channel: usize) {
+        channels.open(channel);
+        channels.look_again(channel);
+    }
+}
+
+/// Drain first, for policies whose links routings avoid when they are off.
+#[derive(Debug, Clone, Copy)]
+pub struct DrainFirst(());
+
+impl DrainFirst {
+    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if its packets wait for links, or if
+    /// routings get to know of none.
+    pub const fn of(offers: &Offers) -> Self {
+        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
+        assert!(
+            !matches!(offers.links, LinkKnowledge::Nothing),
+            "no routing avoids the links of this policy: offer some knowledge of links, or take CloseFirst"
+        );
+        Self(())
+    }
+
+    /// Whether no packet uses the channel: no head asks for it, none holds it, and its buffer at the far end is empty.
+    pub fn is_drained<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
+        self.is_unused(gates, channel) && gates.credits_are_home(channel)
+    }
+
+    /// Whether no head asks for the channel, and no packet holds it. Flits may still be on their way.
+    pub fn is_unused<G: Gates + ?Sized>(self, gates: &G, channel: G::Number) -> bool {
+        !gates.is_wanted(channel) && !gates.is_held(channel)
+    }
+
+    /// Closes the channel, which has drained and goes off.
+    pub fn close<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
+        debug_assert!(!gates.is_held(channel), "a channel that goes off first drains");
+        gates.close(channel);
+    }
+
+    /// Opens the channel, before routings learn that it is on.
+    pub fn open<G: Gates + ?Sized>(self, gates: &mut G, channel: G::Number) {
+        gates.open(channel);
+    }
+}
+
+/// The channels of a block as its agents see them, or of the whole network as an overseer sees them.
+pub trait Gates {
+    /// How channels are numbered there.
+    type Number: Copy;
+    fn close(&mut self, channel: Self::Number);
+    fn open(&mut self, channel: Self::Number);
+    fn is_wanted(&self, channel: Self::Number) -> bool;
+    fn is_held(&self, channel: Self::Number) -> bool;
+    fn credits_are_home(&self, channel: Self::Number) -> bool;
+}
+
+macro_rules! gates {
+    ($($seen:ident by $number:ty),+) => {
+        $(
+            impl Gates for dyn $seen + '_ {
+                type Number = $number;
+                fn close(&mut self, channel: $number) {
+                    $seen::close(self, channel);
+                }
+                fn open(&mut self, channel: $number) {
+                    $seen::open(self, channel);
+                }
+                fn is_wanted(&self, channel: $number) -> bool {
+                    $seen::is_wanted(self, channel)
+                }
+                fn is_held(&self, channel: $number) -> bool {
+                    $seen::is_held(self, channel)
+                }
+                fn credits_are_home(&self, channel: $number) -> bool {
+                    $seen::credits_are_home(self, channel)
+                }
+            }
+        )+
+    };
+}
+
+gates!(Channels by usize, Network by u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: Offers = Offers { packets_wait_for_links: true, ..Offers::ALWAYS_ON };
+    const AVOID: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
+    // both are made where the policy is compiled
+    const _: (CloseFirst, DrainFirst) = (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID));
+
+    #[test]
+    #[should_panic(expected = "take DrainFirst")]
+    fn links_that_routings_avoid_are_not_closed_first() {
+        CloseFirst::of(&AVOID);
+    }
+
+    #[test]
+    #[should_panic(expected = "take CloseFirst")]
+    fn links_for_which_packets_wait_are_not_drained_first() {
+        DrainFirst::of(&WAIT);
+    }
+
+    #[test]
+    #[should_panic(expected = "offer some knowledge of links")]
+    fn links_that_no_routing_knows_are_not_drained_first() {
+        DrainFirst::of(&Offers::ALWAYS_ON);
+    }
+}
