@@ -75,7 +75,8 @@ pub trait Agents: Kept + Any + Debug + Send {
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
 
     /// A head begins to ask for a channel that is closed. (Heads that waited when the channel was closed are not told of
-    /// again: [`Channels::is_wanted`] knows of all.)
+    /// again: [`Channels::is_wanted`] knows of all.) Agents look at this channel only, and change no other: in which order
+    /// heads ask for channels and flits leave in a cycle is not theirs to know.
     fn wanted(&mut self, _channel: usize, _channels: &mut dyn Channels) {}
 
     /// Since the last cycle packets have chosen these links, which were about to go off (in ascending order).

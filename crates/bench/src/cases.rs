@@ -11,7 +11,7 @@ use weft_units::Refusal;
 pub struct Case {
     pub name: String,
     network: &'static Network,
-    routing: Routing,
+    pub routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
     /// Cycles to fill the network before the clock starts, and cycles timed.
@@ -38,10 +38,12 @@ struct Network {
 
 /// A routing with its configuration, the power policy beside it, and its BookSim name.
 #[derive(Debug, Clone, Copy)]
-struct Routing {
+pub struct Routing {
     name: &'static str,
     config: &'static str,
     policy: &'static str,
+    /// Agents that look at every link take the place of the policy.
+    pub reading: bool,
     booksim: Option<&'static str>,
 }
 
@@ -81,6 +83,13 @@ const TORUS: Network = Network {
 const TORUS_TRUNKS: Network = Network {
     name: "torus-512-trunks",
     topology: r#"{"torus": {"widths": [8, 8, 8], "terminals_per_router": 1, "trunk_width": 2}}"#,
+    booksim: None,
+    ..TORUS
+};
+/// 16 routers, each with four links to each neighbour.
+const TORUS_TRUNKS_OF_4: Network = Network {
+    name: "torus-64-trunks",
+    topology: r#"{"torus": {"widths": [4, 4], "terminals_per_router": 4, "trunk_width": 4}}"#,
     booksim: None,
     ..TORUS
 };
@@ -176,13 +185,18 @@ fn as_fogsim(spec: &mut Spec, links: &[(usize, u8, u32)]) {
 }
 
 const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
+/// Links would go off after more idle time than any case lasts.
+const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1us"}}"#;
+const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
+/// Links stay at their full rate, whatever they carry.
+const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
 const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
-    Routing { name, config, policy: ALWAYS_ON, booksim: Some(booksim) }
+    Routing { name, config, policy: ALWAYS_ON, reading: false, booksim: Some(booksim) }
 }
 
 const fn pal(name: &'static str, policy: &'static str) -> Routing {
-    Routing { name, config: r#"{"pal": {"sensor": "used_credits"}}"#, policy, booksim: None }
+    Routing { name, config: r#"{"pal": {"sensor": "used_credits"}}"#, policy, reading: false, booksim: None }
 }
 
 const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
@@ -195,23 +209,38 @@ const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {
 const TORUS_ADAPTIVE: Routing = routing("minimal_adaptive", r#"{"minimal_adaptive": {}}"#, "min_adapt");
 const TREE_RANDOM: Routing = routing("up_down", r#"{"up_down": {}}"#, "nca");
 const DRAGONFLY_MINIMAL: Routing = routing("minimal", r#"{"dragonfly_minimal": {}}"#, "min");
-const DRAGONFLY_VALIANT: Routing =
-    Routing { name: "valiant", config: r#"{"dragonfly_valiant": {}}"#, policy: ALWAYS_ON, booksim: None };
-const OFAR: Routing = Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, booksim: None };
+const DRAGONFLY_VALIANT: Routing = Routing {
+    name: "valiant",
+    config: r#"{"dragonfly_valiant": {}}"#,
+    policy: ALWAYS_ON,
+    reading: false,
+    booksim: None,
+};
+const OFAR: Routing =
+    Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, reading: false, booksim: None };
 const FLEX_MINIMAL: Routing =
-    Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, booksim: None };
+    Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, reading: false, booksim: None };
 const FLEX_UGAL: Routing = Routing {
     name: "ugal",
     config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits"}}"#,
     policy: ALWAYS_ON,
+    reading: false,
     booksim: None,
 };
 const FLEX_LBR: Routing = Routing {
     name: "lbr",
     config: r#"{"lbr": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits", "prefer_min_on_tie": false}}"#,
     policy: ALWAYS_ON,
+    reading: false,
     booksim: None,
 };
+
+impl Routing {
+    /// The same beside another policy, whose name stands before its own.
+    const fn beside(self, policy: &'static str) -> Self {
+        Self { policy, booksim: None, ..self }
+    }
+}
 
 /// All cases, smallest first.
 pub fn all() -> Vec<Case> {
@@ -230,6 +259,32 @@ pub fn all() -> Vec<Case> {
     for packet in [1, 8] {
         add(&BUTTERFLY_MIXED, MINIMAL, packet, 0.3, (2_000, 40_000));
     }
+    let policies = [
+        ("", ALWAYS_ON, false),
+        ("sleepless/", IDLE_FOR_EVER, false),
+        ("sleepless-reading/", ALWAYS_ON, true),
+        ("full-rate/", FULL_RATE, false),
+        ("idle-timeout/", IDLE, false),
+    ];
+    for (name, policy, reading) in policies {
+        let mut beside = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
+            let routing = Routing { reading, ..routing.beside(policy) };
+            let name = format!("{}/{name}{}/{packet_flits}f/{load:.2}", network.name, routing.name);
+            cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
+        };
+        for (load, cycles) in [(0.05, 100_000), (0.30, 40_000)] {
+            if !name.is_empty() {
+                for packet in [8, 64] {
+                    beside(&BUTTERFLY_512, MINIMAL, packet, load, (2_000, cycles));
+                }
+            }
+            beside(&TORUS_TRUNKS_OF_4, TORUS_ORDER, 8, load, (1_000, 4 * cycles));
+        }
+    }
+    let mut add = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
+        let name = format!("{}/{}/{packet_flits}f/{load:.2}", network.name, routing.name);
+        cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
+    };
     for routing in [PAL, TCEP_ALL_ON, TCEP] {
         add(&BUTTERFLY_512, routing, 1, 0.3, (2_000, 40_000));
     }

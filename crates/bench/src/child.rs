@@ -56,6 +56,9 @@ fn start(command: &mut Command, case: &Case, how: How) -> Result<Child, Box<dyn 
     command.args(["--sample", &case.name, "--warmup", &case.warmup.to_string(), "--cycles", &case.cycles.to_string()]);
     command.args(["--threads", &how.threads.to_string(), "--blocks", &how.blocks.to_string()]);
     command.args(["--copies", &how.copies.to_string(), "--record", &how.record.name()]);
+    if how.plain {
+        command.arg("--plain");
+    }
     Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 

@@ -6,6 +6,7 @@ mod booksim;
 mod cases;
 mod child;
 mod measure;
+mod reading;
 mod report;
 mod sample;
 mod scaling;
@@ -46,6 +47,9 @@ struct Options {
     /// What the runs record: compare with `asleep`
     #[arg(long, value_name = "WHAT", value_enum, default_value = "nothing")]
     record: sample::Record,
+    /// Without the shortcuts of the loop
+    #[arg(long)]
+    plain: bool,
     /// Do not count instructions (slow, needs valgrind)
     #[arg(long)]
     no_instructions: bool,
@@ -141,9 +145,10 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
         notes.push(format!("wall/CPU is above {BUSY}: others used the cores, do not quote times or ratios"));
     }
     if options.json {
-        let sample::How { threads, blocks, copies, record } = plan.how;
+        let sample::How { threads, blocks, copies, record, plain } = plan.how;
         let record = record.name();
-        let document = report::Document { machine, threads, blocks, copies, record, repeat: plan.repeat, rows, notes };
+        let document =
+            report::Document { machine, threads, blocks, copies, record, plain, repeat: plan.repeat, rows, notes };
         println!("{}", serde_json::to_string_pretty(&document)?);
     } else {
         notes.iter().for_each(|note| println!("note: {note}"));
@@ -153,7 +158,13 @@ fn measure_all(options: &Options, cases: &[cases::Case]) -> Result<(), Box<dyn E
 
 impl Options {
     fn how(&self) -> sample::How {
-        sample::How { threads: self.threads.get(), blocks: self.blocks, copies: self.copies.get(), record: self.record }
+        sample::How {
+            threads: self.threads.get(),
+            blocks: self.blocks,
+            copies: self.copies.get(),
+            record: self.record,
+            plain: self.plain,
+        }
     }
 
     /// What to measure, and remarks on what cannot be.

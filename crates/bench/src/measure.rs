@@ -89,7 +89,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    const ONE: How = How { threads: 1, blocks: 0, copies: 1, record: crate::sample::Record::Nothing };
+    const ONE: How = How { threads: 1, blocks: 0, copies: 1, record: crate::sample::Record::Nothing, plain: false };
 
     fn sample(cpu_seconds: f64) -> Sample {
         let (cycles, flit_hops) = (1_000, 100_000);

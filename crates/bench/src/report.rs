@@ -22,6 +22,7 @@ pub struct Document {
     pub blocks: usize,
     pub copies: usize,
     pub record: String,
+    pub plain: bool,
     pub repeat: usize,
     pub rows: Vec<Row>,
     pub notes: Vec<String>,

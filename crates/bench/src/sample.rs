@@ -1,6 +1,7 @@
 //! One timed run, in the process that runs it.
 
 use crate::cases::Case;
+use crate::reading::Reading;
 use clap::ValueEnum;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use weft_engine::recording::{
 };
 use weft_engine::spec::Execution;
 use weft_engine::{ForPorts, Simulation, Spec, Widths};
-use weft_units::Time;
+use weft_units::{Refusal, Time};
 
 /// What a run records for pictures and reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -48,6 +49,8 @@ pub struct How {
     pub copies: usize,
     /// What is recorded, if anything.
     pub record: Record,
+    /// Without the shortcuts of the loop.
+    pub plain: bool,
 }
 
 /// What a run of `cycles` cycles after the warm-up took; sums over the copies, except for `wall` and `cycles`.
@@ -93,14 +96,25 @@ impl Case {
         if spec.is_narrow() { self.sample_of::<1, 8>(&spec, how) } else { self.sample_of::<2, 16>(&spec, how) }
     }
 
+    fn simulation<const W: usize, const V: usize>(
+        &self,
+        spec: &Spec,
+        how: Execution,
+    ) -> Result<Simulation<W, V>, Refusal>
+    where
+        Widths: ForPorts<V>,
+    {
+        if self.routing.reading { Simulation::with_policy(spec, how, &Reading) } else { Simulation::new(spec, how) }
+    }
+
     fn sample_of<const W: usize, const V: usize>(&self, spec: &Spec, how: How) -> Result<Sample, Box<dyn Error>>
     where
         Widths: ForPorts<V>,
     {
         let start = Instant::now();
-        let execution = Execution { threads: how.threads, blocks: how.blocks };
+        let execution = Execution { plain: how.plain, ..Execution::new(how.threads, how.blocks) };
         let mut simulations =
-            (0..how.copies).map(|_| Simulation::new(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
+            (0..how.copies).map(|_| self.simulation(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
         let setup_seconds = start.elapsed().as_secs_f64();
         advance(&mut simulations, self.warmup);
         let before: u64 = simulations.iter().map(Simulation::flit_hops).sum();
@@ -155,7 +169,7 @@ mod tests {
     fn counts_only_the_timed_cycles() {
         let mut case = crate::cases::all().swap_remove(0);
         (case.warmup, case.cycles) = (100, 0);
-        let how = How { threads: 1, blocks: 0, copies: 1, record: Record::Nothing };
+        let how = How { threads: 1, blocks: 0, copies: 1, record: Record::Nothing, plain: false };
         assert_eq!(case.sample(how).expect("a valid case").flit_hops, 0);
         case.cycles = 200;
         let one = case.sample(how).expect("a valid case").flit_hops;

@@ -113,8 +113,8 @@ fn observed_of<const W: usize, const V: usize>(
 where
     Widths: ForPorts<V>,
 {
-    let blocks = Simulation::<W, V>::new(spec, Execution { threads, blocks: 0 })?.blocks();
-    let mut simulation = Simulation::<W, V>::new(spec, Execution { threads: 1, blocks })?;
+    let blocks = Simulation::<W, V>::new(spec, Execution::new(threads, 0))?.blocks();
+    let mut simulation = Simulation::<W, V>::new(spec, Execution::new(1, blocks))?;
     simulation.advance_recording(case.warmup);
     Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
 }

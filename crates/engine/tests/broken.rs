@@ -153,7 +153,7 @@ fn heads_without_an_escape_wait_for_their_patience_only() {
         phases(&mut spec, 0, 3000);
         spec.faults = vec![fault(5, 6, 500, None)];
         spec.fault_times.patience = patience;
-        let out = run_as(&spec, Execution { threads: 1, blocks: 2 });
+        let out = run_as(&spec, Execution::new(1, 2));
         assert_same(&run(&spec), &out, "2 blocks");
         assert!(!matches!(out.ending, Ending::Stalled(_)), "{:?}", out.ending);
         out.dropped_packets
@@ -175,7 +175,7 @@ fn pal_goes_round_faults_by_itself_where_no_link_is_ever_off() {
         phases(&mut spec, 0, 10_000);
         spec.faults = faults.to_vec();
         let out = run(&spec);
-        assert_same(&out, &run_as(&spec, Execution { threads: 1, blocks: 3 }), routing);
+        assert_same(&out, &run_as(&spec, Execution::new(1, 3)), routing);
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{routing}");
         out.dropped_packets as f64 / (out.sums.packets + out.dropped_packets) as f64
     };
@@ -222,7 +222,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
     for to in ["off", "half"] {
         let spec = spec(&format!(r#"{{"idle_timeout": {{"idle": "40ns", "transition": "25ns", "to": "{to}"}}}}"#));
         let out = run(&spec);
-        assert_same(&out, &run_as(&spec, Execution { threads: 2, blocks: 3 }), "3 blocks");
+        assert_same(&out, &run_as(&spec, Execution::new(2, 3)), "3 blocks");
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{to}");
         let idle = if to == "off" { LinkState::Off } else { LinkState::Half };
         // nothing comes to a dead router but what it held: its links go down after 40 and 25 cycles, and stay there until
@@ -271,7 +271,7 @@ fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_
             let one = run(&spec);
             assert!(one.dropped_packets > 0 && one.sums.packets > 1000, "{to}, {flits} flits");
             for (threads, blocks) in [(1, 2), (2, 3), (3, 9), (2, 4)] {
-                let many = run_as(&spec, Execution { threads, blocks });
+                let many = run_as(&spec, Execution::new(threads, blocks));
                 let what = format!("{to}, {flits} flits, {threads} threads and {blocks} blocks");
                 assert_same(&one, &many, &what);
                 assert_eq!(

@@ -19,7 +19,7 @@ fn the_ends_of_channels_are_those_of_the_results() {
         let routing = if topology == SINGLE { MINIMAL } else { SHORTEST };
         let mut spec = spec(topology, routing);
         phases(&mut spec, 0, 10);
-        let ends: Vec<_> = run_as(&spec, Execution { threads: 1, blocks: 3 })
+        let ends: Vec<_> = run_as(&spec, Execution::new(1, 3))
             .channels
             .iter()
             .map(|count| ChannelEnds { from: count.from, to: count.to, class: count.class })
@@ -39,7 +39,7 @@ fn the_spines_of_an_idle_tree_sleep_from_the_cycle_in_which_their_links_are_off(
     let all = 0..channel_ends(&spec.graph).len() as u32;
     spec.bundles.extend([all.collect(), Vec::new()]);
     for (threads, blocks) in [(1, 1), (1, 4), (2, 27)] {
-        let out = run_as(&spec, Execution { threads, blocks });
+        let out = run_as(&spec, Execution::new(threads, blocks));
         // idle for 40 cycles and down after 25 more: from cycle 65 to the end of the window, 1020; the 9 leaves have
         // terminals, whose links stay on
         let expected = [vec![0; 9], vec![1020 - 65; 18], vec![0, 0]].concat();
@@ -80,7 +80,7 @@ fn a_bundle_sleeps_as_long_as_the_spans_of_its_links_say_in_any_number_of_blocks
         assert_eq!(asleep, count.cycles[LinkState::Off as usize]);
     }
     for (threads, blocks) in [(1, 2), (2, 5), (2, 27)] {
-        let other = run_as(&spec, Execution { threads, blocks });
+        let other = run_as(&spec, Execution::new(threads, blocks));
         assert_same(&out, &other, &format!("{blocks} blocks"));
     }
 }

@@ -29,7 +29,7 @@ impl Progress for All {
 /// The run goes on to the same result from `some` checkpoints, spread over all that can be made.
 fn check_every_phase(spec: &Spec, some: usize, what: &str) -> Outcome {
     let (plain, all) = (run(spec), All::default());
-    let how = Execution { threads: 1, blocks: 2 };
+    let how = Execution::new(1, 2);
     assert_same(&plain, &weft_engine::run(spec, how, &all).expect("a run"), what);
     let all = all.0.into_inner().expect("no panic while it kept");
     let step = all.len().div_ceil(some);

@@ -67,7 +67,7 @@ fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
     let one = [(1, 3), (1, routers)];
     let several = [(2, 3), (3, 4), (2, routers)];
     for &(threads, blocks) in in_turn(turn, &one).chain(in_turn(turn, &several)) {
-        let other = run_as(spec, Execution { threads, blocks });
+        let other = run_as(spec, Execution::new(threads, blocks));
         assert_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
     }
     alone.ending

@@ -225,7 +225,7 @@ fn blocks_and_threads_change_nothing_while_levels_change() {
         let alone = run(&spec);
         assert!(alone.channels.iter().any(|c| c.transitions > 0));
         for (threads, blocks) in [(1, 2), (2, 4)] {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&alone, &other, &format!("{routing}, {threads} threads, {blocks} blocks"));
             assert_eq!(link_states(&alone), link_states(&other));
         }

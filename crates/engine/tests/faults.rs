@@ -92,7 +92,7 @@ fn run_in_blocks(spec: &Spec) -> Outcome {
     let out = run(spec);
     assert_eq!(out.ending, Ending::Drained);
     for (threads, blocks) in [(1, 2), (2, 4)] {
-        let other = run_as(spec, Execution { threads, blocks });
+        let other = run_as(spec, Execution::new(threads, blocks));
         assert_same(&out, &other, &format!("{blocks} blocks"));
         assert_eq!((out.dropped_packets, out.dropped_flits), (other.dropped_packets, other.dropped_flits));
         assert_eq!(out.control, other.control);
@@ -434,7 +434,7 @@ fn always_on(network: &str, routing: &str, faults: &[Fault]) -> Spec {
 /// All that was created is delivered or discarded; returns the share that is discarded.
 fn share_lost(spec: &Spec) -> f64 {
     let out = run(spec);
-    assert_same(&out, &run_as(spec, Execution { threads: 1, blocks: 3 }), "3 blocks");
+    assert_same(&out, &run_as(spec, Execution::new(1, 3)), "3 blocks");
     assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0));
     assert_eq!(out.sums.packets + out.dropped_packets, out.jobs[0].offered_flits);
     out.dropped_packets as f64 / out.jobs[0].offered_flits as f64

@@ -62,7 +62,7 @@ fn a_router_sleeps_while_all_channels_that_it_sends_on_are_off() {
     }
     assert!(asleep.iter().any(|&cycles| cycles > 0));
     for blocks in [3, 12] {
-        let other = run_as(&spec, Execution { threads: 1, blocks });
+        let other = run_as(&spec, Execution::new(1, blocks));
         assert_eq!(table(&other, "router_sleep"), table(&out, "router_sleep"));
     }
 }
@@ -111,7 +111,7 @@ fn recording_and_its_bound_depend_on_nothing_else() {
         let alone = run(&spec);
         assert_same(&plain, &alone, "recording changes nothing");
         for (threads, blocks) in [(1, 3), (2, 12)] {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             assert_eq!(link_states(&alone), link_states(&other), "{blocks} blocks, {most} spans");
         }
         check_prefix(&link_states(&all), &link_states(&alone), most);

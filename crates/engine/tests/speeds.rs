@@ -192,7 +192,7 @@ fn mixed_rates_give_the_same_bits_in_any_division() {
         let alone = run(&spec);
         let routers = spec.graph.routers() as usize;
         for (threads, blocks) in [(2, 3), (2, routers)] {
-            assert_same(&alone, &run_as(&spec, Execution { threads, blocks }), network);
+            assert_same(&alone, &run_as(&spec, Execution::new(threads, blocks)), network);
         }
     }
 }
@@ -281,7 +281,7 @@ fn several_slowed_links_take_no_longer_for_a_flit_than_one() {
         assert!(far > 0 && slowed.sums.hops > far, "{network}: several links");
         assert_eq!(slowed.sums.latency - always.sums.latency, 9 * far, "{network}");
         for blocks in [2, spec.graph.routers() as usize] {
-            assert_same(&slowed, &run_as(&spec, Execution { threads: 1, blocks }), network);
+            assert_same(&slowed, &run_as(&spec, Execution::new(1, blocks)), network);
         }
     }
 }
@@ -297,7 +297,7 @@ fn changing_rates_give_the_same_bits_in_any_division() {
         let alone = run(&spec);
         assert!(alone.channels.iter().map(|c| c.transitions).sum::<u64>() > 50, "{network}");
         for (threads, blocks) in [(2, 3), (2, spec.graph.routers() as usize)] {
-            assert_same(&alone, &run_as(&spec, Execution { threads, blocks }), network);
+            assert_same(&alone, &run_as(&spec, Execution::new(threads, blocks)), network);
         }
     }
 }

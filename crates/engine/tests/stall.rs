@@ -117,9 +117,9 @@ fn worms_that_hold_the_switch_are_refused_since_they_deadlock() {
 #[test]
 fn a_deadlock_is_the_same_in_any_number_of_blocks() {
     let spec = deadlocking();
-    let (one, five) = (run(&spec), run_as(&spec, Execution { threads: 2, blocks: 5 }));
+    let (one, five) = (run(&spec), run_as(&spec, Execution::new(2, 5)));
     assert_eq!(packet_numbers(&one), packet_numbers(&five));
-    assert_eq!(check_stalls(&spec, ONE).len(), check_stalls(&spec, Execution { threads: 2, blocks: 5 }).len());
+    assert_eq!(check_stalls(&spec, ONE).len(), check_stalls(&spec, Execution::new(2, 5)).len());
 }
 
 #[test]

@@ -296,7 +296,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
         check_arrivals(&spec, &alone);
         for (threads, blocks) in [(1, 2), (2, 4), (2, 16)] {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
             assert_eq!(control_packets(&alone), control_packets(&other));
         }
@@ -313,7 +313,7 @@ fn timers_that_end_together_do_so_in_one_order() {
     phases(&mut spec, 500, 3000);
     let alone = run(&spec);
     for blocks in [2, 8, 64] {
-        assert_same(&alone, &run_as(&spec, Execution { threads: 1, blocks }), &format!("{blocks} blocks"));
+        assert_same(&alone, &run_as(&spec, Execution::new(1, blocks)), &format!("{blocks} blocks"));
     }
 }
 

@@ -221,7 +221,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         let alone = run(&spec);
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
         for &(threads, blocks) in in_turn(turn, &[(1, 2), (2, 4), (2, 36)]) {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
             assert_eq!(control_packets(&alone), control_packets(&other));
         }

@@ -188,7 +188,7 @@ fn blocks_and_threads_change_nothing_while_links_are_replaced() {
         let alone = run(&spec);
         assert!(alone.dropped_packets > 0 && alone.sums.packets > 1000);
         for (threads, blocks) in [(1, 3), (2, 4)] {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             let what = format!("{routing}, {threads} threads, {blocks} blocks");
             assert_same(&alone, &other, &what);
             assert_eq!(alone.dropped_packets, other.dropped_packets, "{what}");

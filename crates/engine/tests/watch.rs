@@ -115,7 +115,7 @@ fn watching_changes_nothing_and_tells_the_same_in_any_blocks() {
         let named = Spec { watched: Watched::Packets(names), ..spec.clone() };
         assert!(run(&named).journeys.iter().eq(seven.iter().rev()));
         for (threads, blocks) in [(1, 3), (2, spec.graph.routers() as usize)] {
-            let how = Execution { threads, blocks };
+            let how = Execution::new(threads, blocks);
             assert_eq!(run_as(&spec, how).journeys, alone.journeys, "{} in {blocks} blocks", spec.routing.name());
             assert_eq!(run_as(&few, how).journeys, seven);
         }
@@ -183,7 +183,7 @@ fn the_lives_of_packets_add_up_over_slow_links() {
                 assert!(!out.journeys.is_empty());
                 check(&out, &spec, &format!("{topology} {terminal:?} {others:?} {flits}"));
                 for blocks in [3, spec.graph.routers() as usize] {
-                    let journeys = run_as(&spec, Execution { threads: 1, blocks }).journeys;
+                    let journeys = run_as(&spec, Execution::new(1, blocks)).journeys;
                     let other = journeys.iter().zip(&out.journeys).find(|(a, b)| a != b);
                     assert!(other.is_none(), "{topology} {terminal:?} {others:?} {flits} {blocks}: {other:?}");
                 }

@@ -496,7 +496,7 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
     for (what, spec) in [("jobs", jobs), ("flood", flood), ("batch", batch), ("own ends", own_ends)] {
         let alone = run(&spec);
         for (threads, blocks) in [(1, 3), (2, 5), (2, 36)] {
-            let other = run_as(&spec, Execution { threads, blocks });
+            let other = run_as(&spec, Execution::new(threads, blocks));
             assert_all_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
         }
     }

@@ -1,9 +1,10 @@
 //! Delivers the credits and flits that arrive in this cycle to their ports.
 
 use crate::block::{Block, queues_at};
-use crate::lone::FreshFlit;
 use crate::net::{HeadPath, Net};
-use crate::streams;
+use crate::shortcuts::lone::FreshFlit;
+use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::streams;
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
@@ -25,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.credits.due(self.now) {
-            if net.brings {
+            if net.shortcuts.prefetch {
                 self.bring_for_credits((first, len));
             }
             for k in 0..len {
@@ -97,7 +98,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         while let Some((first, len)) = self.flits.due(self.now) {
             self.tell_of_arrivals((first, len));
-            if net.brings {
+            if net.shortcuts.prefetch {
                 self.bring_for_flits(net, (first, len));
             }
             match (!SINGLE && self.streams.are_on(), self.lone_trial.heads_try) {
@@ -223,13 +224,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.lone_flits_cross {
+            } else if self.shortcuts.crossing != Crossing::Allocated {
                 self.fresh_flits.push(FreshFlit {
                     at: to,
                     out: o as u32,
                     segment: tail,
                     key: NO_REQUEST,
-                    chose: false,
+                    chooses: false,
                 });
             } else {
                 self.routers.hot_mut(r).switch_requests.set(p);
@@ -254,15 +255,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key = self.route_here(net, self.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
-                let tries_alone = LONE && CHOOSE && self.compare_now::<SINGLE>(net, (i, v), packet);
-                if !tries_alone {
+                if !(LONE && CHOOSE) {
                     self.let_compare(net, i, v, packet);
+                    return false;
                 }
-                return tries_alone;
+                return self.let_choose_alone(i, v, key);
             }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
-                return self.new_asked_head::<SINGLE>(net, (i, v), packet, key, LONE && CHOOSE);
+                if !(LONE && CHOOSE) {
+                    *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+                    self.let_choose(net, i, v);
+                    return false;
+                }
+                return self.let_choose_alone(i, v, key);
             }
             HeadPath::Key | HeadPath::Candidates | HeadPath::Asked | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
@@ -278,7 +284,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if LONE && is_open {
             let port = self.ins.hot(i);
             let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
-            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chose: false });
+            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chooses: false });
             return true;
         }
         if LONE {
@@ -287,6 +293,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.ask_for_vc(i, p);
         }
         false
+    }
+
+    /// The head that has come to VC `v` of input `i` in this cycle with this route key will choose before flits that are alone cross.
+    #[inline(always)]
+    fn let_choose_alone(&mut self, i: usize, v: usize, key: u16) -> bool {
+        let segment = *self.ins.hot(i).head.hot(v);
+        self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true });
+        true
     }
 
     /// A head of input `i` asks for a VC of this class at output `p`.
@@ -303,17 +317,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let port = self.ins.hot(i);
         let o = port.base(i) + p;
         self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
-        let out = self.outs.hot_mut(o);
-        out.requested |= 1 << class;
+        self.outs.hot_mut(o).requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
-        let open = out.available_vcs::<SINGLE>();
-        if open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0) {
-            return true;
-        }
-        if out.is_closed() {
+        let is_open = self.has_open_vc::<SINGLE>(net, o, class);
+        if !is_open && self.outs.hot(o).is_closed() {
             self.wait_for_link(net, o);
         }
-        false
+        is_open
+    }
+
+    /// Whether a VC of this class at output `o` is free, and has the credits that a head needs.
+    #[inline(always)]
+    pub(crate) fn has_open_vc<const SINGLE: bool>(&self, net: &Net, o: usize, class: usize) -> bool {
+        let out = self.outs.hot(o);
+        let open = out.available_vcs::<SINGLE>();
+        open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
     }
 
     /// A head of input `i`, for which a VC of output `p` is open, asks the allocator.

@@ -3,13 +3,14 @@
 use crate::control::Control;
 use crate::deliveries::Delivery;
 use crate::faults::Faults;
-use crate::lone::FreshFlit;
-use crate::lone::LoneTrial;
 use crate::net::Net;
 use crate::pace::{Paces, Slowed};
 use crate::power::Power;
 use crate::recorders::Recorders;
-use crate::streams::Streams;
+use crate::shortcuts::lone::FreshFlit;
+use crate::shortcuts::lone::LoneTrial;
+use crate::shortcuts::profile::Profile;
+use crate::shortcuts::streams::Streams;
 use crate::switch_allocation::SwitchAllocator;
 use crate::tally::Tally;
 use crate::watch::Watch;
@@ -104,9 +105,9 @@ pub struct Block<const W: usize, const V: usize> {
     /// Mail per destination block.
     #[kept(each)]
     pub outbox: Vec<Mail>,
-    /// Flits that are alone cross without the allocator: `Net::lone_flits_cross`, and no agents see the order in which flits leave.
+    /// What is skipped: `Net::shortcuts`, as far as the agents are not told of it.
     #[kept(fixed)]
-    pub lone_flits_cross: bool,
+    pub shortcuts: Profile,
     /// Body flits that follow each other and are alone; off unless packets are long.
     pub streams: Streams,
     /// Scratch: the flits of this cycle that may cross the switch alone.
@@ -125,7 +126,7 @@ pub struct Block<const W: usize, const V: usize> {
     /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
     #[kept(each)]
     pub ages: Vec<u64>,
-    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Net::compares_credits_of`).
+    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
     #[kept(each)]
     pub candidates: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.

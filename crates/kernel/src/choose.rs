@@ -11,7 +11,6 @@
 //! marked in `InputUnit::settled`, and not asked before (`unsettle`).
 
 use crate::block::{Block, queues_at};
-use crate::lone::FreshFlit;
 use crate::net::{Net, Repair};
 use weft_api::age::Priority;
 use weft_api::base::bits::Bits;
@@ -63,7 +62,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !self.is_to_choose(net, i, key) {
             return Some(key);
         }
-        if net.compares_credits_of.is_some() {
+        if net.shortcuts.compares_credits_of.is_some() {
             self.let_compare(net, i, v, packet);
         } else {
             *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
@@ -87,41 +86,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Bits::of(self.routing.candidates(at, self.packets.items.hot(packet as usize)))
     }
 
-    /// Packet `packet`, which has just come to VC `v` of input `i` as its head, compares its candidates at once: all credits of the
-    /// cycle have come, and nothing leaves a router before fresh flits are looked at, so it sees what it would see in the first
-    /// step. Returns whether one is open, by which the packet then tries to cross alone.
+    /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
+    /// things are; `None`: it compares its candidates, and none is open.
     #[inline(always)]
-    pub fn compare_now<const SINGLE: bool>(&mut self, net: &Net, (i, v): (usize, usize), packet: u32) -> bool {
-        let Some(class) = net.compares_credits_of.map(usize::from) else { return false };
-        let port = self.ins.hot(i);
-        let base = port.base(i);
-        let ports = self.candidates_of(net, i, packet);
-        *self.candidates.hot_mut(i * V + v) = ports;
-        let Some(p) = self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)) else { return false };
-        self.try_alone::<SINGLE>(net, (i, v), p, class, UNDECIDED)
-    }
-
-    /// The head of VC `v` of input `i` has chosen this port and VC class, and tries to cross alone if a VC is open. `key`: its route
-    /// key, by which it goes on choosing if it does not cross. Returns whether it tries that.
-    #[inline(always)]
-    fn try_alone<const SINGLE: bool>(
+    pub(crate) fn first_choice<const SINGLE: bool>(
         &mut self,
         net: &Net,
         (i, v): (usize, usize),
-        p: usize,
-        class: usize,
+        packet: u32,
         key: u16,
-    ) -> bool {
-        let is_open = self.note_request::<SINGLE>(net, i, p, class);
-        if is_open {
-            let port = self.ins.hot(i);
-            let (at, out, segment) = ((i << 4 | v) as u32, (port.base(i) + p) as u32, *port.head.hot(v));
-            self.fresh_flits.push(FreshFlit { at, out, segment, key: net.key(p, class), chose: true });
-            if SINGLE {
-                self.begin_segment(segment, key);
-            }
+    ) -> Option<(usize, usize)> {
+        if let Some(class) = net.shortcuts.compares_credits_of.map(usize::from) {
+            let ports = self.candidates_of(net, i, packet);
+            *self.candidates.hot_mut(i * V + v) = ports;
+            let base = self.ins.hot(i).base(i);
+            return self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)).map(|p| (p, class));
         }
-        is_open
+        self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
     }
 
     /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
@@ -129,28 +110,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
         let is_trunk = |o: usize| !self.trunks.is_empty() && self.trunks.hot(o).width > 1;
         key == UNDECIDED || is_trunk(self.ins.hot(i).base(i) + net.port(key))
-    }
-
-    /// A packet has become the head of VC `v` of input `i`, and chooses in every step, but compares no candidates. `alone`: it has
-    /// come in this cycle, and may cross alone; then it chooses at once, as `compare_now` says. Returns whether it tries that.
-    #[inline(never)]
-    pub fn new_asked_head<const SINGLE: bool>(
-        &mut self,
-        net: &Net,
-        (i, v): (usize, usize),
-        packet: u32,
-        key: u16,
-        alone: bool,
-    ) -> bool {
-        if alone
-            && let Some(hop) = self.hop_of(net, (i, v), packet, key).0
-            && self.try_alone::<SINGLE>(net, (i, v), hop.port.into(), hop.class.into(), key)
-        {
-            return true;
-        }
-        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
-        self.let_choose(net, i, v);
-        false
     }
 
     /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
@@ -227,7 +186,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
-                match net.compares_credits_of {
+                match net.shortcuts.compares_credits_of {
                     Some(class) => self.compare_for::<SINGLE>(net, r, (base, input), v, class),
                     None => _ = self.choose_for::<SINGLE>(net, r, base + input, v),
                 }

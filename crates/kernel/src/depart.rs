@@ -32,7 +32,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
-        if net.brings && !SINGLE {
+        if net.shortcuts.prefetch && !SINGLE {
             self.bring_for_moves(base, count);
         }
         for k in 0..count {

@@ -12,6 +12,24 @@ use weft_api::subnetworks::Views;
 pub struct Facade<'a, const W: usize, const V: usize> {
     pub block: &'a mut Block<W, V>,
     pub net: &'a Net,
+    /// The only channel that the agents may read and change now.
+    pub only: Option<usize>,
+}
+
+impl<const W: usize, const V: usize> Facade<'_, W, V> {
+    /// The agents read a channel.
+    fn look(&self, channel: usize) {
+        debug_assert!(
+            self.only.is_none_or(|only| only == channel),
+            "agents that hear of a wanted channel look at another"
+        );
+    }
+
+    /// The agents change a channel.
+    fn write(&mut self, channel: usize) {
+        self.look(channel);
+        self.block.power.wrote = true;
+    }
 }
 
 impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
@@ -28,25 +46,33 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
+        self.write(channel);
+        self.block.settle_channel(self.net, channel);
         self.block.change_state(self.net, channel, state, self.block.now);
     }
 
     fn open(&mut self, channel: usize) {
+        self.write(channel);
+        self.block.settle_channel(self.net, channel);
         let Block { power, outs, now, .. } = &mut *self.block;
         power.open_channel(channel, &mut outs[channel], *now);
     }
 
     fn close(&mut self, channel: usize) {
+        self.write(channel);
+        self.block.interrupt(self.net, channel);
         let Block { power, outs, .. } = &mut *self.block;
         power.close_channel(channel, &mut outs[channel]);
     }
 
     fn look_again(&mut self, channel: usize) {
+        self.write(channel);
         self.block.look_again(channel);
     }
 
     fn flits(&self, channel: usize) -> u32 {
-        self.block.outs[channel].flits
+        self.look(channel);
+        self.block.outs[channel].flits.wrapping_add(self.block.unsettled(channel))
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
@@ -54,18 +80,22 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn is_wanted(&self, channel: usize) -> bool {
+        self.look(channel);
         self.block.outs[channel].requested != 0
     }
 
     fn is_held(&self, channel: usize) -> bool {
+        self.look(channel);
         self.block.power.held_vcs(channel, &self.block.outs[channel]) != 0
     }
 
     fn free_for(&self, channel: usize) -> i32 {
-        (self.block.now as u32).wrapping_sub(self.block.outs[channel].next_free) as i32
+        self.look(channel);
+        (self.block.now as u32).wrapping_sub(self.block.next_free(channel)) as i32
     }
 
     fn credits_are_home(&self, channel: usize) -> bool {
+        self.look(channel);
         let out = &self.block.outs[channel];
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
@@ -83,6 +113,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn views_mut(&mut self) -> &mut Views {
+        self.block.power.wrote = true;
         &mut self.block.views
     }
 
@@ -100,18 +131,23 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn send(&mut self, channel: usize, frame: Frame) -> bool {
+        self.write(channel);
+        self.block.interrupt(self.net, channel);
         self.block.send_control(self.net, channel, frame)
     }
 
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame) {
+        self.write(channel);
         self.block.post_control(channel, at, wire, frame);
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
+        self.block.power.wrote = true;
         self.block.try_control_later(router, frame);
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {
+        self.block.power.wrote = true;
         self.block.tell(self.net, router, class, frame);
     }
 
@@ -128,10 +164,12 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn note_news(&mut self, router: usize) {
+        self.block.power.wrote = true;
         self.block.faults.note_news(router);
     }
 
     fn warn(&mut self, router: usize) {
+        self.block.power.wrote = true;
         self.block.faults.warn(router);
     }
 }

@@ -4,7 +4,6 @@
 
 pub mod arrive;
 pub mod block;
-mod bring;
 mod broken;
 pub mod bundles;
 pub mod choose;
@@ -17,7 +16,6 @@ pub mod facade;
 pub mod fault_tally;
 pub mod faults;
 pub mod job_tally;
-pub mod lone;
 pub mod net;
 pub mod network_interface;
 pub mod pace;
@@ -25,9 +23,8 @@ pub mod phase_tally;
 pub mod posts;
 pub mod power;
 pub mod recorders;
+pub mod shortcuts;
 pub mod spy;
-pub mod steady;
-pub mod streams;
 pub mod switch_allocation;
 pub mod tally;
 pub mod timers;

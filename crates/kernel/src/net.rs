@@ -1,6 +1,7 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
 use crate::pace::Rates;
+use crate::shortcuts::profile::Profile;
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
@@ -59,12 +60,8 @@ pub struct Net {
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing_slow_path: bool,
     pub heads: HeadPath,
-    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
-    /// routing in every step.
-    pub compares_credits_of: Option<u8>,
-    /// Flits that are alone cross without the allocator (`lone.rs`): the order in which flits leave a router in a cycle
-    /// matters to nobody.
-    pub lone_flits_cross: bool,
+    /// What blocks without agents take.
+    pub shortcuts: Profile,
     /// Subnetworks whose links the routing looks at, if it does.
     pub subnets: Option<Subnets>,
     /// Who finds a way round links and routers that fail.
@@ -114,8 +111,6 @@ pub struct Net {
     pub landing: u64,
     /// No delivery is known more cycles ahead.
     pub lookahead: u64,
-    /// The network is larger than the cache: the loop asks for records before it needs them (`bring.rs`).
-    pub brings: bool,
     /// Cycles of an observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
     /// The longest that the workload of a job keeps a reply back.
@@ -134,7 +129,7 @@ pub struct Net {
 pub enum HeadPath {
     /// It asks for the hop of its route key, or for the one that its routing names now.
     Key,
-    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`streams.rs`).
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
     AmongStreams,
     /// If its key names no hop, the loop will compare its candidates.
     Candidates,
@@ -169,6 +164,12 @@ impl Repair {
 }
 
 impl Net {
+    /// From now on blocks are made that take no shortcut.
+    pub fn make_plain(&mut self) {
+        self.shortcuts = Profile::PLAIN;
+        self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
+    }
+
     /// Job of a terminal that is in one.
     #[inline(always)]
     pub fn job(&self, terminal: u32) -> usize {

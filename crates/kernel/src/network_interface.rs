@@ -32,7 +32,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send_from_busy::<SINGLE, false>(net, measured);
         }
         while let Some((chunk, len)) = self.alarms.due(self.now) {
-            if net.brings {
+            if net.shortcuts.prefetch {
                 self.bring_for_alarms((chunk, len));
             }
             for k in 0..len {
@@ -301,7 +301,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (router, port) = *net.terminal_at.hot(new.to as usize);
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
-        if net.brings {
+        if net.shortcuts.prefetch {
             self.packets.bring_free();
         }
         let terminal = self.terminals.hot_mut(t);

@@ -124,6 +124,11 @@ impl<const W: usize> Paces<W> {
         self.events.is_empty_at(now)
     }
 
+    /// No output is full, and no change of a rate is on its way.
+    pub fn stand_still(&self) -> bool {
+        self.of.is_empty() || self.events.is_empty()
+    }
+
     /// Takes effect in cycle `at`.
     pub fn slow_from(&mut self, now: u64, at: u64, slowed: Slowed) {
         self.events.push(now, at, Event::Comes(slowed));

@@ -5,7 +5,8 @@ use crate::block::Block;
 use crate::bundles::Bundles;
 use crate::facade::Facade;
 use crate::net::Net;
-use crate::streams::Streams;
+use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::streams::Streams;
 use crate::timers::Timers;
 use weft_api::agents::{Agents, BlockSite, Channels, Probes};
 use weft_api::base::kept::{Kept, Value};
@@ -53,6 +54,9 @@ pub struct Power {
     told: Vec<u32>,
     /// Terminals that waited for links which the agents have opened since.
     pub woken: Vec<u32>,
+    /// The agents have changed something but timers since this was last asked for ([`Block::agents_wrote`]).
+    #[kept(scratch)]
+    pub(crate) wrote: bool,
 }
 
 impl Power {
@@ -71,6 +75,7 @@ impl Power {
             drained: Vec::new(),
             told: Vec::new(),
             woken: Vec::new(),
+            wrote: false,
         }
     }
 
@@ -202,7 +207,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.power.told.reserve(site.channels.len());
         self.power.woken.reserve(self.terminals.len());
         (self.power.has_agents, self.power.is_managed) = (true, true);
-        (self.lone_flits_cross, self.streams) = (false, Streams::default());
+        self.shortcuts = self.shortcuts.beside(self.power.probes);
+        if self.shortcuts.crossing != Crossing::Streams {
+            self.streams = Streams::default();
+        }
         self.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }
@@ -261,9 +269,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Lets the agents act on the channels.
     pub fn with_agents(&mut self, net: &Net, act: impl FnOnce(&mut dyn Agents, &mut dyn Channels)) {
+        self.with_agents_about(net, None, act);
+    }
+
+    /// Lets the agents act on channel `only`, if it is one, or on all.
+    fn with_agents_about(
+        &mut self,
+        net: &Net,
+        only: Option<usize>,
+        act: impl FnOnce(&mut dyn Agents, &mut dyn Channels),
+    ) {
         let Some(mut agents) = self.agents.take() else { return };
-        act(&mut *agents, &mut Facade { block: self, net });
+        act(&mut *agents, &mut Facade { block: self, net, only });
         self.agents = Some(agents);
+    }
+
+    /// Whether the agents have changed something but timers since this was last asked for.
+    pub fn agents_wrote(&mut self) -> bool {
+        std::mem::take(&mut self.power.wrote)
+    }
+
+    /// The next cycle in which the agents do something if no packet and no credit comes; `None`: they have something to do now.
+    pub fn agents_wait_until(&self) -> Option<u64> {
+        let Power { timers, wanted_back, drained, woken, .. } = &self.power;
+        let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
+        calm.then(|| timers.next())
     }
 
     /// Whether the agents of this block will do nothing until a packet moves.
@@ -345,6 +375,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.faults.note_asked(o);
             return;
         }
-        self.with_agents(net, |agents, channels| agents.wanted(o, channels));
+        self.with_agents_about(net, Some(o), |agents, channels| agents.wanted(o, channels));
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
+use crate::shortcuts::profile::Crossing;
 use std::fmt::Debug;
 use weft_api::allocation::{Allocator, UseAllocator};
 use weft_api::base::bits::Bits;
@@ -25,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_lone_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.lone_flits_cross {
+        if self.shortcuts.crossing != Crossing::Allocated {
             self.lone_trial.decide(self.now);
         }
         for word in 0..self.active.0.len() {
@@ -33,7 +34,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if net.brings {
+                if net.shortcuts.prefetch {
                     self.bring_for_routers(net, r, word * 64, bits);
                 }
                 let moved = self.tally.flit_hops;

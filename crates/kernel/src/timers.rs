@@ -40,6 +40,21 @@ impl Timers {
         self.comes_up.iter().all(|&at| at == NEVER)
     }
 
+    /// The cycle in which the next timer ends.
+    pub fn next(&self) -> u64 {
+        let set = self.comes_up.iter().zip(&self.ends).filter(|(at, _)| **at != NEVER);
+        set.map(|(_, &end)| end).min().unwrap_or(NEVER)
+    }
+
+    /// The clock goes on to cycle `now`, before which no timer ends.
+    pub fn jump(&mut self, now: u64) {
+        for who in self.wheel.take_all() {
+            if std::mem::replace(&mut self.comes_up[who as usize], NEVER) != NEVER {
+                self.set(who as usize, now - 1, self.ends[who as usize]);
+            }
+        }
+    }
+
     /// Sets timer `who` to end at cycle `at`, or in the next cycle if that is later.
     pub fn set(&mut self, who: usize, now: u64, at: u64) {
         self.ends[who] = at;

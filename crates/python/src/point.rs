@@ -106,7 +106,7 @@ impl Point {
     /// How much memory a run takes [bytes]: at most, and at its load while queues are short. Nothing is built for it but
     /// the graph.
     fn memory<'py>(&self, py: Python<'py>, threads: usize, blocks: usize) -> PyResult<Bound<'py, PyAny>> {
-        let estimated = py.detach(|| self.inner.memory(Execution { threads, blocks }));
+        let estimated = py.detach(|| self.inner.memory(Execution::new(threads, blocks)));
         value::to_python(py, &estimated.map_err(|problem| errors::scenario_error(py, problem))?)
     }
 
@@ -156,7 +156,7 @@ impl Point {
         watch: Vec<(u32, u32)>,
         watch_first: usize,
     ) -> PyResult<Finished> {
-        let how = Execution { threads, blocks };
+        let how = Execution::new(threads, blocks);
         let watched = if watch.is_empty() { Watched::First(watch_first) } else { Watched::Packets(watch) };
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
         let finished = py.detach(move || point.run_watching(how, watched, &*progress));
@@ -166,7 +166,7 @@ impl Point {
     /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run. `take` is
     /// called once and gives the bytes, which are let go as soon as the network is as they say.
     fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
-        let how = Execution { threads, blocks: 0 };
+        let how = Execution::new(threads, 0);
         let checkpoint: PyBackedBytes = take.call0()?.extract()?;
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
         let finished = py.detach(move || point.resume(how, &*progress, checkpoint));

@@ -22,7 +22,7 @@ fn point(sets: &[(&str, &str)]) -> weft_scenario::Point {
 }
 
 fn run(sets: &[(&str, &str)]) -> Finished {
-    point(sets).run(Execution { threads: 1, blocks: 0 }, &()).unwrap_or_else(|error| panic!("{error}"))
+    point(sets).run(Execution::new(1, 0), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn figure<'a>(all: &'a Value, name: &str, gbps: Option<u32>) -> &'a Value {
@@ -109,7 +109,7 @@ fn a_resolved_scenario_reads_back_as_the_same_point() {
     let again = expand("again.yaml", &first.resolved_yaml(), &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     assert_eq!(first.hash, again.hash);
     assert_eq!(
-        point(&[("power.catalogue", "null")]).run(Execution { threads: 1, blocks: 0 }, &()).expect("runs").summary["prices_from"],
+        point(&[("power.catalogue", "null")]).run(Execution::new(1, 0), &()).expect("runs").summary["prices_from"],
         "links of the TCEP paper (ISCA 2018), routers free"
     );
 }

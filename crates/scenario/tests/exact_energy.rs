@@ -14,7 +14,7 @@ const YJ_PER_FJ: u128 = 1_000_000_000;
 fn run(text: &str, sets: &[(&str, &str)]) -> Finished {
     let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
     let point = expand("energy.yaml", text, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0);
-    point.run(Execution { threads: 1, blocks: 0 }, &()).unwrap_or_else(|error| panic!("{error}"))
+    point.run(Execution::new(1, 0), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An exact energy of a summary [yJ].

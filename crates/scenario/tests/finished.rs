@@ -303,7 +303,7 @@ fn time_on_slow_links_is_no_queue() {
                     measure: {warmup: 2000cycles, window: 60000cycles}\n";
         let sets: Vec<_> = sets.iter().map(|&(path, to)| (path.to_owned(), to.to_owned())).collect();
         let point = expand("slow.yaml", text, &sets).unwrap_or_else(|error| panic!("{error}")).remove(0);
-        let how = Execution { threads: 1, blocks: 1 };
+        let how = Execution::new(1, 1);
         let summary = point.run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary;
         assert!(summary["queueing_mean_cycles"].as_f64().is_some_and(|wait| wait < 0.5), "{sets:?}: {summary}");
         assert_eq!(summary["queues_settled"], true, "{sets:?}");

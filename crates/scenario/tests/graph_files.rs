@@ -18,7 +18,7 @@ pub fn point(file: &str, text: &str, more: &str) -> Point {
 }
 
 pub fn run(file: &str, text: &str, more: &str) -> Finished {
-    let how = Execution { threads: 1, blocks: 1 };
+    let how = Execution::new(1, 1);
     point(file, text, more).run(how, &()).unwrap_or_else(|error| panic!("{error}"))
 }
 

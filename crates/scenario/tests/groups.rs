@@ -33,7 +33,7 @@ fn point(sets: &[(&str, &str)]) -> Point {
 }
 
 fn run_in(blocks: usize, sets: &[(&str, &str)]) -> Finished {
-    point(sets).run(Execution { threads: 1, blocks }, &()).unwrap_or_else(|error| panic!("{error}"))
+    point(sets).run(Execution::new(1, blocks), &()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn fj(summary: &Value, key: &str) -> u128 {

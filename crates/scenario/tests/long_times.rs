@@ -114,7 +114,7 @@ fn a_time_of_any_length_runs_or_is_refused_at_its_key() {
         if let Ok(point) = set(Time::Cycles(MAX_CYCLES))
             && !path.starts_with("measure.")
         {
-            let _ = point.run(Execution { threads: 1, blocks: 1 }, &());
+            let _ = point.run(Execution::new(1, 1), &());
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -39,7 +39,7 @@ fn point(sets: &[(&str, &str)]) -> Point {
 }
 
 fn run(sets: &[(&str, &str)]) -> Finished {
-    point(sets).run(Execution { threads: 1, blocks: 0 }, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    point(sets).run(Execution::new(1, 0), &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn fj(summary: &Value, key: &str) -> u128 {

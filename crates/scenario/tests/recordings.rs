@@ -9,7 +9,7 @@ use weft_engine::recording::{Asked, RecordingConfig};
 use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, Recordings, expand, recordings, schema};
 
-const ONE: Execution = Execution { threads: 1, blocks: 1 };
+const ONE: Execution = Execution::new(1, 1);
 const FILE: &str = "\
 topology: {hyperx: {widths: [2, 2], terminals_per_router: 1}}
 routing: dimension_order

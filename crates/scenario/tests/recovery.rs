@@ -8,9 +8,9 @@ use weft_scenario::expand;
 fn run(more: &str) -> Value {
     let text = format!("{RING}{more}\n");
     let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
-    let how = Execution { threads: 1, blocks: 1 };
+    let how = Execution::new(1, 1);
     let one = point.run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary;
-    let many = point.run(Execution { threads: 2, blocks: 3 }, &()).unwrap_or_else(|error| panic!("{error}")).summary;
+    let many = point.run(Execution::new(2, 3), &()).unwrap_or_else(|error| panic!("{error}")).summary;
     assert_eq!(one, many, "3 blocks");
     one
 }
@@ -108,7 +108,7 @@ fault_model: {rebuild_delay: 2us}
 /// The summary of the tree with these keys.
 fn in_tree(keys: &str) -> Value {
     let point = expand("tree.yaml", &format!("{TREE}{keys}"), &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
-    point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn batches_end_with_what_is_lost_and_replies_of_lost_requests_are_not_missed() {
     };
     let run = |text: &str| {
         let point = expand("batch.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
-        point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+        point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary
     };
     let complete = "{stop: {complete: {max_window: 100000cycles}}}";
     for (reply, each) in [("", 1), (", reply: {packet: 2flits}", 2)] {

@@ -112,7 +112,7 @@ fn paths_and_lives_name_the_routers_of_the_file() {
     let hops = explained["paths"][0]["hops"].as_array().expect("hops");
     let way: Vec<&Value> = hops.iter().map(|hop| &hop["router"]).collect();
     assert_eq!(way[..3], [&json!("leaf-a"), &json!("leaf-b"), &json!("7")]);
-    let how = weft_engine::spec::Execution { threads: 1, blocks: 1 };
+    let how = weft_engine::spec::Execution::new(1, 1);
     let watched = weft_engine::spec::Watched::First(1);
     let finished = point.run_watching(how, watched, &()).unwrap_or_else(|error| panic!("{error}"));
     let text = finished.journeys.to_string();

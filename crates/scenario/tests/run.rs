@@ -24,7 +24,7 @@ fn the_first_point_of_every_example_runs_and_its_account_closes() {
     for text in EXAMPLES {
         let point = expand("example.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
         let implied = point.imply().unwrap_or_else(|error| panic!("{error}"));
-        let how = Execution { threads: 1, blocks: 0 };
+        let how = Execution::new(1, 0);
         let finished = point.run(how, &Quiet).unwrap_or_else(|error| panic!("{error}"));
         let summary = &finished.summary;
         assert_eq!(summary["ending"], "drained", "{text}");
@@ -60,7 +60,7 @@ fn links_that_sleep_lie_between_the_references() {
                 traffic: {pattern: uniform, load: 0.02}\nmeasure: {warmup: 500cycles, window: 4000cycles}\n\
                 power: {policy: {idle_timeout: {idle: 20cycles, transition: 10cycles}}}\n";
     let point = expand("sleepy.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
-    let finished = point.run(Execution { threads: 1, blocks: 0 }, &Quiet).unwrap_or_else(|error| panic!("{error}"));
+    let finished = point.run(Execution::new(1, 0), &Quiet).unwrap_or_else(|error| panic!("{error}"));
     let joules = |key: &str| finished.summary[key].as_f64().expect("a number");
     assert!(joules("links_off_share") > 0.2);
     for of in ["", "network_", "managed_"] {
@@ -97,7 +97,7 @@ fn one_vc_carries_its_buffer_in_a_round_trip() {
     let point = expand("vc.yaml", yaml, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     let limit = point.imply().expect("sound")["vc_limit"]["dim0"].as_f64().expect("a number");
     assert!((limit - 32.0 / 202.0).abs() < 1e-9, "{limit}");
-    let finished = point.run(Execution { threads: 1, blocks: 0 }, &Quiet).expect("a run");
+    let finished = point.run(Execution::new(1, 0), &Quiet).expect("a run");
     let accepted = finished.summary["accepted_load"].as_f64().expect("a number");
     assert!((accepted / limit - 1.0).abs() < 0.01, "accepted {accepted}, limit {limit}");
 }

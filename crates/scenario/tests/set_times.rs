@@ -38,7 +38,7 @@ fn check(sets: Sets, path: &str, words: &[&str], remedy: Sets) {
 }
 
 fn summary(sets: Sets) -> Value {
-    let run = point(sets).expect("sound").run(Execution { threads: 1, blocks: 0 }, &());
+    let run = point(sets).expect("sound").run(Execution::new(1, 0), &());
     run.unwrap_or_else(|error| panic!("{error}")).summary
 }
 

@@ -26,7 +26,7 @@ fn tried(text: &str, sets: &[(&str, &str)]) -> Result<Point, String> {
 
 fn run(text: &str, sets: &[(&str, &str)]) -> Value {
     let point = tried(text, sets).unwrap_or_else(|error| panic!("{error}"));
-    point.run(Execution { threads: 1, blocks: 2 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    point.run(Execution::new(1, 2), &()).unwrap_or_else(|error| panic!("{error}")).summary
 }
 
 fn warning(text: &str) -> Option<Warning> {

@@ -153,7 +153,7 @@ fn a_price_list_with_dear_sleep_is_told() {
 fn results_keep_the_warnings() {
     let quick = [("measure.window", "1us"), ("measure.warmup", "100cycles")];
     let summary = |sets: &[(&str, &str)]| {
-        let how = Execution { threads: 1, blocks: 0 };
+        let how = Execution::new(1, 0);
         point(sets).run(how, &()).unwrap_or_else(|error| panic!("{error}")).summary
     };
     assert_eq!(summary(&quick)["warnings"], json!([]));

@@ -9,7 +9,7 @@ fn point(text: &str) -> Point {
 }
 
 fn run(point: &Point) -> Value {
-    point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary
 }
 
 fn number(value: &Value, key: &str) -> f64 {

@@ -18,8 +18,8 @@ use weft_api::spec::{InputSpeedup, Watched};
 use weft_api::state::link_class::Link;
 use weft_api::state::{LinkState, NO_JOB};
 use weft_api::walk::Proof;
-use weft_kernel::net::{HeadPath, Net, NetJob, Repair};
-use weft_kernel::streams;
+use weft_kernel::net::{Net, NetJob, Repair};
+use weft_kernel::shortcuts::profile::{Facts, Profile};
 use weft_traffic::mix;
 use weft_units::Refusal;
 
@@ -75,10 +75,21 @@ pub(crate) fn net_with(
     let rates = parameters::rates(spec)?;
     let input_speedup = parameters::input_speedup(spec)?;
     let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
-    let compares_credits_of = needs.compares_credits_of.filter(|_| !graph.has_trunks());
     let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && needs.decides == Decides::AtHead;
-    let heads = head_path(slow_heads, chooses, compares_credits_of.is_some());
-    let lone_flits_cross = rates.is_none() && lone_flits_cross(spec, &needs, heads);
+    let fast_links = spec.links.iter().any(|link| link.rate.is_above(1));
+    let shortcuts = Profile::of(&Facts {
+        needs: &needs,
+        trunks: graph.has_trunks(),
+        slow_heads,
+        hold_switch: common.hold_switch,
+        vc_realloc: spec.router.vc_realloc > 0,
+        fast_links,
+        watches,
+        faults: faults.any(),
+        longest: spec.traffic.longest(),
+        outputs: u64::from(graph.port_base(graph.routers())) + u64::from(graph.terminals()),
+        is_large: partition::is_larger_than_cache(spec),
+    });
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
@@ -92,16 +103,11 @@ pub(crate) fn net_with(
         creation_slow_path: counts.by_job || watches,
         only_recorded: !counts.others,
         crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
-        fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
+        fast_links,
         rates,
         links,
-        heads: if body_flits_stream(spec, &common, lone_flits_cross && !chooses, rings) {
-            HeadPath::AmongStreams
-        } else {
-            heads
-        },
-        compares_credits_of,
-        lone_flits_cross,
+        heads: shortcuts.heads(slow_heads, chooses),
+        shortcuts,
         subnets: pairs::subnetworks(spec),
         faults,
         tables,
@@ -131,7 +137,6 @@ pub(crate) fn net_with(
         each_credit_wakes: spec.router.vc_realloc > 0 && !common.single || rings,
         landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
         lookahead: lookahead(spec)?,
-        brings: partition::is_larger_than_cache(spec),
         power_period: spec.power_period()?,
         turnaround: spec.turnaround()?,
         policy_repeats: spec.schedule()?.period,
@@ -141,40 +146,6 @@ pub(crate) fn net_with(
         seed: mix(spec.seed, ROUTES, 0),
         common,
     })
-}
-
-/// What the loop does with heads. `choose`: they do so in every step; `compare`: the loop does it for them.
-fn head_path(slow: bool, choose: bool, compare: bool) -> HeadPath {
-    match (slow, choose, compare) {
-        (true, ..) => HeadPath::Slow,
-        (false, false, _) => HeadPath::Key,
-        (false, true, true) => HeadPath::Candidates,
-        (false, true, false) => HeadPath::Asked,
-    }
-}
-
-/// Whether flits that are alone may cross without the allocator, on links that all carry one flit per cycle: nobody reads the queues
-/// while flits leave, or does more for each of them.
-fn lone_flits_cross(spec: &Spec, needs: &Needs, heads: HeadPath) -> bool {
-    let heads_see_no_moves = match heads {
-        HeadPath::Key | HeadPath::AmongStreams => needs.decides == Decides::Ahead,
-        // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
-        // too early. So none may have chosen an output that is kept for another packet, or lacks the room to enter a ring.
-        HeadPath::Candidates | HeadPath::Asked => {
-            let any_can_leave = !spec.router.hold_switch && needs.ring_entries.is_empty();
-            any_can_leave && !needs.sees_grants && !needs.reads_group
-        }
-        HeadPath::Slow => false,
-    };
-    heads_see_no_moves && needs.sensor.is_none() && spec.router.vc_realloc == 0
-}
-
-/// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
-/// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
-fn body_flits_stream(spec: &Spec, common: &Common, may_stream: bool, rings: bool) -> bool {
-    let outputs = u64::from(spec.graph.port_base(spec.graph.routers())) + u64::from(spec.graph.terminals());
-    let is_long = spec.traffic.longest() >= streams::LONG_PACKET && outputs <= streams::MAX_OUTPUTS;
-    may_stream && !rings && common.board.is_none() && is_long
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.

@@ -13,7 +13,7 @@ use weft_api::base::bits::Bits;
 use weft_api::recording::NetworkSite;
 use weft_api::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
 use weft_kernel::block::Cut;
-use weft_kernel::streams;
+use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
 
 /// Histograms and scratch of a block; mail from one block to another: pages that are touched, however little is in them.

@@ -60,7 +60,30 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     where
         Widths: ForPorts<V>,
     {
-        Self::of(assemble::net(spec)?, spec, how)
+        Self::of(Self::net(spec, how)?, spec, how)
+    }
+
+    /// The same under a policy that no registry knows, instead of that of the spec: one that switches no link which the routing
+    /// needs on.
+    pub fn with_policy(spec: &Spec, how: Execution, policy: &dyn Policy) -> Result<Self, Refusal>
+    where
+        Widths: ForPorts<V>,
+    {
+        let net = Self::net(spec, how)?;
+        let allocator = Self::allocator(spec, &net);
+        Ok(Self::of_models(spec, how, net, policy, allocator))
+    }
+
+    fn net(spec: &Spec, how: Execution) -> Result<Net, Refusal> {
+        let mut net = assemble::net(spec)?;
+        if how.plain {
+            net.make_plain();
+        }
+        Ok(net)
+    }
+
+    fn allocator(spec: &Spec, net: &Net) -> Box<dyn SwitchAllocator<W, V>> {
+        spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age || net.rings })
     }
 
     /// The simulation of a network whose shared part is built.
@@ -69,8 +92,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Widths: ForPorts<V>,
     {
         let policy = policy::build(spec)?;
-        let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
-        let allocator = spec.router.allocator.give_to(compile);
+        let allocator = Self::allocator(spec, &net);
         Ok(Self::of_models(spec, how, net, &*policy, allocator))
     }
 
@@ -101,7 +123,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         tables.reverse();
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
-        let may_repeat = overseer.is_none() && may_repeat(&net, &blocks);
+        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts.steady);
         Self {
             net,
             blocks,
@@ -346,13 +368,6 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-/// Whether what happens next depends on nothing but the state that `kernel/src/steady.rs` compares.
-fn may_repeat<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> bool {
-    let nobody_looks = net.common.board.is_none() && !net.watches && !net.faults.any();
-    let nobody_acts = blocks.iter().all(|block| block.agents.is_none() && block.history.is_none());
-    !net.single && net.rates.is_none() && nobody_looks && nobody_acts
-}
-
 /// Most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect elsewhere
 /// sooner.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
@@ -367,6 +382,8 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
 mod boards;
 #[cfg(test)]
 mod lone_flits;
+#[cfg(test)]
+mod policies;
 #[cfg(test)]
 mod steady_flows;
 #[cfg(test)]

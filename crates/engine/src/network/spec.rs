@@ -132,6 +132,20 @@ pub struct Execution {
     pub threads: usize,
     /// Number of blocks; 0: chosen by the size of the network.
     pub blocks: usize,
+    /// The loop takes no shortcut (`kernel/src/shortcuts`): slower, and easier to follow.
+    pub plain: bool,
+}
+
+impl Execution {
+    pub const fn new(threads: usize, blocks: usize) -> Self {
+        Self { threads, blocks, plain: false }
+    }
+
+    /// The same without shortcuts.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        Self { plain: true, ..self }
+    }
 }
 
 impl Spec {

@@ -2,10 +2,11 @@
 //!
 //! Before an advance, a network in which only body flits and credits are under way is searched for a period: its state is compared
 //! with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks). From then on the clock goes
-//! on by whole periods, until a count runs out or a source is due. The results are the same as without.
+//! on by whole periods, until a count runs out, a source is due or a timer of agents ends. Agents that change nothing leave the pattern as
+//! it is. The results are the same as without.
 
 use crate::network::simulation::Simulation;
-use weft_kernel::steady::Flow;
+use weft_kernel::shortcuts::steady::Flow;
 
 /// The longest period that is looked for, in steps of a cycle or of a window.
 const LONGEST: u64 = 64;
@@ -63,6 +64,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances the blocks to cycle `until`.
     pub(super) fn advance_blocks(&mut self, until: u64) {
         while self.now < until {
+            if self.agents_wrote() {
+                self.steady.forget();
+            }
             if let Some(pattern) = self.steady.pattern.take_if(|pattern| pattern.until <= self.now + pattern.period) {
                 self.step_blocks(until.min(pattern.until.max(self.now + 1)));
             } else if self.steady.pattern.is_some() {
@@ -79,7 +83,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
-        let periods = (until.min(pattern.until) - self.now) / pattern.period;
+        let timer = self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX);
+        let periods = (until.min(pattern.until).min(timer).saturating_sub(self.now)) / pattern.period;
         if over > 0 {
             self.step_blocks(until.min(self.now + pattern.period - over));
         } else if periods > 0 {
@@ -90,9 +95,15 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             self.now += cycles;
             self.steady.skipped += cycles;
         } else {
-            self.step_blocks(until);
+            // the end, or a timer
+            self.step_blocks(until.min(self.now + pattern.period));
         }
         self.steady.pattern = Some(pattern);
+    }
+
+    /// Whether agents have changed something but timers since this was last asked for.
+    fn agents_wrote(&mut self) -> bool {
+        self.blocks.iter_mut().fold(false, |wrote, block| block.agents_wrote() | wrote)
     }
 
     /// Whether only body flits and credits are under way, and so many flits are to come that a search may pay.
@@ -112,6 +123,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let end = until.min(begin + LONGEST * step);
         while self.now < end {
             self.step_blocks(end.min(self.now + step));
+            if self.agents_wrote() {
+                break;
+            }
             let both = self.blocks.iter().zip(&then);
             if let Some(flows) = both.map(|(block, then)| block.flow_since(then)).collect::<Option<Vec<_>>>() {
                 let (now, period) = (self.now, self.now - begin);

@@ -57,8 +57,9 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn close(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        let Block { power, outs, .. } = &mut self.blocks[block];
-        power.close_channel(o, &mut outs[o]);
+        let block = &mut self.blocks[block];
+        block.interrupt(self.net, o);
+        block.power.close_channel(o, &mut block.outs[o]);
     }
 
     fn is_wanted(&self, channel: u32) -> bool {

@@ -13,7 +13,7 @@ use weft_api::routing::Hop;
 use weft_api::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
 use weft_kernel::block::Block;
 use weft_kernel::net::Net;
-use weft_kernel::streams;
+use weft_kernel::shortcuts::streams;
 use weft_topology::Trunk;
 
 /// An input VC of the whole network: (block, input port, VC).

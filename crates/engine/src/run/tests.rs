@@ -74,7 +74,7 @@ fn run(spec: &Spec, models: &Models, blocks: usize) -> Outcome {
     let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
     let allocator =
         models.allocator.map_or_else(|| spec.router.allocator.give_to(compile), |allocator| allocator(&net));
-    let how = Execution { threads: 1, blocks };
+    let how = Execution::new(1, blocks);
     Simulation::<1, 8>::of_models(spec, how, net, &*policy, allocator).run(spec, &())
 }
 

@@ -44,7 +44,7 @@ pub fn run_keeping(spec: &Spec, how: Execution) -> (Outcome, Vec<Vec<u8>>) {
 pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], what: &str) {
     assert!(!checkpoints.is_empty(), "{what}: no checkpoint was made");
     for &k in in_turn(what.len(), &(0..checkpoints.len()).collect::<Vec<_>>()) {
-        let how = Execution { threads: 1 + k % 2, blocks: 1 };
+        let how = Execution::new(1 + k % 2, 1);
         let out =
             weft_engine::resume(spec, how, &(), &checkpoints[k]).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
         assert_same(plain, &out, &format!("{what}, checkpoint {k}"));

@@ -31,7 +31,7 @@ pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
 }
 
-pub const ONE: Execution = Execution { threads: 1, blocks: 1 };
+pub const ONE: Execution = Execution::new(1, 1);
 
 pub fn routing(json: &str) -> RoutingConfig {
     serde_json::from_str(json).expect("a routing")

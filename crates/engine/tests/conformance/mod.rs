@@ -26,7 +26,7 @@ fn assert_complete(names: &[&str], run: &[&str]) {
 
 /// The result is the same in one block and in three, and when the run is broken off and goes on from a checkpoint.
 fn check_blocks(spec: &Spec, what: &str) {
-    let (three, checkpoints) = run_keeping(spec, Execution { threads: 1, blocks: 3 });
+    let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
     assert_same(&run(spec), &three, what);
     assert_resumes(spec, &three, &checkpoints, what);
 }

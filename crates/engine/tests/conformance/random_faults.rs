@@ -194,7 +194,7 @@ fn check_round(mut spec: Spec, what: &str) {
     if spec.seed.is_multiple_of(4) {
         // threads cost much where little happens between two exchanges of mail
         let threads = if spec.seed.is_multiple_of(32) { 2 } else { 1 };
-        let many = run_as(&spec, Execution { threads, blocks: 3 });
+        let many = run_as(&spec, Execution::new(threads, 3));
         assert_same(&out, &many, what);
         assert_eq!((out.dropped_packets, &out.faults), (many.dropped_packets, &many.faults), "{what}");
         assert_eq!(out.control, many.control, "{what}");

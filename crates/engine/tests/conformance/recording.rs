@@ -39,9 +39,9 @@ fn every_recording_keeps_what_it_declares_and_changes_nothing() {
         assert_eq!(*name, recording.name());
         assert!(table.columns[0].1.rows() > 0, "{what} has no rows");
         check_columns(&recording.table(), table, &what);
-        let (three, checkpoints) = run_keeping(&spec, Execution { threads: 1, blocks: 3 });
+        let (three, checkpoints) = run_keeping(&spec, Execution::new(1, 3));
         assert_resumes(&spec, &out, &checkpoints, &what);
-        let twelve = run_as(&spec, Execution { threads: 2, blocks: 12 });
+        let twelve = run_as(&spec, Execution::new(2, 12));
         for (other, blocks) in [(three, 3), (twelve, 12)] {
             // by their text, as no fraction that is not a number equals itself
             assert_eq!(format!("{:?}", other.recorded), format!("{:?}", out.recorded), "{what}, {blocks} blocks");

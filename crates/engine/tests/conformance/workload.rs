@@ -46,7 +46,7 @@ fn every_workload_runs() {
 fn every_workload_gives_the_same_result_in_one_block_and_in_three() {
     check_all(|spec, what| {
         check_blocks(&spec, what);
-        let (one, three) = (run(&spec), run_as(&spec, Execution { threads: 1, blocks: 3 }));
+        let (one, three) = (run(&spec), run_as(&spec, Execution::new(1, 3)));
         assert!(one.jobs == three.jobs, "{what}");
     });
 }

@@ -23,7 +23,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     spec.router.priority = Priority::Transit;
     spec.set_load(load / 8.0);
     (spec.phases.warmup, spec.phases.window) = (4000, 8000);
-    weft_engine::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap()
+    weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
 fn accepted(out: &Outcome) -> f64 {

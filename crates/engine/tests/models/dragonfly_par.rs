@@ -26,7 +26,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     spec.router.speedup = 3;
     spec.set_load(load);
     (spec.phases.warmup, spec.phases.window) = (3000, 6000);
-    weft_engine::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap()
+    weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
 fn accepted(routing: &str, load: f64) -> f64 {

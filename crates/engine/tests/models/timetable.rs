@@ -18,7 +18,7 @@ fn network(timetable: Value, load: f64) -> Spec {
 }
 
 fn run_in(spec: &Spec, blocks: usize) -> Outcome {
-    run(spec, Execution { threads: 1, blocks }, &()).expect("a run")
+    run(spec, Execution::new(1, blocks), &()).expect("a run")
 }
 
 /// The state of a channel at cycle `now`, if nothing keeps it: looked up in every row of every period.
@@ -176,7 +176,7 @@ fn numbers(out: &Outcome) -> Vec<u64> {
 fn refused(timetable: Value, path: &str, what: &str, help: &str) {
     let mut spec = network(timetable, 0.1);
     spec.managed = vec![false, true, false];
-    let error: Refusal = run(&spec, Execution { threads: 1, blocks: 1 }, &()).expect_err("it is refused");
+    let error: Refusal = run(&spec, Execution::new(1, 1), &()).expect_err("it is refused");
     assert_eq!(error.path, format!("power.policy.timetable.{path}"), "{error:?}");
     assert!(error.what.contains(what) && error.help.contains(help), "{error:?}");
 }

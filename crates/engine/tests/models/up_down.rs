@@ -48,7 +48,7 @@ fn lone_packets_take_the_implied_latency() {
     (spec.links[1].latency, spec.links[2].latency) = (10, 20);
     spec.set_load(0.0);
     spec.set_load_of(5, 0.01);
-    let sums = weft_engine::run(&spec, Execution { threads: 1, blocks: 1 }, &()).unwrap().sums;
+    let sums = weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap().sums;
     let expected = imply(&spec).unwrap().zero_load_latency.unwrap();
     assert_eq!(expected, (5 + 60 + 2 + 1) as f64);
     assert!(sums.packets > 20 && sums.hops == 4 * sums.packets);

@@ -18,12 +18,13 @@ use weft_api::workload::{JobSources, NOT_DUE, Place};
 use weft_kernel::block::{Block, Cut, Mail};
 use weft_kernel::control::Control;
 use weft_kernel::job_tally::Parts;
-use weft_kernel::lone::LoneTrial;
-use weft_kernel::net::{HeadPath, Net, NetJob};
+use weft_kernel::net::{Net, NetJob};
 use weft_kernel::pace::{Paces, Rates};
 use weft_kernel::power::Power;
 use weft_kernel::recorders::Recorders;
-use weft_kernel::streams::Streams;
+use weft_kernel::shortcuts::lone::LoneTrial;
+use weft_kernel::shortcuts::profile::Crossing;
+use weft_kernel::shortcuts::streams::Streams;
 use weft_kernel::tally::Tally;
 use weft_kernel::watch::Watch;
 use weft_topology::{Peer, Trunk};
@@ -193,14 +194,17 @@ impl Builder<'_> {
             next_router,
             grants: vec![Bits::default(); radix],
             offers: vec![0; radix],
-            lone_flits_cross: net.lone_flits_cross,
+            shortcuts: net.shortcuts,
             streams: if self.has_streams() { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
-            fresh_flits: Vec::with_capacity(if net.lone_flits_cross { ins.len() } else { 0 }),
+            fresh_flits: Vec::with_capacity(if net.shortcuts.crossing != Crossing::Allocated { ins.len() } else { 0 }),
             lone_trial: LoneTrial::default(),
             have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
             fresh: vec![0; radix],
             ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
-            candidates: vec![Bits::default(); if net.compares_credits_of.is_some() { ins.len() * V } else { 0 }],
+            candidates: vec![
+                Bits::default();
+                if net.shortcuts.compares_credits_of.is_some() { ins.len() * V } else { 0 }
+            ],
             moves: vec![Move::default(); radix],
             vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
             vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
@@ -232,7 +236,7 @@ impl Builder<'_> {
     }
 
     fn has_streams(&self) -> bool {
-        self.net.heads == HeadPath::AmongStreams
+        self.net.shortcuts.crossing == Crossing::Streams
     }
 
     /// The trunk of each output of a router.

@@ -57,7 +57,7 @@ fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
 fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 {
     let spec = full(widths, pattern, dateline, buffers);
     let in_all = i64::from(buffers.0) * i64::from(buffers.1);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).unwrap();
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
     let mut fewest = i64::MAX;
     for cycle in 1..=5000 {
         sim.advance(cycle);

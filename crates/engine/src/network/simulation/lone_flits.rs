@@ -5,7 +5,8 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
 use weft_api::age::Priority;
 use weft_api::spec::FlowControl;
-use weft_kernel::lone::LoneTrial;
+use weft_kernel::shortcuts::lone::LoneTrial;
+use weft_kernel::shortcuts::profile::Crossing;
 use weft_models::allocation::AllocatorConfig;
 
 fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
@@ -16,8 +17,11 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
 fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
     trials::told(spec, blocks, |simulation| {
         for block in &mut simulation.blocks {
-            assert!(block.lone_flits_cross, "the test would compare two runs that are the same anyway");
-            block.lone_flits_cross = lone;
+            assert!(
+                block.shortcuts.crossing != Crossing::Allocated,
+                "the test would compare two runs that are the same anyway"
+            );
+            block.shortcuts.crossing = if lone { Crossing::Lone } else { Crossing::Allocated };
             if lone {
                 block.lone_trial = LoneTrial::without_end();
             }
@@ -105,7 +109,7 @@ fn heads_that_choose_and_cross_alone_change_nothing_in_any_router() {
 fn heads_that_choose_cross_alone() {
     for (topology, routing) in CHOOSING {
         let spec = spec(topology, routing, 1, 0.1);
-        let mut simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
+        let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // less than the first trial lasts
         let (crossed, hops) = (simulation.blocks[0].lone_trial.crossed, simulation.flit_hops());
         // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
@@ -117,8 +121,8 @@ fn heads_that_choose_cross_alone() {
 fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_allocator() {
     let mut spec = spec(TORUS, CHOOSING[0].1, 2, 0.1);
     spec.router.hold_switch = true;
-    let simulation = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).expect("a simulation");
-    assert!(!simulation.blocks[0].lone_flits_cross);
+    let simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
+    assert_eq!(simulation.blocks[0].shortcuts.crossing, Crossing::Allocated);
 }
 
 /// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.

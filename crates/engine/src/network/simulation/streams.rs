@@ -7,7 +7,7 @@ use crate::network::spec::{Execution, Spec};
 use weft_api::base::hash::hash;
 use weft_api::base::kept::{Kept, Reader, Writer};
 use weft_api::spec::FlowControl;
-use weft_kernel::streams::{LONG_PACKET, Streams};
+use weft_kernel::shortcuts::streams::{LONG_PACKET, Streams};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
@@ -19,7 +19,7 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
 }
 
 fn simulation(spec: &Spec, blocks: usize) -> Simulation<1, 8> {
-    Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation")
+    Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation")
 }
 
 /// How many flits streams have on their way now, about.
@@ -170,7 +170,7 @@ fn streams_go_on_from_a_checkpoint() {
     }
 }
 
-/// With agents, a board, links that fail, rings that keep a bubble, arbiters by age and short packets every flit goes for itself.
+/// With agents that are told of flits, a board, links that fail, rings that keep a bubble, arbiters by age and short packets every flit goes for itself.
 #[test]
 fn streams_are_off_where_somebody_may_look_at_their_flits() {
     let off = |topology: &str, routing: &str, flits: u32, change: &dyn Fn(&mut Spec)| {
@@ -184,9 +184,9 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
     off(HYPERX, r#"{"lbr": {"sensor": "used_credits"}}"#, 40, &|_| ());
     off(HYPERX, r#"{"ugal": {}}"#, 40, &|_| ());
     off(TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#, 40, &|_| ());
-    off(HYPERX, order, 40, &|spec| {
-        spec.policy = serde_json::from_str(r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "off"}}"#)
-            .expect("a policy")
+    // agents that are told of the flits that leave
+    off(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#, 40, &|spec| {
+        spec.policy = serde_json::from_str(r#"{"tcep": {}}"#).expect("a policy")
     });
     off(TORUS, r#"{"ecmp": {}}"#, 40, &|spec| {
         spec.faults = vec![Fault { what: Part::Link([0, 1]), at: 100, until: None }];

@@ -87,7 +87,7 @@ impl Sources for Runners {
 
 /// Runs the relay on 4 x 3 routers with 2 terminals each, in this many blocks, until its last packet is delivered.
 fn run(relay: Relay, blocks: usize) -> Outcome {
-    let out = run_on(relay, Execution { threads: 1, blocks });
+    let out = run_on(relay, Execution::new(1, blocks));
     assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0));
     assert_eq!((out.sums.packets, out.sums.flits, out.offered_flits), (relay.total, 3 * relay.total, 3 * relay.total));
     out
@@ -138,7 +138,7 @@ fn a_panic_in_any_thread_ends_the_run_with_its_message() {
         (ring_to::<23>, "terminal 23 has no heir"),
     ] {
         let relay = Relay { heirs, terminals: 24, total: 24 };
-        let run = || run_on(relay, Execution { threads: 3, blocks: 4 });
+        let run = || run_on(relay, Execution::new(3, 4));
         let panic = std::panic::catch_unwind(run).expect_err("a panic");
         assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some(message));
     }

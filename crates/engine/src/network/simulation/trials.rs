@@ -2,6 +2,7 @@
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
+use weft_kernel::shortcuts::profile::Profile;
 
 pub(super) const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub(super) const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
@@ -50,8 +51,15 @@ pub(super) fn answer(spec: &mut Spec, flits: u32) {
 
 /// All that a run in so many blocks tells, after `change`.
 pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation<1, 8>)) -> String {
-    let mut simulation = Simulation::new(spec, Execution { threads: 1, blocks }).expect("a simulation");
+    let mut simulation = Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation");
     change(&mut simulation);
+    format!("{:?}", simulation.run(spec, &()))
+}
+
+/// The same without shortcuts.
+pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
+    let simulation = Simulation::<1, 8>::new(spec, Execution::new(1, blocks).plain()).expect("a simulation");
+    assert!(simulation.blocks.iter().all(|block| block.shortcuts == Profile::PLAIN && !block.streams.are_on()));
     format!("{:?}", simulation.run(spec, &()))
 }
 

@@ -56,7 +56,7 @@ fn run_for(routing: Up, load: f64, window: u64) -> Outcome {
     let net = assemble::net_with(&spec, Arc::new(routing), assemble::jobs).unwrap();
     let allocator = spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age });
     let policy = policy::build(&spec).unwrap();
-    let how = Execution { threads: 1, blocks: 2 };
+    let how = Execution::new(1, 2);
     Simulation::<1, 8>::of_models(&spec, how, net, &*policy, allocator).run(&spec, &())
 }
 

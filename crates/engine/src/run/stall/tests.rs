@@ -18,7 +18,7 @@ fn closed(policy: serde_json::Value) -> (Spec, Simulation<1, 8>) {
     spec.set_packet(4);
     spec.set_load(0.3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stall_limit) = (0, 2000, 500);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).unwrap();
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
     sim.advance(300);
     let block = &mut sim.blocks[0];
     let o = (block.routers[1].base + PORT) as usize;

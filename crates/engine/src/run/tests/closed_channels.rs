@@ -129,7 +129,7 @@ fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool)
     spec.router.hold_switch = hold_switch;
     (spec.phases.warmup, spec.phases.window) = (0, 4000);
     spec.watched = Watched::First(3000);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution { threads: 1, blocks: 1 }).unwrap();
+    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
     let site = site(&sim.blocks[0]);
     let policy = ClosesAll::default();
     sim.blocks[0].add_agents(&sim.net, &policy, &site);

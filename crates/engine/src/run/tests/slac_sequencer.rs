@@ -23,7 +23,7 @@ fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
     .unwrap();
     spec.set_load(0.5);
     spec.set_packet(4);
-    Simulation::new(&spec, Execution { threads: 1, blocks }).unwrap()
+    Simulation::new(&spec, Execution::new(1, blocks)).unwrap()
 }
 
 /// The sequencer decides at `now`, when routers 0 to 11 are used so much.

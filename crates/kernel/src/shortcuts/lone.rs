@@ -2,20 +2,30 @@
 //!
 //! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
 //! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
-//! flits do. All others are left to the allocator, as are all flits where somebody may see in which order they leave a router
-//! (`Block::lone_flits_cross` is false). A head that chooses in every step (`choose.rs`) does so as it comes, by what it would see in
-//! the first step of the cycle; so nothing leaves a router alone while other heads there are still to choose. A body flit that is alone
-//! may be the first of a stream (`streams.rs`).
+//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) does so before flits that are alone
+//! cross, by what it would see in the first step of the cycle; so nothing leaves a router alone while other heads there are still to
+//! choose. A body flit that is alone may be the first of a stream (`streams.rs`).
+//!
+//! # When it applies
+//!
+//! Where nobody sees in which order flits leave a router, as `profile.rs` says. Outputs that are paced (`pace.rs`) are left to the
+//! allocator, and so are those that a policy has closed: what its agents see of one when a head asks for it must be as without.
+//!
+//! # What it hands back, and when it is settled
+//!
+//! Nothing: each flit that crosses leaves the state as the allocator would.
 
 use crate::arrive::split;
 use crate::block::Block;
 use crate::depart::Crossing;
 use crate::net::Net;
-use crate::streams;
+use crate::shortcuts::streams;
 use weft_api::base::bits::{Bits, pick16};
 use weft_api::base::kept::Kept;
 use weft_api::base::unchecked::Hot;
-use weft_api::state::{BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, occupied};
+use weft_api::state::{
+    BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED, occupied,
+};
 
 /// So many fresh flits ahead the loop asks for what it will need.
 const AHEAD: usize = 12;
@@ -60,8 +70,8 @@ pub struct FreshFlit {
     pub segment: u32,
     /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
     pub key: u16,
-    /// It is a head that has chosen this key for the next step only (`kernel/src/choose.rs`).
-    pub chose: bool,
+    /// It is a head that chooses in every step: it has not chosen yet, or this key for the next step only.
+    pub chooses: bool,
 }
 
 impl FreshFlit {
@@ -85,9 +95,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         debug_assert!(self.fresh_flits.len() <= self.ins.len(), "an input has two fresh flits");
+        if CHOOSE {
+            self.choose_for_fresh::<SINGLE>(net);
+        }
         let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
         for k in 0..self.fresh_flits.len() {
-            if net.brings
+            if net.shortcuts.prefetch
                 && let Some(later) = self.fresh_flits.get(k + AHEAD)
             {
                 self.bring_for_fresh::<SINGLE>(net, later);
@@ -104,6 +117,43 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.lone_trial.tried += self.fresh_flits.len() as u64;
         self.lone_trial.crossed += self.tally.flit_hops - hops;
         self.fresh_flits.clear();
+    }
+
+    /// Fresh heads that choose do so by what they would see in the first step: all credits of the cycle have come, the agents have
+    /// acted, and nothing has left a router. Those that find no open VC are left to that step.
+    #[inline(never)]
+    fn choose_for_fresh<const SINGLE: bool>(&mut self, net: &Net) {
+        let mut kept = 0;
+        for k in 0..self.fresh_flits.len() {
+            let mut fresh = *self.fresh_flits.hot(k);
+            if fresh.chooses && !self.choose_alone::<SINGLE>(net, &mut fresh) {
+                continue;
+            }
+            *self.fresh_flits.hot_mut(kept) = fresh;
+            kept += 1;
+        }
+        self.fresh_flits.truncate(kept);
+    }
+
+    /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
+    /// false.
+    #[inline(always)]
+    fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit) -> bool {
+        let (i, v) = ((fresh.at >> 4) as usize, (fresh.at & 15) as usize);
+        let packet = if SINGLE { fresh.segment } else { self.segments.items.hot(fresh.segment as usize).packet };
+        if SINGLE {
+            self.begin_segment(fresh.segment, fresh.key);
+        }
+        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key)
+            && self.has_open_vc::<SINGLE>(net, self.ins.hot(i).base(i) + p, class)
+        {
+            self.note_request::<SINGLE>(net, i, p, class);
+            (fresh.out, fresh.key) = ((self.ins.hot(i).base(i) + p) as u32, net.key(p, class));
+            return true;
+        }
+        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        self.let_choose(net, i, v);
+        false
     }
 
     /// For the head of a packet of any length. (Inlined, this and `send_lone_tail` would take registers from body flits.)
@@ -127,7 +177,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
             return;
         }
-        if CHOOSE && fresh.chose {
+        if CHOOSE && fresh.chooses {
             self.let_choose_after(net, (i, v));
         } else if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
@@ -169,6 +219,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (out, r) = (self.outs.hot(o), port.router as usize);
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
+            || out.is_closed()
+            || net.links.hot(usize::from(out.class)).paced
             || !self.leaves_alone(i, v)
             || CHOOSE && self.heads_are_to_choose(r)
         {
@@ -216,6 +268,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if out.requested != 1 << class
             || *self.requesters.hot(net.slot(o, class)) != only
             || others_send
+            || link.paced
             || if SINGLE { occupied(&self.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
         {
             return 0;

@@ -1,12 +1,12 @@
-//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Net::brings`).
+//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Profile::prefetch`).
 //!
 //! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
 //! then those that these lead to, so that many waits for memory pass at the same time.
 
 use crate::arrive::split;
 use crate::block::Block;
-use crate::lone::FreshFlit;
 use crate::net::Net;
+use crate::shortcuts::lone::FreshFlit;
 use weft_api::base::bits::Bits;
 use weft_api::base::prefetch::{prefetch, prefetch_first_line};
 use weft_api::base::unchecked::Hot;

@@ -82,6 +82,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let vc = self.streams.ins.hot(i as usize).vc;
             self.receive_body::<true>(net, i << 4 | u32::from(vc));
         }
+        self.streams.received = self.now + 1;
     }
 
     /// Streams flow: their flits of this cycle cross.

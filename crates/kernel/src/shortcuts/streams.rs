@@ -22,9 +22,11 @@
 //!
 //! A flit that is alone crosses in the cycle in which it comes, whatever the allocator, and input and output take turns as after the
 //! flit before. So a stream does what its flits would do one by one, and whoever might see a difference closes it first, in the same
-//! cycle. It may open and close at any time. Nobody reads what is not settled: streams are off (`body_flits_stream` in
-//! `network/assemble.rs`, `Block::add_agents`) with policies whose agents see flits, with a board, and wherever flits that are alone
-//! do not cross without the allocator.
+//! cycle. It may open and close at any time. Nobody reads what is not settled: `profile.rs` has no streams where agents are told of
+//! flits, with a board, and wherever flits that are alone do not cross without the allocator. Agents that read or change a channel find
+//! its counts as without a stream ([`unsettled`](Block::unsettled), [`settle_channel`](Block::settle_channel)); where they close it, or
+//! send a control packet on it, its stream is closed first. Credits need not be settled: the far end of a channel that carries a flit
+//! in each cycle is not empty.
 
 mod close;
 mod cycle;
@@ -113,8 +115,9 @@ pub struct Streams {
     returning: Vec<u32>,
     spending: Vec<u32>,
     sources: Vec<u32>,
-    /// The first cycle whose streams have not flowed.
+    /// The first cycle whose streams have not flowed, and the first one whose runs have not been received.
     next: u64,
+    received: u64,
 }
 
 /// Bytes that a channel takes for its streams, where packets have at most so many flits.
@@ -144,6 +147,7 @@ impl Streams {
             spending: Vec::with_capacity(outs),
             sources: Vec::with_capacity(outs),
             next: 0,
+            received: 0,
         }
     }
 

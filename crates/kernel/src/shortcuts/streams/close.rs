@@ -25,6 +25,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.busy.set(self.outs.hot(o).router as usize);
         } else {
             self.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
+            if self.streams.received > self.streams.next.max(self.now) {
+                // agents have ended it, after the flits of this cycle were received, and before streams flow
+                self.receive_body::<true>(net, from);
+            }
         }
     }
 
@@ -89,6 +93,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if out.kind == ChannelEnd::Ejection {
             let landed = end + u64::from(sender.delay) + net.ejection_delay;
             self.tally.accepted_flits += self.tally.cycles_inside(landed - flits, landed);
+        }
+    }
+
+    /// Flits that the stream of output `o` has sent and not counted yet.
+    pub(crate) fn unsettled(&self, o: usize) -> u32 {
+        let flows = |sender: &&Sender| sender.from != NONE;
+        let end = self.streams.next.max(self.now);
+        self.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
+    }
+
+    /// The same, by which the link of the output is taken later: nobody reads that of an injection channel with a stream.
+    pub(crate) fn next_free(&self, o: usize) -> u32 {
+        self.outs[o].next_free.wrapping_add(self.unsettled(o))
+    }
+
+    /// Somebody is about to change channel `o`: what its stream has sent is counted.
+    pub(crate) fn settle_channel(&mut self, net: &Net, o: usize) {
+        if self.unsettled(o) > 0 {
+            self.settle_stream(net, o, self.streams.next.max(self.now));
         }
     }
 

@@ -4,11 +4,22 @@
 //! on the state of the network, and on times only by how far they are from now. So once the state is the same as some cycles
 //! before, but for counts of flits, it goes on like that until a count runs out: the last flit of a packet comes, or leaves its
 //! source. [`Snapshot`] tells whether the state has come back, [`Flow`] is what one period adds to the counts.
+//!
+//! # When it applies
+//!
+//! Where `profile.rs` says so: nobody is told of flits, and nothing but this state says what comes next. Agents may wait for timers,
+//! and paced channels may stand still.
+//!
+//! # What it hands back, and when it is settled
+//!
+//! The state as it would be some periods later, all counts included: nothing is left to settle. It goes on to a cycle in which a timer of
+//! agents ends, at most; if these change nothing but timers, the same flow goes on behind it.
 
 use crate::block::Block;
 use crate::net::Net;
-use crate::streams::Streams;
+use crate::shortcuts::streams::Streams;
 use weft_api::base::bits::Bits;
+use weft_api::state::rate::Pace;
 use weft_api::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
 
 /// A source must have so many flits left of its packet that the search for a period may pay.
@@ -35,6 +46,7 @@ pub struct Snapshot<const W: usize, const V: usize> {
     vc_turns: Vec<u16>,
     vc_accepts: Vec<u16>,
     vc_grants: Vec<u16>,
+    paces: Vec<Pace>,
     counts: Counts,
 }
 
@@ -76,6 +88,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let more = !self.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
             || !self.deliveries.is_empty()
             || !self.turning.is_empty()
+            || !self.paces.stand_still()
+            || self.agents_wait_until().is_none()
             || self.routers.iter().any(|router| !router.choosing.is_empty());
         let left = self.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
         (!more && left >= WORTH).then_some((flits, left))
@@ -100,6 +114,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             vc_turns: self.vc_turns.clone(),
             vc_accepts: self.vc_accepts.clone(),
             vc_grants: self.vc_grants.clone(),
+            paces: self.paces.of.clone(),
             counts: self.counts(),
         }
     }
@@ -118,6 +133,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             && self.requesters == then.requesters
             && self.streams.by_distance(self.now) == then.streams
             && self.packets.in_use() == then.packets
+            && self.paces.of == then.paces
+            && self.paces.stand_still()
             && (&self.active.0, &self.busy.0) == (&then.active, &then.busy)
             && (&self.vc_turns, &self.vc_accepts, &self.vc_grants)
                 == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
@@ -207,6 +224,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.tally.flit_hops += flow.counts.flit_hops * periods;
         self.tally.injected_flits += flow.counts.injected * periods;
         self.tally.accepted_flits += flow.counts.accepted * periods;
+        self.power.timers.jump(self.now + cycles);
         self.streams.delay(cycles);
         self.flits.delay(cycles);
         self.credits.delay(cycles);

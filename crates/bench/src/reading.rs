@@ -1,0 +1,42 @@
+//! A power policy that looks at every link again and again, and finds nothing to do. Beside a network that is always on it shows what
+//! agents cost. It is written as a crate outside of Weft would write it.
+
+use weft_api::agents::{Agents, BlockSite, Channels};
+use weft_api::base::kept::Kept;
+use weft_api::policy::Policy;
+
+/// Cycles between two looks at a link.
+const EVERY: u64 = 5_000;
+
+#[derive(Debug)]
+pub struct Reading;
+
+impl Policy for Reading {
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let managed = site.channels.iter().enumerate().filter(|(_, channel)| channel.managed).map(|(o, _)| o).collect();
+        Some(Box::new(Readers { managed, last: vec![0; site.channels.len()] }))
+    }
+}
+
+#[derive(Debug, Kept)]
+struct Readers {
+    #[kept(fixed)]
+    managed: Vec<usize>,
+    /// Flits of each channel at the last look.
+    last: Vec<u32>,
+}
+
+impl Agents for Readers {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        self.managed.iter().for_each(|&o| channels.set_timer(o, EVERY));
+    }
+
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for o in ended.iter().map(|&o| o as usize) {
+            let flits = channels.flits(o);
+            let sent = flits.wrapping_sub(std::mem::replace(&mut self.last[o], flits));
+            assert!(u64::from(sent) <= EVERY, "a link carries a flit per cycle at most");
+            channels.set_timer(o, channels.now() + EVERY);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Tests that nothing changes by shortcuts beside agents that switch links, and paced channels.
+
+use super::Simulation;
+use super::trials::{self, CHOOSING, HYPERX, NETWORKS, told_plainly};
+use crate::network::spec::{Execution, Spec};
+use weft_api::base::hash::hash;
+use weft_api::spec::FlowControl;
+use weft_kernel::shortcuts::profile::{Crossing, Profile};
+use weft_models::recording::RecordingConfig;
+use weft_units::Time;
+
+/// Networks that are drawn at random; in `make test-all` four times as many.
+fn cases() -> u64 {
+    let times = std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("a number"));
+    60 * times
+}
+
+fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> Spec {
+    let mut spec = trials::spec(topology, routing, flits, load, (300, 900));
+    spec.policy = serde_json::from_str(policy).expect("a policy");
+    spec
+}
+
+/// Fails where results differ from those without shortcuts. Returns the shortcuts of the first block.
+fn assert_same(spec: &Spec, what: &str) -> Profile {
+    for blocks in [1, 3] {
+        let without = told_plainly(spec, blocks);
+        trials::assert_same(&trials::told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
+    }
+    Simulation::<1, 8>::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts
+}
+
+/// Agents that are told of no flit.
+const POLICIES: [&str; 5] = [
+    r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#,
+    r#"{"idle_timeout": {"idle": "15ns", "transition": "7ns"}}"#,
+    r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "quarter"}}"#,
+    r#"{"timetable": {"off": [{"classes": "all", "from": "20ns", "until": "60ns"}], "period": "100ns", "transition": "5ns"}}"#,
+    r#"{"rate_ladder": {"epoch": "100ns", "transition": "30ns"}}"#,
+];
+
+#[test]
+fn shortcuts_change_nothing_beside_agents() {
+    let mut turn = 0;
+    for policy in POLICIES {
+        for (topology, routing) in NETWORKS.into_iter().chain(CHOOSING) {
+            // two of them in turn
+            turn += 2;
+            let packets = [(1, 0.05), (8, 0.1), (40, 0.4), (1, 0.3), (40, 0.1)];
+            for &(flits, load) in packets.iter().cycle().skip(turn % 5).take(2) {
+                let profile = assert_same(
+                    &spec(topology, routing, policy, flits, load),
+                    &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"),
+                );
+                assert!(profile.crossing != Crossing::Allocated, "{policy}, {routing}");
+            }
+        }
+    }
+}
+
+/// Long messages that flow steadily, beside links that sleep and wake.
+#[test]
+fn steady_flows_end_at_timers_and_go_on_behind_them() {
+    for (k, policy) in POLICIES.into_iter().enumerate() {
+        let mut spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.02);
+        (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (2_000, 6_000, 12_000);
+        spec.managed[1] = k % 2 == 0;
+        assert_same(&spec, policy);
+    }
+    // links that carry nothing have timers, too
+    let skipped = |policy: &str| {
+        let spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.1);
+        let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
+        (1..=10).for_each(|k| simulation.advance(1000 * k));
+        simulation.skipped_cycles()
+    };
+    let (awake, sleepless) = (skipped(r#"{"always_on": {}}"#), skipped(SLEEPLESS));
+    assert!(awake > 500 && sleepless == awake, "{sleepless} of {awake} cycles skipped");
+}
+
+/// Its links would go off after more idle time than a test lasts.
+const SLEEPLESS: &str = r#"{"idle_timeout": {"idle": "100000ns", "transition": "25ns"}}"#;
+
+/// Networks, routers, packets, rates and policies at random.
+#[test]
+fn shortcuts_change_nothing_in_networks_at_random() {
+    let mut rows = std::collections::BTreeMap::new();
+    for case in 0..cases() {
+        let draw = |what: u64, below: u64| hash(case, what as u32, 0, 23) % below;
+        let all: Vec<_> = NETWORKS.into_iter().chain(CHOOSING).collect();
+        let (topology, routing) = all[draw(0, all.len() as u64) as usize];
+        let flits = [1, 1, 3, 8, 20, 60][draw(1, 6) as usize] + draw(2, 3) as u32;
+        let policy = POLICIES[draw(3, POLICIES.len() as u64) as usize];
+        let mut spec = spec(topology, routing, policy, flits, 0.02 + draw(4, 10) as f64 / 20.0);
+        let is_worm = draw(5, 4) == 0 && !routing.contains("adaptive");
+        if is_worm {
+            spec.router.flow_control = FlowControl::Wormhole;
+        }
+        for (k, link) in (0..).zip(&mut spec.links) {
+            link.latency = 1 + draw(10 + k, 12);
+            link.credit_latency = 1 + draw(20 + k, 12);
+            link.vcs = 4 + draw(30 + k, 4) as u8;
+            link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
+            if k > 0 && draw(50 + k, 4) == 0 {
+                link.rate =
+                    crate::network::spec::Rate::new(1, 1 + u128::from(draw(60 + k, 3)), "links").expect("a rate");
+            }
+            spec.managed[k as usize] = k > 0 && draw(70 + k, 3) > 0;
+        }
+        spec.router.speedup = 1 + draw(6, 3) as u8;
+        spec.router.delay += draw(7, 3);
+        if draw(8, 3) == 0 {
+            trials::answer(&mut spec, 1 + draw(9, u64::from(flits)) as u32);
+        }
+        if draw(80, 3) == 0 {
+            let series = RecordingConfig::Series(weft_models::recording::series::Series {
+                every: Time::Cycles(7 + draw(81, 50)),
+                of: weft_models::recording::series::SeriesOf::Channel,
+            });
+            spec.recordings.push(series.asked());
+        }
+        spec.seed = case;
+        let what = format!("case {case}: {topology}, {routing}, {policy}, {flits} flits");
+        let Profile { crossing, steady, .. } = assert_same(&spec, &what);
+        *rows.entry((format!("{crossing:?}"), steady)).or_insert(0) += 1;
+    }
+    for row in ["Lone", "Streams"] {
+        assert!(rows.iter().any(|((crossing, _), &times)| crossing == row && times > 3), "{rows:?}");
+    }
+}

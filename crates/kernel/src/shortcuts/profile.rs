@@ -1,0 +1,144 @@
+//! Which shortcuts a run takes: the only place that decides it.
+//!
+//! | row | flits cross | steady flows | where |
+//! |---|---|---|---|
+//! | plain | one by one, by the allocator | no | on demand (`Profile::PLAIN`); one-flit packets whose heads read queues, or are watched, or may be rerouted |
+//! | plain, steady | one by one | yes | long packets, under such routings |
+//! | lone | alone, without the allocator | no | one-flit packets; agents that are told of arrivals |
+//! | lone, steady | alone | yes | packets of 2 to 11 flits, or heads that choose in every step |
+//! | streams, steady | alone, and in streams | yes | packets of 12 flits and more |
+//! | streams | alone, and in streams | no | the same, beside agents that are told of routed heads |
+//!
+//! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not.
+
+use crate::net::HeadPath;
+use crate::shortcuts::streams;
+use weft_api::agents::Probes;
+use weft_api::routing::{Decides, Needs};
+use weft_api::sensor::Sensor;
+
+/// How flits cross the switch of a router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Crossing {
+    /// All of them by the allocator.
+    Allocated,
+    /// Those that are alone without it (`lone.rs`).
+    Lone,
+    /// The same, and body flits that follow each other in streams (`streams.rs`).
+    Streams,
+}
+
+/// The shortcuts of a run, or of a block of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    pub crossing: Crossing,
+    /// Time in which body flits flow steadily is skipped (`steady.rs`).
+    pub steady: bool,
+    /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
+    /// routing in every step.
+    pub compares_credits_of: Option<u8>,
+    /// The loop asks for records before it needs them (`prefetch.rs`).
+    pub prefetch: bool,
+}
+
+/// What is known of a run when its shortcuts are chosen.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    pub needs: &'a Needs,
+    /// Links are trunks.
+    pub trunks: bool,
+    /// Something is done for each head that is not done elsewhere ([`HeadPath::Slow`]).
+    pub slow_heads: bool,
+    /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
+    pub hold_switch: bool,
+    pub vc_realloc: bool,
+    /// Flits of one packet may arrive in the same cycle.
+    pub fast_links: bool,
+    /// Packets are watched, or links and routers fail.
+    pub watches: bool,
+    pub faults: bool,
+    /// Most flits of a packet.
+    pub longest: u32,
+    /// Outputs of the network.
+    pub outputs: u64,
+    /// It is larger than the cache.
+    pub is_large: bool,
+}
+
+impl Facts<'_> {
+    fn choose(&self) -> bool {
+        self.needs.decides == Decides::EachStep || self.trunks
+    }
+
+    /// Whether flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
+    /// each of them.
+    fn lone_flits_may_cross(&self) -> bool {
+        let heads_see_no_moves = if self.slow_heads {
+            false
+        } else if self.choose() {
+            // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
+            // too early. So none may have chosen an output that is kept for another packet, or lacks the room to enter a ring.
+            let any_can_leave = !self.hold_switch && self.needs.ring_entries.is_empty();
+            any_can_leave && !self.needs.sees_grants && !self.needs.reads_group
+        } else {
+            self.needs.decides == Decides::Ahead
+        };
+        heads_see_no_moves && self.needs.sensor.is_none() && !self.vc_realloc && !self.fast_links
+    }
+
+    /// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
+    /// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
+    fn body_flits_may_stream(&self) -> bool {
+        let nobody_looks = !self.choose() && self.needs.ring_entries.is_empty() && self.needs.posts.is_none();
+        nobody_looks && self.longest >= streams::LONG_PACKET && self.outputs <= streams::MAX_OUTPUTS
+    }
+
+    /// Whether what happens next depends on nothing but the state that `steady.rs` compares.
+    fn may_repeat(&self) -> bool {
+        let nobody_looks = self.needs.posts.is_none() && self.needs.sensor != Some(Sensor::HistoryWindow);
+        self.longest > 1 && nobody_looks && !self.watches && !self.faults
+    }
+}
+
+impl Profile {
+    /// The plain loop.
+    pub const PLAIN: Self =
+        Self { crossing: Crossing::Allocated, steady: false, compares_credits_of: None, prefetch: false };
+
+    pub fn of(facts: &Facts) -> Self {
+        let crossing = match (facts.lone_flits_may_cross(), facts.body_flits_may_stream()) {
+            (false, _) => Crossing::Allocated,
+            (true, false) => Crossing::Lone,
+            (true, true) => Crossing::Streams,
+        };
+        Self {
+            crossing,
+            steady: facts.may_repeat(),
+            compares_credits_of: facts.needs.compares_credits_of.filter(|_| !facts.trunks),
+            prefetch: facts.is_large,
+        }
+    }
+
+    /// The same in a block with agents. What they are told of may not be skipped.
+    #[must_use]
+    pub fn beside(self, told: Probes) -> Self {
+        let most = match told {
+            Probes { departures: true, .. } => Crossing::Allocated,
+            Probes { arrivals: true, .. } => Crossing::Lone,
+            Probes { .. } => Crossing::Streams,
+        };
+        let is_told = told.arrivals || told.departures || told.routed;
+        Self { crossing: self.crossing.min(most), steady: self.steady && !is_told, ..self }
+    }
+
+    /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].
+    pub fn heads(self, slow: bool, choose: bool) -> HeadPath {
+        match (slow, choose, self.compares_credits_of) {
+            (true, ..) => HeadPath::Slow,
+            (false, true, Some(_)) => HeadPath::Candidates,
+            (false, true, None) => HeadPath::Asked,
+            (false, false, _) if self.crossing == Crossing::Streams => HeadPath::AmongStreams,
+            (false, false, _) => HeadPath::Key,
+        }
+    }
+}
