@@ -6,7 +6,7 @@ use weft_scenario::expand;
 
 fn run(text: &str) -> Value {
     let point = expand("a.yaml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}")).remove(0);
-    point.run(Execution { threads: 1, blocks: 1 }, &()).unwrap_or_else(|error| panic!("{error}")).summary
+    point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary
 }
 
 fn number(summary: &Value, key: &str) -> f64 {
