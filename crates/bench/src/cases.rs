@@ -340,6 +340,12 @@ impl Case {
         Ok(spec)
     }
 
+    /// Rows or groups of the network, which may lie in one block each.
+    pub fn units(&self) -> Result<usize, Refusal> {
+        let graph = self.spec()?.graph;
+        Ok(graph.routers().div_ceil(graph.structure().grain()) as usize)
+    }
+
     /// Flits per VC; virtual cut-through needs room for a packet, and two keep a link busy.
     fn buffer(&self) -> u32 {
         if self.packet_flits > self.network.buffer { 2 * self.packet_flits } else { self.network.buffer }

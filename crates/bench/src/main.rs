@@ -114,7 +114,7 @@ fn predict_all(options: &Options, case: &cases::Case) -> Result<(), Box<dyn Erro
     let alone = median(1, |sample| sample.cpu_seconds)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in options.predict.iter().map(|threads| threads.get()) {
-        let prediction = scaling::predict(&scaling::observed(case, threads)?, threads, alone, costs);
+        let prediction = scaling::predict(&scaling::observed(case, threads)?, case.units()?, threads, alone, costs);
         let measured = if (2..=cores).contains(&threads) {
             Some(alone / median(threads, |sample| sample.wall_seconds)?)
         } else {

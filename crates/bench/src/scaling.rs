@@ -34,6 +34,10 @@ pub struct Prediction {
     /// Parts of the predicted time: the mean work of a thread, what the slowest thread has more, mail between threads, waiting.
     pub work_share: f64,
     pub imbalance_share: f64,
+    /// Flit-hops of the thread that has most, above the mean, as a share of the mean: the imbalance without what the machine adds.
+    pub counted_imbalance: f64,
+    /// The same if every thread had whole rows or groups, and all of these cost the same.
+    pub imbalance_of_whole_units: f64,
     pub mail_share: f64,
     pub barrier_share: f64,
     /// Mail between threads in a window [bytes].
@@ -125,8 +129,8 @@ fn cpu_seconds() -> f64 {
 }
 
 /// The time of the observed windows on so many threads, beside `alone`, what they take on one thread with the blocks that it
-/// would have [s].
-pub fn predict(observed: &Observed, threads: usize, alone: f64, costs: Costs) -> Prediction {
+/// would have [s]. `units`: rows or groups of the network.
+pub fn predict(observed: &Observed, units: usize, threads: usize, alone: f64, costs: Costs) -> Prediction {
     let blocks = observed.blocks;
     let share = blocks.div_ceil(threads);
     let threads_used = blocks.div_ceil(share);
@@ -137,6 +141,9 @@ pub fn predict(observed: &Observed, threads: usize, alone: f64, costs: Costs) ->
         slowest += window.chunks(share).map(of_thread).fold(0.0, f64::max);
         mean += of_thread(window) / threads_used as f64;
     }
+    let of_thread = |hops: &[u64]| hops.iter().sum::<u64>();
+    let most = observed.hops.chunks(share).map(of_thread).max().unwrap_or(0);
+    let counted = most as f64 * threads_used as f64 / of_thread(&observed.hops).max(1) as f64 - 1.0;
     let between = |from: usize, to: usize| from / share != to / share;
     let pairs =
         (0..blocks).flat_map(|from| (0..blocks).map(move |to| (from, to))).filter(|&(from, to)| between(from, to));
@@ -153,6 +160,8 @@ pub fn predict(observed: &Observed, threads: usize, alone: f64, costs: Costs) ->
         speed_up: alone / all,
         work_share: mean / all,
         imbalance_share: (slowest - mean) / all,
+        counted_imbalance: counted,
+        imbalance_of_whole_units: units.div_ceil(threads_used) as f64 * threads_used as f64 / units as f64 - 1.0,
         mail_share: mail_seconds / all,
         barrier_share: waits / all,
         mail_bytes_per_window: mail as f64 / windows,
@@ -166,25 +175,29 @@ mod tests {
     /// Four blocks and ten windows; in each, block 0 takes 4 s and the others 1 s, and each sends 64 bytes to each other.
     fn four() -> Observed {
         let window = vec![(4.0, 0.0), (0.5, 0.5), (1.0, 0.0), (1.0, 0.0)];
-        Observed { blocks: 4, windows: vec![window; 10], mail_bytes: vec![640; 16] }
+        Observed { blocks: 4, windows: vec![window; 10], hops: vec![40, 10, 10, 10], mail_bytes: vec![640; 16] }
     }
 
     #[test]
     fn the_slowest_thread_decides() {
         let free = Costs { barrier_seconds: 0.0, line_seconds: 0.0 };
-        let two = predict(&four(), 2, 70.0, free);
+        let two = predict(&four(), 8, 2, 70.0, free);
         // 4 + 1 s on one thread, 1 + 1 s on the other
         assert!((two.speed_up - 70.0 / 50.0).abs() < 1e-9, "{two:?}");
         assert!((two.work_share - 3.5 / 5.0).abs() < 1e-9, "{two:?}");
+        assert!((two.counted_imbalance - (50.0 / 35.0 - 1.0)).abs() < 1e-9, "{two:?}");
+        assert_eq!(two.imbalance_of_whole_units, 0.0);
         // blocks (0, 1) to (2, 3) and back
         assert!((two.mail_bytes_per_window - 8.0 * 64.0).abs() < 1e-9, "{two:?}");
-        let four = predict(&four(), 4, 70.0, free);
+        let four = predict(&four(), 6, 4, 70.0, free);
         assert!((four.speed_up - 70.0 / 40.0).abs() < 1e-9, "{four:?}");
+        // two of 6 units on one thread, where 1.5 are the mean
+        assert!((four.imbalance_of_whole_units - (2.0 / 1.5 - 1.0)).abs() < 1e-9, "{four:?}");
     }
 
     #[test]
     fn mail_and_waiting_cost() {
-        let two = predict(&four(), 2, 70.0, Costs { barrier_seconds: 5.0, line_seconds: 0.25 });
+        let two = predict(&four(), 8, 2, 70.0, Costs { barrier_seconds: 5.0, line_seconds: 0.25 });
         // per window: 5 s of work, 5 s to wait, 4 lines of mail and 16 of slots per thread
         assert!((two.speed_up - 70.0 / (10.0 * (5.0 + 5.0 + 0.25 * 20.0))).abs() < 1e-9, "{two:?}");
         let shares = two.work_share + two.imbalance_share + two.mail_share + two.barrier_share;

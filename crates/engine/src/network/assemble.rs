@@ -9,7 +9,7 @@ use crate::network::policy;
 use crate::network::rebuild;
 use crate::network::spec::{Fault, LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
-pub(crate) use partition::{blocks_by_size, partition};
+pub(crate) use partition::{partition, usual_blocks};
 use std::sync::Arc;
 use weft_api::board::Board;
 use weft_api::common::Common;

@@ -4,7 +4,7 @@
 //! time that a packet spends in the network ([`Transit`]); at most it is what the pools hold when all buffers
 //! are full. Not counted: traffic matrices, and recordings whose rows are events.
 
-use crate::network::assemble::{blocks_by_size, partition};
+use crate::network::assemble::{partition, usual_blocks};
 use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
@@ -124,8 +124,8 @@ struct Blocks {
 impl Blocks {
     fn of(spec: &Spec, how: Execution) -> Self {
         let graph = &*spec.graph;
-        let wanted = if how.blocks == 0 { blocks_by_size(graph).max(how.threads) } else { how.blocks };
-        let bounds = partition(graph, wanted, false);
+        let wanted = if how.blocks == 0 { usual_blocks(graph, how.threads) } else { how.blocks };
+        let bounds = partition(spec, wanted, false);
         let block = |router: u32| bounds.partition_point(|&first| first <= router);
         let (mut cuts, mut window) = (0, u64::MAX);
         for link in graph.links().filter(|link| block(link.ends[0].0) != block(link.ends[1].0)) {

@@ -13,6 +13,8 @@ pub struct Observed {
     pub blocks: usize,
     /// For each window, the seconds that each block took: to advance, and to take its mail.
     pub windows: Vec<Vec<(f64, f64)>>,
+    /// Flit-hops of each block: what it costs, as far as that does not depend on the machine.
+    pub hops: Vec<u64>,
     /// Bytes of mail from each block (row) to each other, in all windows together.
     pub mail_bytes: Vec<u64>,
 }
@@ -31,7 +33,9 @@ where
     pub fn advance_observed(&mut self, until: u64, clock: &dyn Fn() -> f64) -> Observed {
         assert!(self.has_no_overseer(), "nothing acts between two cycles");
         let count = self.blocks.len();
-        let mut observed = Observed { blocks: count, windows: Vec::new(), mail_bytes: vec![0; count * count] };
+        let mut observed =
+            Observed { blocks: count, windows: Vec::new(), hops: Vec::new(), mail_bytes: vec![0; count * count] };
+        observed.hops = self.hops_by_block().collect();
         while self.now < until {
             let next = self.now.saturating_add(self.window).min(until);
             let mut spent = Vec::with_capacity(count);
@@ -51,7 +55,13 @@ where
             observed.windows.push(spent);
             (self.now, self.windows_done) = (next, self.windows_done + 1);
         }
+        let hops_before = std::mem::take(&mut observed.hops);
+        observed.hops = self.hops_by_block().zip(hops_before).map(|(now, before)| now - before).collect();
         observed
+    }
+
+    fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
+        self.blocks.iter().map(|block| block.tally.flit_hops)
     }
 }
 

@@ -107,12 +107,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     where
         Widths: ForPorts<V>,
     {
-        let wanted = if how.blocks == 0 {
-            assemble::blocks_by_size(&spec.graph).max(if how.threads > 1 { how.threads } else { 1 })
-        } else {
-            how.blocks
-        };
-        let bounds = assemble::partition(&spec.graph, wanted, net.needs.reads_group);
+        let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
+        let bounds = assemble::partition(spec, wanted, net.needs.reads_group);
         let blocks = assemble::blocks(spec, &net, policy, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();

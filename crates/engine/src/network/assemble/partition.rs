@@ -7,19 +7,76 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The first router of every block, and the end of the last block. `whole_groups`: routers read the queues of their
-/// group, so each group must lie in one block, and there can't be more blocks than groups.
-pub(crate) fn partition(graph: &Graph, blocks: usize, whole_groups: bool) -> Vec<u32> {
-    let routers = graph.routers();
+/// The first router of every block, and the end of the last block: it depends on nothing but the spec and the number of blocks, so
+/// that a run can go on from a checkpoint with other threads. `whole_groups`: routers read the queues of their group, so each group
+/// must lie in one block, and there can't be more blocks than groups.
+///
+/// Blocks have about as many ports each, since a port moves the flits. What belongs together (a row, a group) stays together as long
+/// as there are as many of these units as blocks, unless whole units leave more than [`IDLE_SHARE`] idle and to split them costs
+/// nothing: links inside of a unit are then as long as those between units, so that blocks wait for each other no more often.
+pub(crate) fn partition(spec: &Spec, blocks: usize, whole_groups: bool) -> Vec<u32> {
+    let graph = &*spec.graph;
     let grain = graph.structure().grain();
-    let units = routers.div_ceil(grain);
-    let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { routers });
-    // groups stay whole as long as there are at least as many groups as blocks
-    let (units, grain) = if blocks <= units { (units, grain) } else { (routers, 1) };
-    (0..=blocks)
-        .map(|b| (u64::from(b) * u64::from(units) / u64::from(blocks)) as u32 * grain)
-        .map(|r| r.min(routers))
-        .collect()
+    let units = graph.routers().div_ceil(grain);
+    let blocks = (blocks.min(MAX_BLOCKS) as u32).clamp(1, if whole_groups { units } else { graph.routers() });
+    let whole = bounds(graph, blocks.min(units), grain);
+    let is_too_uneven = || blocks > units || uneven(graph, &whole) > IDLE_SHARE && !is_closer_inside(spec, grain);
+    if whole_groups || grain == 1 || !is_too_uneven() { whole } else { bounds(graph, blocks, 1) }
+}
+
+/// How much more than the mean the largest block may have before units are split.
+const IDLE_SHARE: f64 = 0.05;
+
+/// Bounds of so many blocks, at multiples of `grain`, with about as many ports each.
+fn bounds(graph: &Graph, blocks: u32, grain: u32) -> Vec<u32> {
+    let routers = graph.routers();
+    let (units, all) = (routers.div_ceil(grain), u64::from(graph.port_base(routers)));
+    let ports_before = |unit: u32| u64::from(graph.port_base((unit * grain).min(routers)));
+    let mut bounds = vec![0];
+    for b in 1..blocks {
+        let due = u64::from(b) * all / u64::from(blocks);
+        // the last unit that begins no later; each block has one at least
+        let unit = partition_point(units, |unit| ports_before(unit) <= due).saturating_sub(1);
+        bounds.push(unit.clamp(bounds[b as usize - 1] + 1, units - (blocks - b)));
+    }
+    bounds.push(units);
+    bounds.into_iter().map(|unit| (unit * grain).min(routers)).collect()
+}
+
+/// The first number below `end` of which `holds` is not true; it is true of all before it.
+fn partition_point(end: u32, holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// By how much the ports of the largest block are more than those of a block on average: so long all others wait for it.
+fn uneven(graph: &Graph, bounds: &[u32]) -> f64 {
+    let ports = |both: &[u32]| graph.port_base(both[1]) - graph.port_base(both[0]);
+    let (largest, all) = (bounds.windows(2).map(ports).max().unwrap_or(0), graph.port_base(graph.routers()));
+    f64::from(largest) * (bounds.len() - 1) as f64 / f64::from(all.max(1)) - 1.0
+}
+
+/// Whether some link between routers of one unit is shorter than all between units: to cut it would shorten the windows in which
+/// blocks run alone.
+fn is_closer_inside(spec: &Spec, grain: u32) -> bool {
+    let alone = |class: u8| {
+        let link = &spec.links[usize::from(class)];
+        (link.latency + spec.router.delay).min(link.credit_latency + spec.router.credit_delay)
+    };
+    let shortest = |inside: bool| {
+        let links = spec.graph.links().filter(|link| (link.ends[0].0 / grain == link.ends[1].0 / grain) == inside);
+        links.map(|link| alone(link.class)).min().unwrap_or(u64::MAX)
+    };
+    shortest(true) < shortest(false)
+}
+
+/// Number of blocks for so many threads, if nobody says it: by the size of the network, and as many for each thread.
+pub(crate) fn usual_blocks(graph: &Graph, threads: usize) -> usize {
+    blocks_by_size(graph).next_multiple_of(threads.max(1))
 }
 
 /// Most blocks. More would cost memory and time at the barrier, and no machine has so many cores.
@@ -44,7 +101,7 @@ fn port_bytes(graph: &Graph) -> u64 {
 const MOST_BY_SIZE: usize = 256;
 
 /// Number of blocks with which the state of a block fits into the second-level cache, if the whole network does not.
-pub(crate) fn blocks_by_size(graph: &Graph) -> usize {
+fn blocks_by_size(graph: &Graph) -> usize {
     let bytes = port_bytes(graph);
     if bytes < 8 << 20 { 1 } else { ((bytes / (768 << 10)) as usize).min(MOST_BY_SIZE) }
 }
@@ -85,10 +142,59 @@ mod tests {
     fn a_routing_that_reads_its_group_is_refused_where_a_block_could_split_one() {
         let needs = Needs { reads_group: true, ..Needs::default() };
         assert_eq!(refuse_split_groups(&two_groups(false), &needs, "toy"), Ok(()));
-        assert_eq!(partition(&two_groups(false), 4, true), [0, 2, 4], "no more blocks than groups");
+        assert_eq!(bounds(&two_groups(false), 2, 2), [0, 2, 4]);
         let refusal = refuse_split_groups(&two_groups(true), &needs, "toy").unwrap_err();
         assert!(refusal.what.contains("has no groups of equal size with consecutive router numbers"), "{refusal}");
         assert_eq!(refuse_split_groups(&two_groups(true), &Needs::default(), "toy"), Ok(()));
+    }
+
+    fn spec(topology: &str, routing: &str) -> Spec {
+        let topology = serde_json::from_str(topology).expect("a topology");
+        Spec::new(&topology, serde_json::from_str(routing).expect("a routing")).expect("a spec")
+    }
+
+    #[test]
+    fn rows_are_split_where_whole_ones_leave_threads_idle() {
+        let spec = spec(r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 1}}"#, r#"{"dimension_order": {}}"#);
+        // 22 rows on 16 blocks: two rows where 22 / 16 = 1.375 are the mean
+        assert!((uneven(&spec.graph, &bounds(&spec.graph, 16, 22)) - (2.0 / 1.375 - 1.0)).abs() < 1e-9);
+        let split = partition(&spec, 16, false);
+        // 31 routers where 484 / 16 = 30.25 are the mean
+        assert!((uneven(&spec.graph, &split) - (31.0 / 30.25 - 1.0)).abs() < 1e-9, "{split:?}");
+        assert_eq!(partition(&spec, 11, false), bounds(&spec.graph, 11, 22), "two rows each");
+        assert_eq!(partition(&spec, 30, false), bounds(&spec.graph, 30, 1), "more blocks than rows");
+        assert_eq!(partition(&spec, 16, true), bounds(&spec.graph, 16, 22));
+        assert_eq!(partition(&spec, 100, true), bounds(&spec.graph, 22, 22), "no more blocks than groups");
+    }
+
+    #[test]
+    fn groups_stay_whole_where_their_links_are_shorter() {
+        let dragonfly =
+            r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+        let mut spec = spec(dragonfly, r#"{"dragonfly_minimal": {}}"#);
+        (spec.links[1].latency, spec.links[2].latency) = (10, 100);
+        (spec.links[1].credit_latency, spec.links[2].credit_latency) = (10, 100);
+        assert_eq!(partition(&spec, 4, false), bounds(&spec.graph, 4, 4), "9 groups");
+        spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (100, 100));
+        assert_eq!(partition(&spec, 4, false), bounds(&spec.graph, 4, 1), "9 routers each");
+    }
+
+    #[test]
+    fn blocks_have_as_many_ports_and_each_has_a_router() {
+        // a fat tree as it is bought: its levels have routers of different sizes
+        let spec = spec(r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#, r#"{"up_down": {}}"#);
+        for blocks in 1..=spec.graph.routers() {
+            let bounds = partition(&spec, blocks as usize, false);
+            assert_eq!(
+                (bounds.len(), bounds[0], *bounds.last().unwrap()),
+                (blocks as usize + 1, 0, spec.graph.routers())
+            );
+            assert!(bounds.windows(2).all(|both| both[0] < both[1]), "{bounds:?}");
+        }
+        assert_eq!(
+            (usual_blocks(&spec.graph, 0), usual_blocks(&spec.graph, 1), usual_blocks(&spec.graph, 5)),
+            (1, 1, 5)
+        );
     }
 
     /// Packets on long links fill a cache that the state of the ports does not fill.
