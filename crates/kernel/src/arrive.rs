@@ -12,7 +12,7 @@ use weft_api::view::Told;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
-        if !SINGLE && self.streams.are_on() {
+        if !SINGLE && self.shortcuts.streams.are_on() {
             self.count_credits::<false, false, true>(net);
             self.count_credit_runs(net);
         } else if net.each_credit_wakes {
@@ -25,21 +25,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// `EACH`: any credit may be the one that some head waits for. `STREAMS`: credits may come in runs.
     #[inline(always)]
     fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
-        while let Some((first, len)) = self.credits.due(self.now) {
+        while let Some((first, len)) = self.wires.credits.due(self.now) {
             if net.shortcuts.prefetch {
                 self.bring_for_credits((first, len));
             }
             for k in 0..len {
-                let word = self.credits.item(first, k);
+                let word = self.wires.credits.item(first, k);
                 if STREAMS && streams::is_of_run(word) {
                     self.receive_credit_run(net, word);
                     continue;
                 }
                 self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
             }
-            self.credits.release(self.now);
+            self.wires.credits.release(self.now);
         }
-        if let Some(history) = &mut self.history {
+        if let Some(history) = &mut self.wires.history {
             history.expire(self.now);
         }
     }
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A credit has come back: the buffer behind output `o` has room for one more flit.
     #[inline(always)]
     pub fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
         let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
@@ -67,28 +67,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Heads, flits or a terminal that wait for VC `vc` of output `o` try again.
     #[inline(always)]
     fn wake(&mut self, o: usize, vc: u16) {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let r = out.router as usize;
         if out.kind == ChannelEnd::Injection {
-            let terminal = self.terminals.hot_mut(r);
+            let terminal = self.interfaces.terminals.hot_mut(r);
             if terminal.waiting {
                 terminal.waiting = false;
-                self.busy.set(r);
+                self.interfaces.busy.set(r);
             }
             return;
         }
-        let router = self.routers.hot_mut(r);
+        let router = self.requests.routers.hot_mut(r);
         let port = o - router.base as usize;
         if out.vcs_with_flit & vc != 0 {
             router.switch_requests.set(port);
-            self.active.set(r);
+            self.requests.active.set(r);
         }
         if out.requested != 0 && out.free_vcs & vc != 0 {
             router.vc_requests.set(port);
-            self.active.set(r);
+            self.requests.active.set(r);
         }
         if !router.choosing.is_empty() {
-            self.active.set(r);
+            self.requests.active.set(r);
         }
     }
 
@@ -96,25 +96,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.fast_links {
             self.collect_flits();
         }
-        while let Some((first, len)) = self.flits.due(self.now) {
+        while let Some((first, len)) = self.wires.flits.due(self.now) {
             self.tell_of_arrivals((first, len));
             if net.shortcuts.prefetch {
                 self.bring_for_flits(net, (first, len));
             }
-            match (!SINGLE && self.streams.are_on(), self.lone_trial.heads_try) {
+            match (!SINGLE && self.shortcuts.streams.are_on(), self.shortcuts.lone_trial.heads_try) {
                 (false, true) if net.chooses => self.receive_chunk::<SINGLE, true, true>(net, (first, len)),
                 (false, true) => self.receive_chunk::<SINGLE, true, false>(net, (first, len)),
                 (false, false) => self.receive_chunk::<SINGLE, false, false>(net, (first, len)),
                 (true, true) => self.receive_among_streams::<true>(net, (first, len)),
                 (true, false) => self.receive_among_streams::<false>(net, (first, len)),
             }
-            self.flits.release(self.now);
+            self.wires.flits.release(self.now);
         }
-        if !SINGLE && self.streams.are_on() {
+        if !SINGLE && self.shortcuts.streams.are_on() {
             self.receive_runs(net);
         }
         if net.fast_links {
-            while let Some(flit) = self.paces.arriving.pop() {
+            while let Some(flit) = self.wires.paces.arriving.pop() {
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }
@@ -128,21 +128,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     #[inline(never)]
     fn collect_flits(&mut self) {
-        while let Some((first, len)) = self.flits.due(self.now) {
+        while let Some((first, len)) = self.wires.flits.due(self.now) {
             self.tell_of_arrivals((first, len));
-            self.paces.arriving.extend(self.flits.items(first, len).iter().rev());
-            self.flits.release(self.now);
+            self.wires.paces.arriving.extend(self.wires.flits.items(first, len).iter().rev());
+            self.wires.flits.release(self.now);
         }
     }
 
     /// Tells the agents of flits that arrive, if they want to hear of them.
     #[inline(always)]
     fn tell_of_arrivals(&mut self, (first, len): (u32, usize)) {
-        if self.power.probes.arrivals
-            && let Some(agents) = &mut self.agents
+        if self.policy.power.probes.arrivals
+            && let Some(agents) = &mut self.policy.agents
         {
-            let flits = self.flits.items(first, len);
-            agents.arrive(&Arrivals { now: self.now, flits, packets: &self.packets.items });
+            let flits = self.wires.flits.items(first, len);
+            agents.arrive(&Arrivals { now: self.now, flits, packets: &self.buffers.packets.items });
         }
     }
 
@@ -155,7 +155,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (first, len): (u32, usize),
     ) {
         for k in 0..len {
-            self.receive::<SINGLE, LONE, CHOOSE>(net, self.flits.item(first, k));
+            self.receive::<SINGLE, LONE, CHOOSE>(net, self.wires.flits.item(first, k));
         }
     }
 
@@ -174,7 +174,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let id = if SINGLE {
             flit.packet
         } else {
-            self.segments.add(Segment {
+            self.buffers.segments.add(Segment {
                 packet: flit.packet,
                 next: NONE,
                 arrived: 1,
@@ -183,7 +183,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
-        let before = self.ins.hot_mut(i).join(v, id);
+        let before = self.buffers.ins.hot_mut(i).join(v, id);
         if SINGLE && !(LONE && before == NONE) {
             self.begin_segment(id, flit.key);
         }
@@ -193,14 +193,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.begin_segment(id, flit.key);
             }
         } else {
-            self.segments.items.hot_mut(before as usize).next = id;
+            self.buffers.segments.items.hot_mut(before as usize).next = id;
         }
     }
 
     /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that crosses alone.
     #[inline(always)]
     pub fn begin_segment(&mut self, id: u32, key: u16) {
-        let segment = self.segments.items.hot_mut(id as usize);
+        let segment = self.buffers.segments.items.hot_mut(id as usize);
         (segment.next, segment.key) = (NONE, key);
     }
 
@@ -208,9 +208,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
         let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
-        let port = self.ins.hot(i);
+        let port = self.buffers.ins.hot(i);
         let tail = port.last(v);
-        let segment = self.segments.items.hot_mut(tail as usize);
+        let segment = self.buffers.segments.items.hot_mut(tail as usize);
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
         if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
@@ -220,12 +220,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if STREAMS {
                 self.interrupt(net, o);
             }
-            let out = self.outs.hot_mut(o);
+            let out = self.wires.outs.hot_mut(o);
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.shortcuts.crossing != Crossing::Allocated {
-                self.fresh_flits.push(FreshFlit {
+            } else if self.shortcuts.profile.crossing != Crossing::Allocated {
+                self.shortcuts.fresh_flits.push(FreshFlit {
                     at: to,
                     out: o as u32,
                     segment: tail,
@@ -233,8 +233,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     chooses: false,
                 });
             } else {
-                self.routers.hot_mut(r).switch_requests.set(p);
-                self.active.set(r);
+                self.requests.routers.hot_mut(r).switch_requests.set(p);
+                self.requests.active.set(r);
             }
         }
     }
@@ -252,7 +252,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> bool {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
-                key = self.route_here(net, self.ins.hot(i).router as usize, packet);
+                key = self.route_here(net, self.buffers.ins.hot(i).router as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
                 if !(LONE && CHOOSE) {
@@ -261,10 +261,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 return self.let_choose_alone(i, v, key);
             }
-            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.ins.hot(i).base(i) + net.port(key)),
+            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.buffers.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
                 if !(LONE && CHOOSE) {
-                    *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+                    *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
                     self.let_choose(net, i, v);
                     return false;
                 }
@@ -277,18 +277,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
             },
         }
         if !LONE {
-            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
+            *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = key;
         }
         let (p, class) = if net.class_bits == 0 { (usize::from(key), 0) } else { split(key, net.class_bits) };
         let is_open = self.note_request::<SINGLE>(net, i, p, class);
         if LONE && is_open {
-            let port = self.ins.hot(i);
+            let port = self.buffers.ins.hot(i);
             let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
-            self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chooses: false });
+            self.shortcuts.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chooses: false });
             return true;
         }
         if LONE {
-            *self.ins.hot_mut(i).requests.hot_mut(v) = key;
+            *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = key;
         } else if is_open {
             self.ask_for_vc(i, p);
         }
@@ -298,8 +298,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head that has come to VC `v` of input `i` in this cycle with this route key will choose before flits that are alone cross.
     #[inline(always)]
     fn let_choose_alone(&mut self, i: usize, v: usize, key: u16) -> bool {
-        let segment = *self.ins.hot(i).head.hot(v);
-        self.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true });
+        let segment = *self.buffers.ins.hot(i).head.hot(v);
+        self.shortcuts.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true });
         true
     }
 
@@ -314,13 +314,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Notes that a head of input `i` wants a VC of this class at output `p`. Returns whether one is open.
     #[inline(always)]
     pub fn note_request<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
-        let port = self.ins.hot(i);
+        let port = self.buffers.ins.hot(i);
         let o = port.base(i) + p;
-        self.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
-        self.outs.hot_mut(o).requested |= 1 << class;
+        self.requests.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
+        self.wires.outs.hot_mut(o).requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
         let is_open = self.has_open_vc::<SINGLE>(net, o, class);
-        if !is_open && self.outs.hot(o).is_closed() {
+        if !is_open && self.wires.outs.hot(o).is_closed() {
             self.wait_for_link(net, o);
         }
         is_open
@@ -329,7 +329,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether a VC of this class at output `o` is free, and has the credits that a head needs.
     #[inline(always)]
     pub(crate) fn has_open_vc<const SINGLE: bool>(&self, net: &Net, o: usize, class: usize) -> bool {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let open = out.available_vcs::<SINGLE>();
         open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
     }
@@ -337,9 +337,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i`, for which a VC of output `p` is open, asks the allocator.
     #[inline(always)]
     pub fn ask_for_vc(&mut self, i: usize, p: usize) {
-        let r = self.ins.hot(i).router as usize;
-        self.routers.hot_mut(r).vc_requests.set(p);
-        self.active.set(r);
+        let r = self.buffers.ins.hot(i).router as usize;
+        self.requests.routers.hot_mut(r).vc_requests.set(p);
+        self.requests.active.set(r);
     }
 }
 
@@ -347,14 +347,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
     #[inline(never)]
     pub fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
-        let router = self.routers.hot(r);
+        let router = self.requests.routers.hot(r);
         let (base, at) = (router.base, *net.coords.hot(router.id as usize));
-        let packet = self.packets.items.hot_mut(id as usize);
+        let packet = self.buffers.packets.items.hot_mut(id as usize);
         let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         let told = here.what_was_told();
-        if let Some(agents) = &mut self.agents {
-            if self.power.probes.routed {
+        if let Some(agents) = &mut self.policy.agents {
+            if self.policy.power.probes.routed {
                 agents.routed(packet);
             }
             self.tell_of_hop(base as usize, net.port(key), (id, None), told);
@@ -366,14 +366,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// on which VC if it leaves now.
     #[inline(always)]
     pub fn tell_of_hop(&mut self, base: usize, port: usize, (packet, leaves_on): (u32, Option<u8>), told: Told) {
-        let Some(agents) = &mut self.agents else { return };
+        let Some(agents) = &mut self.policy.agents else { return };
         let over = base + port;
         let detour = |direct| Detour { now: self.now, over, direct, packet, leaves_on };
         match told {
             Told::Nothing | Told::Stays => {}
             Told::BeginsDetour { direct } => agents.goes_around(detour(Some(base + usize::from(direct)))),
             Told::ContinuesDetour => agents.goes_around(detour(None)),
-            Told::TakesBack => self.power.wanted_back.push(over as u32),
+            Told::TakesBack => self.policy.power.wanted_back.push(over as u32),
         }
     }
 }

@@ -52,11 +52,11 @@ pub struct Mail {
 macro_rules! queues_at {
     ($block:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
-            (&$block.outs, &$block.trunks),
-            weft_api::base::unchecked::Hot::hot(&$block.routers[..], $r).base,
-            (&$block.views, $r),
-            $block.history.as_ref(),
-            weft_api::view::Grants { full: $block.paces.full_at($r), last: &$block.granted },
+            (&$block.wires.outs, &$block.wires.trunks),
+            weft_api::base::unchecked::Hot::hot(&$block.requests.routers[..], $r).base,
+            (&$block.policy.views, $r),
+            $block.wires.history.as_ref(),
+            weft_api::view::Grants { full: $block.wires.paces.full_at($r), last: &$block.wires.granted },
             $block.now,
             &$net.common,
         )
@@ -70,33 +70,30 @@ pub struct Block<const W: usize, const V: usize> {
     /// The routing, compiled for the ports of this block.
     #[kept(fixed)]
     pub routing: Box<dyn HeadRouting<V>>,
-    #[kept(each)]
-    pub routers: Vec<Router<W>>,
-    #[kept(each)]
-    pub ins: Vec<InputUnit<V>>,
+    pub wires: Wires<W, V>,
+    pub buffers: Buffers<V>,
+    pub requests: Requests<W>,
+    pub switch: Switch<W>,
+    pub interfaces: Interfaces,
+    pub policy: PolicySide,
+    pub observers: Observers,
+    pub shortcuts: Shortcuts,
+    /// Scratch: what a router posts on the board.
+    #[kept(scratch)]
+    pub posts: Vec<u32>,
+}
+
+/// The channels: the units that send on them, what is under way on them, and where they lead.
+#[derive(Debug, Kept)]
+pub struct Wires<const W: usize, const V: usize> {
     #[kept(each)]
     pub outs: Vec<OutputUnit<V>>,
     /// The trunk of each output of a router; empty where every link stands alone.
     #[kept(fixed)]
     pub trunks: Vec<Trunk>,
-    /// For each (output, VC class): the inputs whose heads ask for it.
-    #[kept(each)]
-    pub requesters: Vec<Bits<W>>,
-    #[kept(each)]
-    pub terminals: Vec<Terminal>,
-    pub segments: Pool<Segment>,
-    pub packets: Pool<Packet>,
     pub flits: Wheel<Flit, 64>,
     pub credits: Wheel<u32, 128>,
-    pub alarms: Wheel<u32, 128>,
-    /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
-    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
-    #[kept(each)]
-    pub opens: Vec<u64>,
-    pub turning: Wheel<u32, 128>,
-    /// Routers with something to allocate; terminals with something to send.
-    pub active: Active,
-    pub busy: Active,
+    pub paces: Paces<W>,
     /// For each output: the router behind it (numbered in the whole network).
     #[kept(fixed)]
     pub next_router: Vec<u32>,
@@ -105,33 +102,67 @@ pub struct Block<const W: usize, const V: usize> {
     /// Mail per destination block.
     #[kept(each)]
     pub outbox: Vec<Mail>,
-    /// What is skipped: `Net::shortcuts`, as far as the agents are not told of it.
-    #[kept(fixed)]
-    pub shortcuts: Profile,
-    /// Body flits that follow each other and are alone; off unless packets are long.
-    pub streams: Streams,
-    /// Scratch: the flits of this cycle that may cross the switch alone.
-    #[kept(scratch)]
-    pub fresh_flits: Vec<FreshFlit>,
-    pub lone_trial: LoneTrial,
+    #[kept(each)]
+    pub history: Option<History>,
+    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+    #[kept(each)]
+    pub granted: Vec<u32>,
+}
+
+/// The buffers behind channels: queues of segments in input units, and the packets.
+#[derive(Debug, Kept)]
+pub struct Buffers<const V: usize> {
+    #[kept(each)]
+    pub ins: Vec<InputUnit<V>>,
+    pub segments: Pool<Segment>,
+    pub packets: Pool<Packet>,
+    /// `opens`, by input * V + VC: the first cycle in which a head may ask for an output. `turning`: the heads that
+    /// wait for that (input * 16 + VC). See `closed_vcs.rs`.
+    #[kept(each)]
+    pub opens: Vec<u64>,
+    pub turning: Wheel<u32, 128>,
+}
+
+/// What the heads and flits of each router ask for.
+#[derive(Debug, Kept)]
+pub struct Requests<const W: usize> {
+    #[kept(each)]
+    pub routers: Vec<Router<W>>,
+    /// For each (output, VC class): the inputs whose heads ask for it.
+    #[kept(each)]
+    pub requesters: Vec<Bits<W>>,
+    /// Routers with something to allocate; terminals with something to send.
+    pub active: Active,
+    /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
+    /// outputs were granted.
+    #[kept(each)]
+    pub asking: Vec<Bits<W>>,
+    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
+    #[kept(each)]
+    pub candidates: Vec<Bits<W>>,
+    /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
+    #[kept(each)]
+    pub ages: Vec<u64>,
     /// Scratch: routers whose heads have all chosen before the first step of this cycle.
     #[kept(scratch)]
     pub have_chosen: Active,
+}
+
+/// The switch allocator, and VC allocation where that is a stage of its own.
+#[derive(Debug, Kept)]
+pub struct Switch<const W: usize> {
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the output that each input would accept.
     #[kept(scratch)]
     pub offers: Vec<u8>,
-    /// By input * V + VC: when its head packet was created or injected; used if arbiters go by age.
-    #[kept(each)]
-    pub ages: Vec<u64>,
-    /// By input * V + VC: ports that the head may take, if it chooses by their credits (`Profile::compares_credits_of`).
-    #[kept(each)]
-    pub candidates: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     #[kept(scratch)]
     pub moves: Vec<Move>,
+    /// Scratch: the departing flits, as the agents are told of them.
+    #[kept(scratch)]
+    pub departures: Vec<Departure>,
     /// Used if VC allocation is a stage of its own. `vc_turns`: for each output VC, which input VC is next (input * V +
     /// VC). `vc_accepts`: for each input VC, which output VC is next (output * 16 + VC). Scratch: the output VCs that
     /// granted each input VC; and for each output the VCs taken in this step, which may send from the next step on.
@@ -143,39 +174,56 @@ pub struct Block<const W: usize, const V: usize> {
     pub vc_grants: Vec<u16>,
     #[kept(each)]
     pub fresh: Vec<u16>,
-    pub paces: Paces<W>,
-    /// By output: the last cycle (low 32 bits) in which it was granted to a head; empty unless the routing asks for it.
+}
+
+/// The network interfaces of the terminals.
+#[derive(Debug, Kept)]
+pub struct Interfaces {
     #[kept(each)]
-    pub granted: Vec<u32>,
-    /// By router: inputs with a head that chooses and has not settled, or that have had one; empty unless the routing asks which
-    /// outputs were granted.
-    #[kept(each)]
-    pub asking: Vec<Bits<W>>,
-    /// Accounts of the channels, and what the agents of the policy have asked for.
-    pub power: Power,
-    #[kept(each)]
-    pub agents: Option<Box<dyn Agents>>,
-    pub control: Control,
-    pub recorders: Recorders,
-    pub faults: Faults,
-    /// Scratch: the departing flits, as the agents are told of them.
-    #[kept(scratch)]
-    pub departures: Vec<Departure>,
-    #[kept(each)]
-    pub history: Option<History>,
-    /// What routers know of the links of their subnetworks.
-    pub views: Views,
-    /// Scratch: what a router posts on the board.
-    #[kept(scratch)]
-    pub posts: Vec<u32>,
+    pub terminals: Vec<Terminal>,
+    pub busy: Active,
+    pub alarms: Wheel<u32, 128>,
     /// What the terminals of each job send.
     #[kept(each)]
     pub sources: Vec<JobSources>,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
+}
+
+/// What the loop keeps for the power policy: accounts of channels, agents, their control packets, what routers know of links; and parts that fail.
+#[derive(Debug, Kept)]
+pub struct PolicySide {
+    /// Accounts of the channels, and what the agents of the policy have asked for.
+    pub power: Power,
+    #[kept(each)]
+    pub agents: Option<Box<dyn Agents>>,
+    pub control: Control,
+    /// What routers know of the links of their subnetworks.
+    pub views: Views,
+    pub faults: Faults,
+}
+
+/// Who counts and records, and changes nothing.
+#[derive(Debug, Kept)]
+pub struct Observers {
     pub tally: Tally,
+    pub recorders: Recorders,
     #[kept(fixed)]
     pub watch: Watch,
+}
+
+/// The shortcuts of the block, and their state.
+#[derive(Debug, Kept)]
+pub struct Shortcuts {
+    /// What is skipped: `Net::shortcuts`, as far as the agents are not told of it.
+    #[kept(fixed)]
+    pub profile: Profile,
+    /// Body flits that follow each other and are alone; off unless packets are long.
+    pub streams: Streams,
+    /// Scratch: the flits of this cycle that may cross the switch alone.
+    #[kept(scratch)]
+    pub fresh_flits: Vec<FreshFlit>,
+    pub lone_trial: LoneTrial,
 }
 
 impl Mail {
@@ -228,30 +276,30 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.active.is_empty() && self.busy.is_empty() && self.streams.are_quiet()
+        self.requests.active.is_empty() && self.interfaces.busy.is_empty() && self.shortcuts.streams.are_quiet()
     }
 
     fn nothing_due(&self, net: &Net) -> bool {
-        self.flits.is_empty_at(self.now)
-            && self.credits.is_empty_at(self.now)
-            && self.alarms.is_empty_at(self.now)
-            && self.turning.is_empty_at(self.now)
-            && self.deliveries.is_empty_at(self.now)
-            && self.paces.nothing_due(self.now)
-            && self.power.nothing_due(self.now)
-            && self.control.nothing_due(self.now)
-            && self.faults.nothing_due(self.now)
-            && self.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
+        self.wires.flits.is_empty_at(self.now)
+            && self.wires.credits.is_empty_at(self.now)
+            && self.interfaces.alarms.is_empty_at(self.now)
+            && self.buffers.turning.is_empty_at(self.now)
+            && self.interfaces.deliveries.is_empty_at(self.now)
+            && self.wires.paces.nothing_due(self.now)
+            && self.policy.power.nothing_due(self.now)
+            && self.policy.control.nothing_due(self.now)
+            && self.policy.faults.nothing_due(self.now)
+            && self.wires.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
             && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
-            && self.watch.is_idle()
+            && self.observers.watch.is_idle()
     }
 
     /// Reserves a slot for a packet; with `single`, also one for its segment.
     #[inline(always)]
     pub fn new_packet(&mut self, single: bool) -> u32 {
-        let id = self.packets.take();
-        if single && id as usize >= self.segments.items.len() {
-            self.segments.items.push(Segment::of_single(id));
+        let id = self.buffers.packets.take();
+        if single && id as usize >= self.buffers.segments.items.len() {
+            self.buffers.segments.items.push(Segment::of_single(id));
         }
         id
     }
@@ -261,17 +309,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for &(at, mut flit) in &mail.flits {
             if flit.packet != NONE {
                 let id = self.new_packet(net.single);
-                self.packets.bring_free();
-                self.packets.items[id as usize] = mail.packets[flit.packet as usize];
+                self.buffers.packets.bring_free();
+                self.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
                 flit.packet = id;
             }
-            self.flits.push(self.now, at, flit);
+            self.wires.flits.push(self.now, at, flit);
         }
         for &(at, credit) in &mail.credits {
-            self.credits.push(self.now, at, credit);
+            self.wires.credits.push(self.now, at, credit);
         }
-        mail.slowed.drain(..).for_each(|(at, slowed)| self.paces.slow_from(self.now, at, slowed));
-        mail.messages.drain(..).for_each(|(at, arrival)| self.control.post_in(self.now, at, arrival));
+        mail.slowed.drain(..).for_each(|(at, slowed)| self.wires.paces.slow_from(self.now, at, slowed));
+        mail.messages.drain(..).for_each(|(at, arrival)| self.policy.control.post_in(self.now, at, arrival));
         mail.flits.clear();
         mail.packets.clear();
         mail.credits.clear();

@@ -71,33 +71,33 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// One end of a link breaks, or returns.
     pub(super) fn break_or_mend(&mut self, net: &Net, what: Breakage) {
         let o = what.channel as usize;
-        let causes = &mut self.faults.broken.causes[o];
+        let causes = &mut self.policy.faults.broken.causes[o];
         *causes = if what.breaks { *causes + 1 } else { *causes - 1 };
-        self.faults.broken.look_again = true;
+        self.policy.faults.broken.look_again = true;
         match (what.breaks, *causes) {
             (true, 1) => {
-                self.power.break_channel(o, &mut self.outs[o]);
-                self.faults.broken.fading.push(o as u32);
-                if self.outs[o].requested != 0 {
-                    self.faults.note_asked(o);
+                self.policy.power.break_channel(o, &mut self.wires.outs[o]);
+                self.policy.faults.broken.fading.push(o as u32);
+                if self.wires.outs[o].requested != 0 {
+                    self.policy.faults.note_asked(o);
                 }
             }
             (false, 0) => self.mend(net, o),
             (true, _) | (false, _) => {} // it was or stays broken for another reason
         }
         if what.cause == Cause::OwnRouter && what.breaks {
-            self.active.set(self.outs[o].router as usize); // its heads ask again, and are discarded
+            self.requests.active.set(self.wires.outs[o].router as usize); // its heads ask again, and are discarded
         }
     }
 
     /// Channel `o` works again: it goes back to the state that the policy wants.
     fn mend(&mut self, net: &Net, o: usize) {
-        self.faults.broken.fading.retain(|&fading| fading as usize != o);
-        let state = self.power.mend_channel(o, &mut self.outs[o], self.now);
-        if state != LinkState::of(self.outs[o].state) {
+        self.policy.faults.broken.fading.retain(|&fading| fading as usize != o);
+        let state = self.policy.power.mend_channel(o, &mut self.wires.outs[o], self.now);
+        if state != LinkState::of(self.wires.outs[o].state) {
             self.set_state(net, o, state, self.now);
         }
-        if self.outs[o].is_closed() && self.outs[o].requested != 0 {
+        if self.wires.outs[o].is_closed() && self.wires.outs[o].requested != 0 {
             // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
@@ -105,10 +105,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.look_again(o); // whether the ring is whole again is not known here
         }
         // heads of this router may have their escape again
-        let r = self.outs[o].router as usize;
+        let r = self.wires.outs[o].router as usize;
         let (base, end) = self.inputs_of(r);
-        let vcs = self.faults.broken.vcs;
-        if let Some(since) = self.faults.broken.since.get_mut(base * vcs..end * vcs) {
+        let vcs = self.policy.faults.broken.vcs;
+        if let Some(since) = self.policy.faults.broken.since.get_mut(base * vcs..end * vcs) {
             since.fill(NEVER);
         }
         self.look_again(o);
@@ -116,8 +116,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The inputs of router `r`.
     pub(super) fn inputs_of(&self, r: usize) -> (usize, usize) {
-        let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
-        (self.routers[r].base as usize, end)
+        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+        (self.requests.routers[r].base as usize, end)
     }
 
     /// A packet has become the head at `place`, with this route key. Whether a path leads on; if not, it will be discarded.
@@ -125,18 +125,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(super) fn has_a_path(&mut self, net: &Net, place: Place, around: AroundFaults, packet: u32, key: u16) -> bool {
         match around {
             AroundFaults::Drops => {}
-            AroundFaults::Rebuilds if self.is_hop(net, self.ins[place.0].router as usize, key) => {}
+            AroundFaults::Rebuilds if self.is_hop(net, self.buffers.ins[place.0].router as usize, key) => {}
             AroundFaults::Rebuilds => {
-                self.ins[place.0].requests[place.1] = UNDECIDED;
-                self.faults.doomed.push((place.0 as u32, place.1 as u8));
+                self.buffers.ins[place.0].requests[place.1] = UNDECIDED;
+                self.policy.faults.doomed.push((place.0 as u32, place.1 as u8));
                 return false;
             }
             AroundFaults::ChoosesAgain => {
-                let (broken, places) = (&mut self.faults.broken, self.ins.len() * V);
+                let (broken, places) = (&mut self.policy.faults.broken, self.buffers.ins.len() * V);
                 broken.undecided.resize(places, None);
                 broken.since.resize(places, NEVER);
                 let number = broken.number(place);
-                broken.undecided[number] = (key == UNDECIDED).then_some(self.packets.items[packet as usize]);
+                broken.undecided[number] = (key == UNDECIDED).then_some(self.buffers.packets.items[packet as usize]);
                 broken.since[number] = NEVER;
                 if !net.cut_rings.is_empty() {
                     broken.since[number] = self.now;
@@ -154,45 +154,45 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return false;
         }
         let (port, class) = split(key, net.class_bits);
-        let link = self.outs[self.routers[r].base as usize + port].class;
+        let link = self.wires.outs[self.requests.routers[r].base as usize + port].class;
         class < usize::from(net.needs.classes[usize::from(link)])
     }
 
     /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
     /// that have carried what they had to are dark. Then packets are discarded.
     pub(super) fn turn_heads(&mut self, net: &Net, around: AroundFaults) {
-        let mut asked = std::mem::take(&mut self.faults.broken.asked);
+        let mut asked = std::mem::take(&mut self.policy.faults.broken.asked);
         asked.sort_unstable();
         asked.dedup();
         for o in asked.drain(..).map(|o| o as usize) {
-            let r = self.outs[o].router as usize;
+            let r = self.wires.outs[o].router as usize;
             for place in self.heads_that_ask(net, r, o) {
                 self.turn(net, around, r, place);
             }
         }
-        self.faults.broken.asked = asked;
-        if std::mem::take(&mut self.faults.broken.look_again) {
-            for place in std::mem::take(&mut self.faults.broken.parked) {
-                self.turn(net, around, self.ins[place.0].router as usize, place);
+        self.policy.faults.broken.asked = asked;
+        if std::mem::take(&mut self.policy.faults.broken.look_again) {
+            for place in std::mem::take(&mut self.policy.faults.broken.parked) {
+                self.turn(net, around, self.buffers.ins[place.0].router as usize, place);
             }
         }
-        while let Some(&(at, since, place)) = self.faults.broken.deadlines.front()
+        while let Some(&(at, since, place)) = self.policy.faults.broken.deadlines.front()
             && at <= self.now
         {
-            self.faults.broken.deadlines.pop_front();
+            self.policy.faults.broken.deadlines.pop_front();
             let (i, v) = place;
-            let waits = self.ins[i].choosing >> v & 1 != 0;
-            if !waits || self.faults.broken.since[self.faults.broken.number(place)] != since {
+            let waits = self.buffers.ins[i].choosing >> v & 1 != 0;
+            if !waits || self.policy.faults.broken.since[self.policy.faults.broken.number(place)] != since {
                 continue;
             }
             if net.cut_rings.is_empty() || self.ring_is_cut(net) {
                 self.give_up(net, place);
             } else {
-                self.faults.broken.deadlines.push_back((self.now + net.patience.max(1), since, place));
+                self.policy.faults.broken.deadlines.push_back((self.now + net.patience.max(1), since, place));
             }
         }
         self.fade(net);
-        if !self.faults.doomed.is_empty() {
+        if !self.policy.faults.doomed.is_empty() {
             self.discard(net);
         }
     }
@@ -206,19 +206,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The heads of router `r` that ask for output `o`, if that is broken.
     fn heads_that_ask(&self, net: &Net, r: usize, o: usize) -> Vec<Place> {
-        if self.outs[o].gate != Gate::Broken {
+        if self.wires.outs[o].gate != Gate::Broken {
             return Vec::new(); // it has returned in this cycle
         }
         let (base, end) = self.inputs_of(r);
         let asks = |key: u16| key != NO_REQUEST && key != UNDECIDED && base + net.port(key) == o;
         let places = (base..end).flat_map(|i| (0..V).map(move |v| (i, v)));
-        places.filter(|&(i, v)| asks(self.ins[i].requests[v])).collect()
+        places.filter(|&(i, v)| asks(self.buffers.ins[i].requests[v])).collect()
     }
 
     /// The head at `place` of router `r` asks for a broken output.
     fn turn(&mut self, net: &Net, around: AroundFaults, r: usize, place: Place) {
         match around {
-            _ if self.faults.is_dead(r) => self.give_up(net, place),
+            _ if self.policy.faults.is_dead(r) => self.give_up(net, place),
             AroundFaults::Drops => self.give_up(net, place),
             AroundFaults::ChoosesAgain => self.choose_again(net, r, place),
             AroundFaults::Rebuilds => self.name_again(net, r, place),
@@ -229,12 +229,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// there are new ones, or the link returns.
     fn name_again(&mut self, net: &Net, r: usize, place: Place) {
         let (i, v) = place;
-        let head = self.ins[i].head[v] as usize;
-        let mut key = self.segments.items[head].key;
+        let head = self.buffers.ins[i].head[v] as usize;
+        let mut key = self.buffers.segments.items[head].key;
         if !self.is_whole(r, net.port(key) as u8) {
-            let packet = &mut self.packets.items[self.segments.items[head].packet as usize];
+            let packet = &mut self.buffers.packets.items[self.buffers.segments.items[head].packet as usize];
             net.routing.forget_hop(packet);
-            key = net.route_ahead(self.routers[r].id as usize, packet);
+            key = net.route_ahead(self.requests.routers[r].id as usize, packet);
             if !self.is_hop(net, r, key) {
                 return self.give_up(net, place);
             }
@@ -243,35 +243,35 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.is_whole(r, net.port(key) as u8) {
             self.ask_for(net, place, key);
         } else {
-            self.segments.items[head].key = key;
-            self.faults.broken.parked.push(place);
+            self.buffers.segments.items[head].key = key;
+            self.policy.faults.broken.parked.push(place);
         }
     }
 
     /// The packet at the head of `place` is discarded.
     fn give_up(&mut self, net: &Net, (i, v): Place) {
         self.stop_asking(net, (i, v));
-        self.faults.doomed.push((i as u32, v as u8));
+        self.policy.faults.doomed.push((i as u32, v as u8));
     }
 
     /// The head at `place` asks for nothing from now on, and does not choose in the next step.
     fn stop_asking(&mut self, net: &Net, (i, v): Place) {
         self.ask_for_nothing(net, (i, v));
-        let port = &mut self.ins[i];
+        let port = &mut self.buffers.ins[i];
         port.choosing &= !(1 << v);
         if port.choosing == 0 {
             let number = usize::from(port.port);
-            self.routers[port.router as usize].choosing.clear(number);
+            self.requests.routers[port.router as usize].choosing.clear(number);
         }
     }
 
     /// The head at `place`, which asks for nothing, asks for the hop of this key; of a trunk it chooses a member in the next
     /// step.
     fn ask_for(&mut self, net: &Net, (i, v): Place, key: u16) {
-        let (head, (p, class)) = (self.ins[i].head[v] as usize, split(key, net.class_bits));
-        self.segments.items[head].key = key;
-        let port = &mut self.ins[i];
-        if Trunk::at(&self.trunks, port.base(i) + p, p as u8).width > 1 {
+        let (head, (p, class)) = (self.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
+        self.buffers.segments.items[head].key = key;
+        let port = &mut self.buffers.ins[i];
+        if Trunk::at(&self.wires.trunks, port.base(i) + p, p as u8).width > 1 {
             return self.let_choose(net, i, v);
         }
         port.requests[v] = key;
@@ -284,39 +284,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The head at `place` takes its request back, if it has one.
     fn ask_for_nothing(&mut self, net: &Net, (i, v): Place) {
-        let key = std::mem::replace(&mut self.ins[i].requests[v], UNDECIDED);
+        let key = std::mem::replace(&mut self.buffers.ins[i].requests[v], UNDECIDED);
         if key != UNDECIDED {
-            self.withdraw(net, self.ins[i].router as usize, i, key);
+            self.withdraw(net, self.buffers.ins[i].router as usize, i, key);
         }
     }
 
     /// The head at `place` takes another hop, if the link of one is whole.
     fn choose_again(&mut self, net: &Net, r: usize, place: Place) {
         let (i, v) = place;
-        let head = self.ins[i].head[v] as usize;
-        let (packet, key) = (self.segments.items[head].packet as usize, self.segments.items[head].key);
-        let chooses = self.ins[i].choosing >> v & 1 != 0;
+        let head = self.buffers.ins[i].head[v] as usize;
+        let (packet, key) = (self.buffers.segments.items[head].packet as usize, self.buffers.segments.items[head].key);
+        let chooses = self.buffers.ins[i].choosing >> v & 1 != 0;
         if chooses && self.goes_on_choosing(net, r, place, packet, key) {
             self.ask_for_nothing(net, place);
-            self.active.set(r); // it may draw another hop, although nothing else happens here
+            self.requests.active.set(r); // it may draw another hop, although nothing else happens here
             return self.unsettle_head(net, i, v);
         }
         let before = match net.needs.decides {
             Decides::Ahead => {
-                let mut undecided = self.packets.items[packet];
+                let mut undecided = self.buffers.packets.items[packet];
                 net.routing.forget_hop(&mut undecided);
                 Some(undecided)
             }
-            Decides::AtHead => self.faults.broken.undecided[self.faults.broken.number(place)],
+            Decides::AtHead => self.policy.faults.broken.undecided[self.policy.faults.broken.number(place)],
             Decides::EachStep => None,
         };
         let Some((hop, after)) = before.and_then(|packet| self.best_whole(net, r, &packet)) else {
             return self.give_up(net, place);
         };
         self.stop_asking(net, place);
-        let routed = std::mem::replace(&mut self.packets.items[packet], after);
-        if self.power.probes.routed
-            && let Some(agents) = &mut self.agents
+        let routed = std::mem::replace(&mut self.buffers.packets.items[packet], after);
+        if self.policy.power.probes.routed
+            && let Some(agents) = &mut self.policy.agents
         {
             agents.rerouted(&routed, &after);
         }
@@ -329,12 +329,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if key != UNDECIDED {
             return self.is_whole(r, net.port(key) as u8); // a trunk
         }
-        let (at, packet) = (net.coords[self.routers[r].id as usize], &self.packets.items[packet]);
+        let (at, packet) = (net.coords[self.requests.routers[r].id as usize], &self.buffers.packets.items[packet]);
         if !net.routing.steps(at, packet, net.seed).iter().any(|step| self.is_whole(r, step.hop.port)) {
             return false;
         }
         let cut_off = net.routing.escape(at, packet.dest).is_some_and(|hop| !self.is_whole(r, hop.port));
-        let (broken, now) = (&mut self.faults.broken, self.now);
+        let (broken, now) = (&mut self.policy.faults.broken, self.now);
         let number = broken.number(place);
         if broken.since[number] == NEVER && cut_off {
             broken.since[number] = now;
@@ -346,7 +346,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Of the hops that the packet may take at router `r`, the one of least cost whose link is whole, and what the packet
     /// remembers then.
     fn best_whole(&self, net: &Net, r: usize, packet: &Packet) -> Option<(Hop, Packet)> {
-        let at = net.coords[self.routers[r].id as usize];
+        let at = net.coords[self.requests.routers[r].id as usize];
         let here = queues_at!(self, net, r);
         let steps = net.routing.steps_around(at, packet, net.seed).into_iter();
         let cost = |hop: Hop, hops: u32, bias: i32| here.read(hop.port) * hops as i32 + bias;
@@ -360,25 +360,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether the link behind output `port` of router `r` is whole; of a trunk, that of some member.
     fn is_whole(&self, r: usize, port: u8) -> bool {
-        let base = self.routers[r].base as usize;
-        let trunk = Trunk::at(&self.trunks, base + usize::from(port), port);
-        trunk.members().any(|port| self.outs[base + usize::from(port)].gate != Gate::Broken)
+        let base = self.requests.routers[r].base as usize;
+        let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
+        trunk.members().any(|port| self.wires.outs[base + usize::from(port)].gate != Gate::Broken)
     }
 
     /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
     /// are closed to heads while their router is dead, are in the state that the policy wants: the terminals go on.
     fn fade(&mut self, net: &Net) {
-        let mut fading = std::mem::take(&mut self.faults.broken.fading);
+        let mut fading = std::mem::take(&mut self.policy.faults.broken.fading);
         fading.retain(|&o| {
-            let out = &self.outs[o as usize];
+            let out = &self.wires.outs[o as usize];
             let has_left = (self.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
-            let done = has_left && self.power.held_vcs(o as usize, out) == 0;
+            let done = has_left && self.policy.power.held_vcs(o as usize, out) == 0;
             let goes_dark = out.kind != ChannelEnd::Ejection && LinkState::of(out.state) != LinkState::Off;
             if done && goes_dark {
                 self.set_state(net, o as usize, LinkState::Off, self.now);
             }
             !done
         });
-        self.faults.broken.fading = fading;
+        self.policy.faults.broken.fading = fading;
     }
 }

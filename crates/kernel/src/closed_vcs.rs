@@ -12,9 +12,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The first `count` moves of router `r` are about to be carried out: the VCs that they leave are closed to the
     /// next heads.
     pub fn close_behind(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.routers.hot(r).base as usize;
-        for m in &self.moves[..count] {
-            self.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = self.now + 1 + net.routing_delay;
+        let base = self.requests.routers.hot(r).base as usize;
+        for m in &self.switch.moves[..count] {
+            self.buffers.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = self.now + 1 + net.routing_delay;
         }
     }
 
@@ -24,21 +24,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
         let opens = depart + 1 - net.after_grant;
-        self.opens[i * V + v] = self.opens[i * V + v].max(opens);
+        self.buffers.opens[i * V + v] = self.buffers.opens[i * V + v].max(opens);
         let others_open = match net.input_speedup {
             InputSpeedup::Vcs if head && net.speedup > 1 => self.now + 1,
             InputSpeedup::Vcs | InputSpeedup::Unlimited => return,
             InputSpeedup::One => opens,
         };
         for other in (0..V).filter(|&other| other != v) {
-            self.opens[i * V + other] = self.opens[i * V + other].max(others_open);
+            self.buffers.opens[i * V + other] = self.buffers.opens[i * V + other].max(others_open);
             self.take_back(net, i, other);
         }
     }
 
     /// The head of VC `v` of input `i`, if it asks for an output, asks for none until its VC opens.
     fn take_back(&mut self, net: &Net, i: usize, v: usize) {
-        let port = &mut self.ins[i];
+        let port = &mut self.buffers.ins[i];
         let (key, chooses) = (port.requests[v], port.choosing >> v & 1 != 0);
         if key == NO_REQUEST || key == UNDECIDED && !chooses {
             return; // there is no head, or it waits for a link to return
@@ -49,36 +49,36 @@ impl<const W: usize, const V: usize> Block<W, V> {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
                 let number = usize::from(port.port);
-                self.routers[r].choosing.clear(number);
+                self.requests.routers[r].choosing.clear(number);
             }
         }
         if key != UNDECIDED {
             self.withdraw(net, r, i, key);
         }
-        self.turning.push(self.now, self.opens[i * V + v], (i << 4 | v) as u32);
+        self.buffers.turning.push(self.now, self.buffers.opens[i * V + v], (i << 4 | v) as u32);
     }
 
     /// Whether the head of VC `v` of input `i` may ask for an output now. If not, it is scheduled for the cycle in
     /// which it may.
     pub fn is_open(&mut self, i: usize, v: usize) -> bool {
-        let opens = self.opens[i * V + v];
+        let opens = self.buffers.opens[i * V + v];
         if opens > self.now {
-            self.turning.push(self.now, opens, (i << 4 | v) as u32);
+            self.buffers.turning.push(self.now, opens, (i << 4 | v) as u32);
         }
         opens <= self.now
     }
 
     /// Heads that have waited long enough ask for their outputs.
     pub fn open_vcs<const SINGLE: bool>(&mut self, net: &Net) {
-        while let Some((first, len)) = self.turning.due(self.now) {
+        while let Some((first, len)) = self.buffers.turning.due(self.now) {
             for k in 0..len {
-                let word = self.turning.item(first, k);
+                let word = self.buffers.turning.item(first, k);
                 let (i, v) = ((word >> 4) as usize, (word & 15) as usize);
-                let head = *self.ins.hot(i).head.hot(v);
-                let &Segment { packet, key, .. } = self.segments.items.hot(head as usize);
+                let head = *self.buffers.ins.hot(i).head.hot(v);
+                let &Segment { packet, key, .. } = self.buffers.segments.items.hot(head as usize);
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
-            self.turning.release(self.now);
+            self.buffers.turning.release(self.now);
         }
     }
 }

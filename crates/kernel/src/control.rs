@@ -102,7 +102,7 @@ impl Control {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Hands the agents what arrives in this cycle, in an order that does not depend on the division into blocks.
     pub fn receive_control(&mut self, net: &Net) {
-        let control = &mut self.control;
+        let control = &mut self.policy.control;
         if control.nothing_due(self.now) {
             return;
         }
@@ -114,12 +114,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         due.sort_unstable();
         self.with_agents(net, |agents, channels| due.iter().for_each(|&arrival| agents.receive(arrival, channels)));
         due.clear();
-        self.control.due = due;
+        self.policy.control.due = due;
     }
 
     /// Sends a packet over channel `o`. Returns false if too many packets wait for it.
     pub fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
-        let (out, control) = (&mut self.outs[o], &mut self.control);
+        let (out, control) = (&mut self.wires.outs[o], &mut self.policy.control);
         let earliest = self.now + net.after_grant;
         let flit = net.common.rates[usize::from(out.class)].cycles_per_flit();
         let depart = earliest.max(control.next[o]);
@@ -141,31 +141,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The frame will arrive at the far end of channel `o` at cycle `at`.
     pub fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
-        let out = &self.outs[o];
+        let out = &self.wires.outs[o];
         if out.kind == ChannelEnd::Remote {
-            let cut = self.cuts[out.peer as usize];
-            self.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
+            let cut = self.wires.cuts[out.peer as usize];
+            self.wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
         } else {
-            self.control.post_in(self.now, at, Arrival { port: out.peer, wire, frame });
+            self.policy.control.post_in(self.now, at, Arrival { port: out.peer, wire, frame });
         }
     }
 
     /// Hands the frame to router `r` of the block again after [`RETRY`] cycles.
     pub fn try_control_later(&mut self, r: usize, frame: Frame) {
-        let arrival = Arrival { port: self.routers[r].base, wire: Wire::None, frame };
-        self.control.post_in(self.now, self.now + RETRY, arrival);
+        let arrival = Arrival { port: self.requests.routers[r].base, wire: Wire::None, frame };
+        self.policy.control.post_in(self.now, self.now + RETRY, arrival);
     }
 
     /// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
     pub fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
-        let (block, port) = self.control.places[router as usize];
+        let (block, port) = self.policy.control.places[router as usize];
         let latency = net.links[usize::from(class)].latency;
         let at = self.now + (2 * latency).max(latency + net.after_grant);
         let arrival = Arrival { port, wire: Wire::None, frame };
-        if block == self.control.block {
-            self.control.post_in(self.now, at, arrival);
+        if block == self.policy.control.block {
+            self.policy.control.post_in(self.now, at, arrival);
         } else {
-            self.outbox[block as usize].messages.push((at, arrival));
+            self.wires.outbox[block as usize].messages.push((at, arrival));
         }
     }
 }

@@ -19,45 +19,45 @@ pub struct Delivery {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
     pub fn announce(&mut self, o: usize, packet: u32, at: u64) {
-        let injection = self.ins.hot(o).upstream as usize;
-        let terminal = self.outs.hot(injection).router;
-        self.deliveries.push(self.now, at, Delivery { packet, terminal });
+        let injection = self.buffers.ins.hot(o).upstream as usize;
+        let terminal = self.wires.outs.hot(injection).router;
+        self.interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
     }
 
     /// Tells workloads of the packets that are delivered in this cycle.
     #[inline(never)]
     pub fn deliver(&mut self, net: &Net) {
-        while let Some((first, len)) = self.deliveries.due(self.now) {
+        while let Some((first, len)) = self.interfaces.deliveries.due(self.now) {
             for k in 0..len {
-                let Delivery { packet, terminal } = self.deliveries.item(first, k);
+                let Delivery { packet, terminal } = self.interfaces.deliveries.item(first, k);
                 let t = terminal as usize;
-                let terminal = self.terminals.hot_mut(t);
-                let sources = self.sources.hot_mut(usize::from(terminal.job));
-                let delivered = self.packets.items.hot(packet as usize);
+                let terminal = self.interfaces.terminals.hot_mut(t);
+                let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job));
+                let delivered = self.buffers.packets.items.hot(packet as usize);
                 sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
-                self.packets.remove(packet);
+                self.buffers.packets.remove(packet);
                 if self.is_idle(t) {
                     self.sleep(net, t, self.now);
                 }
             }
-            self.deliveries.release(self.now);
+            self.interfaces.deliveries.release(self.now);
         }
     }
 
     /// Tells the workload that terminal `t` has injected the tail of a packet.
     #[inline(never)]
     pub fn tell_sent(&mut self, t: usize) {
-        let terminal = self.terminals.hot_mut(t);
-        let sources = self.sources.hot_mut(usize::from(terminal.job));
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job));
         sources.all_mut().sent(terminal.source as usize, &mut terminal.due, self.now);
     }
 
     /// Whether all sources have created and injected all packets of their own (those that no delivery causes) that are
     /// due before cycle `until`.
     pub fn sources_finished(&self, until: u64) -> bool {
-        self.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
-            let in_hand = (terminal.packet != NONE).then(|| &self.packets.items[terminal.packet as usize]);
-            self.sources[usize::from(terminal.job)].all().finished(
+        self.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB).all(|terminal| {
+            let in_hand = (terminal.packet != NONE).then(|| &self.buffers.packets.items[terminal.packet as usize]);
+            self.interfaces.sources[usize::from(terminal.job)].all().finished(
                 terminal.source as usize,
                 terminal.due,
                 in_hand,
@@ -69,7 +69,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether terminal `t` has nothing to inject before its source is due.
     pub fn is_idle(&self, t: usize) -> bool {
         // one that sends a stream is neither busy nor does it wait
-        let terminal = self.terminals.hot(t);
-        !self.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
+        let terminal = self.interfaces.terminals.hot(t);
+        !self.interfaces.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
     }
 }

@@ -24,9 +24,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
     pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.routers.hot(r).base as usize;
+        let base = self.requests.routers.hot(r).base as usize;
         let earliest = self.now + net.after_grant;
-        if self.power.probes.departures {
+        if self.policy.power.probes.departures {
             self.tell_of_departures(base, count);
         }
         if net.needs.sees_grants {
@@ -38,19 +38,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for k in 0..count {
             self.send::<SINGLE>(net, r, base, k, earliest);
         }
-        self.tally.flit_hops += count as u64;
+        self.observers.tally.flit_hops += count as u64;
     }
 
     /// Notes the outputs that heads among the first `count` moves of router `r` were granted. Heads that have settled on the
     /// output of a move choose again.
     #[inline(never)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.routers.hot(r).base as usize;
+        let base = self.requests.routers.hot(r).base as usize;
         for k in 0..count {
-            let &Move { i, v, p, .. } = self.moves.hot(k);
-            let head = *self.ins.hot(base + usize::from(i)).head.hot(usize::from(v));
-            if self.segments.items.hot(head as usize).sent == 0 {
-                *self.granted.hot_mut(base + usize::from(p)) = self.now as u32;
+            let &Move { i, v, p, .. } = self.switch.moves.hot(k);
+            let head = *self.buffers.ins.hot(base + usize::from(i)).head.hot(usize::from(v));
+            if self.buffers.segments.items.hot(head as usize).sent == 0 {
+                *self.wires.granted.hot_mut(base + usize::from(p)) = self.now as u32;
             }
             self.unsettle(net, r, p.into());
         }
@@ -59,12 +59,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Tells the agents of the flits that are about to leave.
     #[inline(never)]
     fn tell_of_departures(&mut self, base: usize, count: usize) {
-        self.departures.clear();
-        for m in &self.moves[..count] {
+        self.switch.departures.clear();
+        for m in &self.switch.moves[..count] {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
-            let segment = &self.segments.items[self.ins[input].head[usize::from(m.v)] as usize];
-            let goes_home = segment.sent + 1 == segment.len && self.outs[channel].kind == ChannelEnd::Ejection;
-            self.departures.push(Departure {
+            let segment = &self.buffers.segments.items[self.buffers.ins[input].head[usize::from(m.v)] as usize];
+            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].kind == ChannelEnd::Ejection;
+            self.switch.departures.push(Departure {
                 input: input as u32,
                 channel: channel as u32,
                 vc: m.vc,
@@ -72,19 +72,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 delivered: goes_home.then_some(segment.packet),
             });
         }
-        if let Some(agents) = &mut self.agents {
-            agents.depart(&Departures { now: self.now, flits: &self.departures, packets: &self.packets.items });
+        if let Some(agents) = &mut self.policy.agents {
+            agents.depart(&Departures {
+                now: self.now,
+                flits: &self.switch.departures,
+                packets: &self.buffers.packets.items,
+            });
         }
     }
 
     /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
-        let m = self.moves.hot(k);
+        let m = self.switch.moves.hot(k);
         let (p, vc, i, v) = (usize::from(m.p), usize::from(m.vc), base + usize::from(m.i), usize::from(m.v));
         let o = base + p;
-        let id = *self.ins.hot(i).head.hot(v);
-        let segment = self.segments.items.hot_mut(id as usize);
+        let id = *self.buffers.ins.hot(i).head.hot(v);
+        let segment = self.buffers.segments.items.hot_mut(id as usize);
         let (packet, head, tail, len) = if SINGLE {
             (id, true, true, 1)
         } else {
@@ -95,13 +99,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let dry = SINGLE || segment.sent == segment.arrived;
             self.keep_or_free(r, o, p, vc, tail, dry);
         }
-        let depart = if net.links.hot(usize::from(self.outs.hot(o).class)).paced {
+        let depart = if net.links.hot(usize::from(self.wires.outs.hot(o).class)).paced {
             self.depart_paced(net, (i, v), o, earliest, head)
         } else {
-            self.outs.hot_mut(o).depart(earliest)
+            self.wires.outs.hot_mut(o).depart(earliest)
         };
-        if let Some(history) = &mut self.history {
-            history.sent_one(self.now, depart, o, self.outs.hot(o).class);
+        if let Some(history) = &mut self.wires.history {
+            history.sent_one(self.now, depart, o, self.wires.outs.hot(o).class);
         }
         self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
         self.leave::<SINGLE>(net, i, v, id, tail);
@@ -116,20 +120,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
         depart: u64,
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
         let (kind, peer, link) = (out.kind, out.peer, net.links.hot(usize::from(out.class)));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once
-            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
             self.eject(net, o, packet, tail, at + net.ejection_delay);
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
         let flit = |to| Flit { to, packet, key, len };
         if kind == ChannelEnd::Local {
-            self.flits.push(self.now, at, flit(peer << 4 | vc as u32));
+            self.wires.flits.push(self.now, at, flit(peer << 4 | vc as u32));
         } else {
             self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), segment);
         }
@@ -138,33 +142,33 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit that leaves output `o` is delivered at cycle `at`.
     #[inline(always)]
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
-        self.tally.accepted(at);
+        self.observers.tally.accepted(at);
         if tail {
-            let delivered = self.packets.items.hot(packet as usize);
+            let delivered = self.buffers.packets.items.hot(packet as usize);
             if !net.delivery_slow_path {
-                self.tally.deliver(net, delivered, at);
+                self.observers.tally.deliver(net, delivered, at);
             } else if net.only_recorded {
-                self.recorders.delivered(delivered, at);
-                self.tally.deliver(net, delivered, at);
+                self.observers.recorders.delivered(delivered, at);
+                self.observers.tally.deliver(net, delivered, at);
             } else {
                 return self.eject_slow_path(net, o, packet, at);
             }
-            self.packets.remove(packet);
+            self.buffers.packets.remove(packet);
         }
     }
 
     /// Called for a delivery that is counted by job or recorded, or of which the workload hears.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
-        let packet = self.packets.items.hot(id as usize);
-        self.recorders.delivered(packet, at);
-        self.tally.deliver(net, packet, at);
+        let packet = self.buffers.packets.items.hot(id as usize);
+        self.observers.recorders.delivered(packet, at);
+        self.observers.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
-        self.tally.deliver_to_job(net, job, packet, at);
+        self.observers.tally.deliver_to_job(net, job, packet, at);
         if net.jobs.hot(job).is_told {
             self.announce(o, id, at);
         } else {
-            self.packets.remove(id);
+            self.buffers.packets.remove(id);
         }
     }
 
@@ -174,8 +178,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.remembers {
             self.remember(net, o, vc, packet);
         }
-        let router = *self.next_router.hot(o) as usize;
-        let packet = self.packets.items.hot_mut(packet as usize);
+        let router = *self.wires.next_router.hot(o) as usize;
+        let packet = self.buffers.packets.items.hot_mut(packet as usize);
         packet.links_crossed += 1;
         net.route_ahead(router, packet)
     }
@@ -183,17 +187,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The routing remembers the hop that a head has taken.
     #[inline(never)]
     fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
-        let out = self.outs.hot(o);
-        let router = self.routers.hot(out.router as usize);
+        let out = self.wires.outs.hot(o);
+        let router = self.requests.routers.hot(out.router as usize);
         let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
         let class = net.links.hot(out.class as usize).class_of(vc);
         let hop = Hop { port: port as u8, class };
         if net.subnets.is_some() {
             let base = router.base as usize;
-            let told = net.routing.tells(at, self.packets.items.hot(packet as usize), hop);
+            let told = net.routing.tells(at, self.buffers.packets.items.hot(packet as usize), hop);
             self.tell_of_hop(base, port, (packet, Some(vc as u8)), told);
         }
-        net.routing.taken(at, self.packets.items.hot_mut(packet as usize), hop);
+        net.routing.taken(at, self.buffers.packets.items.hot_mut(packet as usize), hop);
     }
 
     /// A flit has left the queue of VC `v` of input `i`.
@@ -201,13 +205,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         self.return_credit(net, i, v);
         if tail {
-            let next = self.segments.items.hot(id as usize).next;
-            self.ins.hot_mut(i).follow(v, next);
+            let next = self.buffers.segments.items.hot(id as usize).next;
+            self.buffers.ins.hot_mut(i).follow(v, next);
             if !SINGLE {
-                self.segments.remove(id);
+                self.buffers.segments.remove(id);
             }
             if next != NONE {
-                let &Segment { packet, key, .. } = self.segments.items.hot(next as usize);
+                let &Segment { packet, key, .. } = self.buffers.segments.items.hot(next as usize);
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
         }
@@ -223,24 +227,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// (`streams.rs`).
     #[inline(always)]
     pub fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
-        let port = self.ins.hot(i);
+        let port = self.buffers.ins.hot(i);
         let (upstream, credit_at) = (port.upstream, free + net.links.hot(usize::from(port.class)).credit_latency);
         if port.remote {
             self.mail_credit(upstream, v as u32 | mark, credit_at);
         } else {
-            self.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);
+            self.wires.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);
         }
     }
 
     /// The packet that held VC `vc` of output `o` has left it. Returns whether another one may take it.
     #[inline(always)]
     pub fn free_vc(&mut self, o: usize, vc: usize) -> bool {
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         let is_open = !out.is_closed();
         if is_open {
             out.free_vcs |= 1 << vc;
         } else {
-            self.power.leave_closed(o, vc);
+            self.policy.power.leave_closed(o, vc);
         }
         is_open
     }
@@ -249,36 +253,36 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// now.
     #[inline(always)]
     fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
-        if tail && self.free_vc(o, vc) && self.outs.hot(o).requested != 0 {
-            self.routers.hot_mut(r).vc_requests.set(p);
+        if tail && self.free_vc(o, vc) && self.wires.outs.hot(o).requested != 0 {
+            self.requests.routers.hot_mut(r).vc_requests.set(p);
         }
         if tail || dry {
-            let out = self.outs.hot_mut(o);
+            let out = self.wires.outs.hot_mut(o);
             out.vcs_with_flit &= !(1 << vc);
             if out.vcs_with_flit == 0 {
-                self.routers.hot_mut(r).switch_requests.clear(p);
+                self.requests.routers.hot_mut(r).switch_requests.clear(p);
             }
         }
     }
 
     #[inline(never)]
     fn mail_credit(&mut self, cut: u32, vc_and_mark: u32, at: u64) {
-        let cut = self.cuts[cut as usize];
-        self.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
+        let cut = self.wires.cuts[cut as usize];
+        self.wires.outbox[cut.block as usize].credits.push((at, cut.port << 4 | vc_and_mark));
     }
 
     /// Sends a flit, whose `to` is the VC, to another block; a head takes its packet along. Asks the memory for the place of the next
     /// mail to that block: what lies between many blocks is in no near cache.
     #[inline(never)]
     pub fn mail_flit<const SINGLE: bool>(&mut self, cut: u32, at: u64, mut flit: Flit, segment: u32) {
-        let cut = self.cuts[cut as usize];
-        let mail = &mut self.outbox[cut.block as usize];
+        let cut = self.wires.cuts[cut as usize];
+        let mail = &mut self.wires.outbox[cut.block as usize];
         flit.to |= cut.port << 4;
         if flit.packet != NONE {
-            mail.packets.push(self.packets.items[flit.packet as usize]);
-            self.packets.remove(flit.packet);
+            mail.packets.push(self.buffers.packets.items[flit.packet as usize]);
+            self.buffers.packets.remove(flit.packet);
             if !SINGLE {
-                self.segments.items[segment as usize].packet = NONE;
+                self.buffers.segments.items[segment as usize].packet = NONE;
             }
             flit.packet = mail.packets.len() as u32 - 1;
             prefetch(&mail.packets, mail.packets.len());

@@ -9,10 +9,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether packet `id` can't go on from router `r`: that router has failed, or the next router that the packet must
     /// visit has.
     pub(super) fn is_lost(&self, net: &Net, r: usize, id: u32) -> bool {
-        if self.faults.is_dead(r) {
+        if self.policy.faults.is_dead(r) {
             return true;
         }
-        let (packet, at) = (&self.packets.items[id as usize], net.coords[self.routers[r].id as usize]);
+        let (packet, at) = (&self.buffers.packets.items[id as usize], net.coords[self.requests.routers[r].id as usize]);
         if at == packet.dest {
             return false;
         }
@@ -20,17 +20,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Ok(leg) => subnets(net).port_to(leg.d, leg.own, leg.to),
             Err(hop) => hop.port,
         };
-        self.faults.dead_ends(self.routers[r].base as usize + usize::from(port)) > 0
+        self.policy.faults.dead_ends(self.requests.routers[r].base as usize + usize::from(port)) > 0
     }
 
     /// Whether the packet that has become the head of VC `v` of input `i` can't go on. If so, notes that it will be
     /// discarded.
     #[cold]
     pub fn is_doomed(&mut self, net: &Net, i: usize, v: usize, packet: u32) -> bool {
-        let lost = self.is_lost(net, self.ins[i].router as usize, packet);
+        let lost = self.is_lost(net, self.buffers.ins[i].router as usize, packet);
         if lost {
-            self.ins[i].requests[v] = UNDECIDED;
-            self.faults.doomed.push((i as u32, v as u8));
+            self.buffers.ins[i].requests[v] = UNDECIDED;
+            self.policy.faults.doomed.push((i as u32, v as u8));
         }
         lost
     }
@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     pub(super) fn discard(&mut self, net: &Net) {
         let mut waiting = Vec::new();
-        while let Some((i, v)) = self.faults.doomed.pop() {
+        while let Some((i, v)) = self.policy.faults.doomed.pop() {
             let gone = if net.single {
                 self.discard_head::<true>(net, i as usize, usize::from(v))
             } else {
@@ -49,29 +49,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 waiting.push((i, v));
             }
         }
-        self.faults.doomed = waiting;
+        self.policy.faults.doomed = waiting;
     }
 
     /// Discards the flits of a doomed head that have arrived, so that their buffer space is free. Returns whether the
     /// tail was among them.
     fn discard_head<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize) -> bool {
-        let id = self.ins[i].head[v];
-        let segment = &mut self.segments.items[id as usize];
+        let id = self.buffers.ins[i].head[v];
+        let segment = &mut self.buffers.segments.items[id as usize];
         let (packet, flits) = (segment.packet, segment.arrived - segment.sent);
         if !SINGLE {
             segment.sent = segment.arrived;
         }
         let tail = SINGLE || segment.sent == segment.len;
-        if self.power.probes.departures
-            && let Some(agents) = &mut self.agents
+        if self.policy.power.probes.departures
+            && let Some(agents) = &mut self.policy.agents
         {
-            agents.discard(self.now, i, flits, tail.then_some(&self.packets.items[packet as usize]));
+            agents.discard(self.now, i, flits, tail.then_some(&self.buffers.packets.items[packet as usize]));
         }
         if tail {
-            self.ins[i].requests[v] = NO_REQUEST;
-            let lost = &self.packets.items[packet as usize];
-            self.tally.lose(net, lost, self.now);
-            self.packets.remove(packet);
+            self.buffers.ins[i].requests[v] = NO_REQUEST;
+            let lost = &self.buffers.packets.items[packet as usize];
+            self.observers.tally.lose(net, lost, self.now);
+            self.buffers.packets.remove(packet);
             if net.watches {
                 self.watch_loss(i, v);
             }

@@ -1,6 +1,6 @@
 //! The channels of a block, as its agents see and change them.
 
-use crate::block::Block;
+use crate::block::{Block, PolicySide};
 use crate::net::Net;
 use weft_api::agents::{Channels, Parked};
 use weft_api::base::hash::hash;
@@ -28,7 +28,7 @@ impl<const W: usize, const V: usize> Facade<'_, W, V> {
     /// The agents change a channel.
     fn write(&mut self, channel: usize) {
         self.look(channel);
-        self.block.power.wrote = true;
+        self.block.policy.power.wrote = true;
     }
 }
 
@@ -42,7 +42,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn state(&self, channel: usize) -> LinkState {
-        self.block.power.state_for_policy(channel, &self.block.outs[channel])
+        self.block.policy.power.state_for_policy(channel, &self.block.wires.outs[channel])
     }
 
     fn enter(&mut self, channel: usize, state: LinkState) {
@@ -54,15 +54,15 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn open(&mut self, channel: usize) {
         self.write(channel);
         self.block.settle_channel(self.net, channel);
-        let Block { power, outs, now, .. } = &mut *self.block;
-        power.open_channel(channel, &mut outs[channel], *now);
+        let Block { policy, wires, now, .. } = &mut *self.block;
+        policy.power.open_channel(channel, &mut wires.outs[channel], *now);
     }
 
     fn close(&mut self, channel: usize) {
         self.write(channel);
         self.block.interrupt(self.net, channel);
-        let Block { power, outs, .. } = &mut *self.block;
-        power.close_channel(channel, &mut outs[channel]);
+        let Block { policy, wires, .. } = &mut *self.block;
+        policy.power.close_channel(channel, &mut wires.outs[channel]);
     }
 
     fn look_again(&mut self, channel: usize) {
@@ -72,7 +72,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn flits(&self, channel: usize) -> u32 {
         self.look(channel);
-        self.block.outs[channel].flits.wrapping_add(self.block.unsettled(channel))
+        self.block.wires.outs[channel].flits.wrapping_add(self.block.unsettled(channel))
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
@@ -81,12 +81,12 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn is_wanted(&self, channel: usize) -> bool {
         self.look(channel);
-        self.block.outs[channel].requested != 0
+        self.block.wires.outs[channel].requested != 0
     }
 
     fn is_held(&self, channel: usize) -> bool {
         self.look(channel);
-        self.block.power.held_vcs(channel, &self.block.outs[channel]) != 0
+        self.block.policy.power.held_vcs(channel, &self.block.wires.outs[channel]) != 0
     }
 
     fn free_for(&self, channel: usize) -> i32 {
@@ -96,37 +96,37 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
 
     fn credits_are_home(&self, channel: usize) -> bool {
         self.look(channel);
-        let out = &self.block.outs[channel];
+        let out = &self.block.wires.outs[channel];
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
     fn credit_latency(&self, channel: usize) -> u64 {
-        self.net.links[usize::from(self.block.outs[channel].class)].credit_latency
+        self.net.links[usize::from(self.block.wires.outs[channel].class)].credit_latency
     }
 
     fn set_timer(&mut self, who: usize, at: u64) {
-        self.block.power.timers.set(who, self.block.now, at);
+        self.block.policy.power.timers.set(who, self.block.now, at);
     }
 
     fn views(&self) -> &Views {
-        &self.block.views
+        &self.block.policy.views
     }
 
     fn views_mut(&mut self) -> &mut Views {
-        self.block.power.wrote = true;
-        &mut self.block.views
+        self.block.policy.power.wrote = true;
+        &mut self.block.policy.views
     }
 
     fn count_packet(&mut self, kind: usize, packet: &dyn Fn() -> ControlPacket) -> Option<u32> {
-        self.block.control.count(kind);
-        self.block.recorders.control_sent(packet)
+        self.block.policy.control.count(kind);
+        self.block.observers.recorders.control_sent(packet)
     }
 
     fn note_arrival(&mut self, from: u32, frame: &Frame) {
         if let Some(number) = frame.number {
-            let Block { control, recorders, now, .. } = &mut *self.block;
+            let Block { policy: PolicySide { control, .. }, observers, now, .. } = &mut *self.block;
             let arrival = ControlArrival { block: control.block_of(from), number, cycle: *now, hops: frame.hops };
-            recorders.control_arrived(arrival);
+            observers.recorders.control_arrived(arrival);
         }
     }
 
@@ -142,34 +142,34 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
-        self.block.power.wrote = true;
+        self.block.policy.power.wrote = true;
         self.block.try_control_later(router, frame);
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {
-        self.block.power.wrote = true;
+        self.block.policy.power.wrote = true;
         self.block.tell(self.net, router, class, frame);
     }
 
     fn is_dead(&self, router: usize) -> bool {
-        self.block.faults.is_dead(router)
+        self.block.policy.faults.is_dead(router)
     }
 
     fn dead_ends(&self, channel: usize) -> u8 {
-        self.block.faults.dead_ends(channel)
+        self.block.policy.faults.dead_ends(channel)
     }
 
     fn parked(&self) -> &[Parked] {
-        self.block.faults.parked()
+        self.block.policy.faults.parked()
     }
 
     fn note_news(&mut self, router: usize) {
-        self.block.power.wrote = true;
-        self.block.faults.note_news(router);
+        self.block.policy.power.wrote = true;
+        self.block.policy.faults.note_news(router);
     }
 
     fn warn(&mut self, router: usize) {
-        self.block.power.wrote = true;
-        self.block.faults.warn(router);
+        self.block.policy.power.wrote = true;
+        self.block.policy.faults.warn(router);
     }
 }

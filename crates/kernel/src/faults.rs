@@ -113,10 +113,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Handles the links and routers that fail or return in this cycle.
     pub fn break_parts(&mut self, net: &Net) {
         let now = self.now;
-        while let Some(Event { what, .. }) = self.faults.events.pop_if(|event| event.at <= now) {
+        while let Some(Event { what, .. }) = self.policy.faults.events.pop_if(|event| event.at <= now) {
             let o = what.channel as usize;
-            let r = self.outs[o].router as usize;
-            self.faults.note(r, what);
+            let r = self.wires.outs[o].router as usize;
+            self.policy.faults.note(r, what);
             if net.faults != Repair::ByPolicy {
                 self.break_or_mend(net, what);
                 continue;
@@ -124,7 +124,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.with_agents(net, |agents, channels| agents.fault(what, channels));
             if what.breaks {
                 self.reroute_some(net, r, |block, i, v| {
-                    block.faults.dead[r] || block.ins[i].base(i) + net.port(block.ins[i].requests[v]) == o
+                    block.policy.faults.dead[r]
+                        || block.buffers.ins[i].base(i) + net.port(block.buffers.ins[i].requests[v]) == o
                 });
             }
         }
@@ -136,26 +137,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn reroute_heads(&mut self, net: &Net) {
         if let Repair::ByRouting(around) = net.faults {
             self.turn_heads(net, around);
-        } else if !self.faults.news.is_empty() {
+        } else if !self.policy.faults.news.is_empty() {
             self.reroute_after_news(net);
         }
-        if !self.faults.doomed.is_empty() {
+        if !self.policy.faults.doomed.is_empty() {
             self.discard(net);
         }
     }
 
     #[cold]
     fn reroute_after_news(&mut self, net: &Net) {
-        let mut routers = std::mem::take(&mut self.faults.news);
+        let mut routers = std::mem::take(&mut self.policy.faults.news);
         routers.sort_unstable();
         routers.dedup();
         let hears = |p: &mut Parked| routers.binary_search(&p.router).is_ok();
-        let parked: Vec<Parked> = self.faults.parked.extract_if(.., hears).collect();
+        let parked: Vec<Parked> = self.policy.faults.parked.extract_if(.., hears).collect();
         for Parked { i, v, .. } in parked {
             self.route_again(net, i as usize, usize::from(v));
         }
         for r in routers.drain(..).map(|r| r as usize) {
-            if self.faults.warned[r] {
+            if self.policy.faults.warned[r] {
                 self.reroute_some(net, r, |block, i, v| block.goes_on(net, r, i, v));
             }
         }
@@ -163,13 +164,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The heads of router `r` that ask for an output, and for which `turns` is true, look for another path.
     fn reroute_some(&mut self, net: &Net, r: usize, turns: impl Fn(&Self, usize, usize) -> bool) {
-        let base = self.routers[r].base as usize;
-        let end = self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
+        let base = self.requests.routers[r].base as usize;
+        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
         for i in base..end {
             for v in 0..V {
-                let key = self.ins[i].requests[v];
+                let key = self.buffers.ins[i].requests[v];
                 if key != NO_REQUEST && key != UNDECIDED && turns(self, i, v) {
-                    self.ins[i].requests[v] = UNDECIDED;
+                    self.buffers.ins[i].requests[v] = UNDECIDED;
                     self.withdraw(net, r, i, key);
                     self.forget(net, i, v);
                     self.route_again(net, i, v);
@@ -181,8 +182,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether a head came from a member of a subnetwork and asks for a link to another member of it that is not the
     /// end of its leg.
     fn goes_on(&self, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        let (port, nets) = (&self.ins[i], subnets(net));
-        let at = net.coords[self.routers[r].id as usize];
+        let (port, nets) = (&self.buffers.ins[i], subnets(net));
+        let at = net.coords[self.requests.routers[r].id as usize];
         let (p, class) = split(port.requests[v], net.class_bits);
         let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
         // of the two VC classes of a leg, the second one is for the hop to its end
@@ -191,31 +192,31 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.
     fn route_again(&mut self, net: &Net, i: usize, v: usize) {
-        let (r, head) = (self.ins[i].router as usize, self.ins[i].head[v] as usize);
-        let id = self.segments.items[head].packet;
+        let (r, head) = (self.buffers.ins[i].router as usize, self.buffers.ins[i].head[v] as usize);
+        let id = self.buffers.segments.items[head].packet;
         if self.is_lost(net, r, id) {
-            self.faults.doomed.push((i as u32, v as u8));
+            self.policy.faults.doomed.push((i as u32, v as u8));
             return;
         }
-        let at = net.coords[self.routers[r].id as usize];
-        let packet = &mut self.packets.items[id as usize];
+        let at = net.coords[self.requests.routers[r].id as usize];
+        let packet = &mut self.buffers.packets.items[id as usize];
         let was_around = packet.flags & AROUND != 0;
         let (leg, nets) = (crossing(net, at, packet), subnets(net));
-        let begins = nets.behind(self.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
+        let begins = nets.behind(self.buffers.ins[i].port, |d| nets.member(at, d)).is_none_or(|(d, _)| d != leg.d);
         if begins {
             packet.dim = 0; // at the first router of a leg all ways are open
         }
         // the agents are told only if the head has found a path
-        let agents = self.agents.take();
+        let agents = self.policy.agents.take();
         let key = self.route_here(net, r, id);
-        self.agents = agents;
-        self.segments.items[head].key = key;
+        self.policy.agents = agents;
+        self.buffers.segments.items[head].key = key;
         if !self.leads_on(net, r, key) {
             self.park_without_request(net, i, v, id);
             return;
         }
         self.tell_agents_of_route(net, r, id, leg, (key, begins, begins && !was_around));
-        self.ins[i].requests[v] = key;
+        self.buffers.ins[i].requests[v] = key;
         let (p, class) = split(key, net.class_bits);
         if net.single {
             self.request_vc::<true>(net, i, p, class);
@@ -234,11 +235,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         leg: Leg,
         (key, begins, is_new): (u16, bool, bool),
     ) {
-        let (packet, base) = (&self.packets.items[id as usize], self.routers[r].base as usize);
+        let (packet, base) = (&self.buffers.packets.items[id as usize], self.requests.routers[r].base as usize);
         let direct = base + usize::from(subnets(net).port_to(leg.d, leg.own, leg.to));
-        let state = LinkState::of(self.outs[direct].state);
+        let state = LinkState::of(self.wires.outs[direct].state);
         if packet.flags & AROUND != 0 {
-            if let Some(agents) = &mut self.agents {
+            if let Some(agents) = &mut self.policy.agents {
                 let counts = if net.single { is_new } else { begins };
                 agents.goes_around(Detour {
                     now: self.now,
@@ -249,7 +250,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 });
             }
         } else if begins && state == LinkState::Shadow {
-            self.power.wanted_back.push(direct as u32);
+            self.policy.power.wanted_back.push(direct as u32);
         }
     }
 
@@ -262,20 +263,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// As `park`, for a head that asks for no output.
     fn park_without_request(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        self.ins[i].requests[v] = UNDECIDED;
-        let router = self.ins[i].router;
-        let at = net.coords[self.routers[router as usize].id as usize];
-        let leg = crossing(net, at, &self.packets.items[packet as usize]);
-        self.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
+        self.buffers.ins[i].requests[v] = UNDECIDED;
+        let router = self.buffers.ins[i].router;
+        let at = net.coords[self.requests.routers[router as usize].id as usize];
+        let leg = crossing(net, at, &self.buffers.packets.items[packet as usize]);
+        self.policy.faults.parked.push(Parked { router, i: i as u32, v: v as u8, d: leg.d as u8, to: leg.to });
     }
 
     /// The head of VC `v` of input `i` gives up the output that it had chosen. If that was for a detour, the agents
     /// take it out of their count.
     fn forget(&mut self, net: &Net, i: usize, v: usize) {
-        let segment = &self.segments.items[self.ins[i].head[v] as usize];
-        let around = self.packets.items[segment.packet as usize].flags & AROUND != 0;
-        let o = self.ins[i].base(i) + net.port(segment.key);
-        if let Some(agents) = &mut self.agents
+        let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
+        let around = self.buffers.packets.items[segment.packet as usize].flags & AROUND != 0;
+        let o = self.buffers.ins[i].base(i) + net.port(segment.key);
+        if let Some(agents) = &mut self.policy.agents
             && net.single
             && around
         {
@@ -285,7 +286,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
     pub fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
-        let out = self.outs.hot(self.routers.hot(r).base as usize + net.port(key));
+        let out = self.wires.outs.hot(self.requests.routers.hot(r).base as usize + net.port(key));
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
     }
 }

@@ -22,43 +22,43 @@ struct Created {
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub fn inject<const SINGLE: bool>(&mut self, net: &Net) {
-        let measured = u64::from(self.tally.inside(self.now));
+        let measured = u64::from(self.observers.tally.inside(self.now));
         if net.tells {
             self.deliver(net);
         }
-        if !SINGLE && self.streams.are_on() {
+        if !SINGLE && self.shortcuts.streams.are_on() {
             self.send_from_busy::<false, true>(net, measured);
         } else {
             self.send_from_busy::<SINGLE, false>(net, measured);
         }
-        while let Some((chunk, len)) = self.alarms.due(self.now) {
+        while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
             if net.shortcuts.prefetch {
                 self.bring_for_alarms((chunk, len));
             }
             for k in 0..len {
-                let t = self.alarms.item(chunk, k) as usize;
+                let t = self.interfaces.alarms.item(chunk, k) as usize;
                 if net.tells && self.is_out_of_date(t) {
                     continue;
                 }
-                let due = self.terminals.hot(t).due;
+                let due = self.interfaces.terminals.hot(t).due;
                 if due <= self.now {
                     if !SINGLE {
-                        self.busy.set(t);
+                        self.interfaces.busy.set(t);
                     }
                     self.send_from::<SINGLE>(net, t, measured);
                 } else if due < NOT_DUE {
                     self.sleep(net, t, self.now);
                 }
             }
-            self.alarms.release(self.now);
+            self.interfaces.alarms.release(self.now);
         }
     }
 
     /// Sends one flit of each terminal that has a packet. `STREAMS`: its body flits may leave in streams.
     #[inline(always)]
     fn send_from_busy<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net, measured: u64) {
-        for word in 0..self.busy.0.len() {
-            let mut bits = *self.busy.0.hot(word);
+        for word in 0..self.interfaces.busy.0.len() {
+            let mut bits = *self.interfaces.busy.0.hot(word);
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -73,21 +73,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize) -> bool {
-        self.terminals.hot(t).alarm != self.now || !self.is_idle(t)
+        self.interfaces.terminals.hot(t).alarm != self.now || !self.is_idle(t)
     }
 
     /// Wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub fn sleep(&mut self, net: &Net, t: usize, from: u64) {
-        let due = self.terminals.hot(t).due;
+        let due = self.interfaces.terminals.hot(t).due;
         if due <= from {
-            self.busy.set(t);
+            self.interfaces.busy.set(t);
             return;
         }
-        self.busy.clear(t);
-        let at = due.min(self.now + self.alarms.horizon() - 1);
+        self.interfaces.busy.clear(t);
+        let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);
         if !net.tells || self.needs_alarm(t, at) {
-            self.alarms.push(self.now, at, t as u32);
+            self.interfaces.alarms.push(self.now, at, t as u32);
         }
     }
 
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// no earlier one.
     #[inline(never)]
     fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
-        let terminal = self.terminals.hot_mut(t);
+        let terminal = self.interfaces.terminals.hot_mut(t);
         let is_set = terminal.alarm > self.now && terminal.alarm <= at;
         let needed = terminal.due != NOT_DUE && !is_set;
         if needed {
@@ -107,15 +107,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends one flit of terminal `t`, which has a packet or may get one from its source. `measured`: 1 if a flit of
     /// this cycle counts for the window, else 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
-        if self.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
+        if self.interfaces.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
         let slow_path = net.injection_slow_path;
         if slow_path && !self.link_takes_flit(net, t) {
             return self.wait(t);
         }
-        let terminal = self.terminals.hot_mut(t);
-        let out = self.outs.hot_mut(terminal.out as usize);
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let out = self.wires.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
             let open = out.available_vcs::<SINGLE>();
@@ -135,16 +135,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.spend::<SINGLE>(vc, net.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
-            let packet = self.packets.items.hot_mut(terminal.packet as usize);
+            let packet = self.buffers.packets.items.hot_mut(terminal.packet as usize);
             packet.injected = self.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
             flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
         }
         let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.now };
-        self.flits.push(self.now, depart + net.links.hot(0).latency, flit);
-        self.tally.injected_flits += measured;
-        let terminal = self.terminals.hot_mut(t);
+        self.wires.flits.push(self.now, depart + net.links.hot(0).latency, flit);
+        self.observers.tally.injected_flits += measured;
+        let terminal = self.interfaces.terminals.hot_mut(t);
         if !SINGLE {
             terminal.left -= 1;
             if terminal.left > 0 {
@@ -162,8 +162,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// opens a stream. Else it does nothing, and returns false.
     #[inline(always)]
     fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
-        let terminal = self.terminals.hot_mut(t);
-        let (out, vc) = (self.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let (out, vc) = (self.wires.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
         // without a packet no flits are left, and before the head all are
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.injection_slow_path
         {
@@ -172,13 +172,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if STREAMS && self.opens_source(net, t, vc) {
             return true;
         }
-        let terminal = self.terminals.hot_mut(t);
-        let out = self.outs.hot_mut(terminal.out as usize);
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let out = self.wires.outs.hot_mut(terminal.out as usize);
         out.spend::<false>(vc, net.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
-        self.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
-        self.tally.injected_flits += measured;
+        self.wires.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        self.observers.tally.injected_flits += measured;
         true
     }
 
@@ -186,14 +186,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// it closed asks for it.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.terminals.hot(t);
+        let terminal = self.interfaces.terminals.hot(t);
         let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
         if head {
-            self.outs.hot_mut(o).requested = 1;
-            if self.outs.hot(o).gate != Gate::Open {
+            self.wires.outs.hot_mut(o).requested = 1;
+            if self.wires.outs.hot(o).gate != Gate::Open {
                 self.wait_for_link(net, o);
             }
-            if self.outs.hot(o).gate != Gate::Open {
+            if self.wires.outs.hot(o).gate != Gate::Open {
                 return false;
             }
         }
@@ -204,9 +204,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
-        let terminal = self.terminals.hot(t);
+        let terminal = self.interfaces.terminals.hot(t);
         let (o, tail, id) = (terminal.out as usize, terminal.left == 1, terminal.packet);
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         if head {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
@@ -221,15 +221,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             return left;
         }
-        self.outs.hot_mut(o).next_free = (self.now + 1) as u32;
+        self.wires.outs.hot_mut(o).next_free = (self.now + 1) as u32;
         self.now
     }
 
     /// The terminals whose links the agents have opened in this cycle send in it, as heads at routers do.
     #[inline(never)]
     pub fn send_from_woken(&mut self, net: &Net) {
-        let measured = u64::from(self.tally.inside(self.now));
-        let mut woken = std::mem::take(&mut self.power.woken);
+        let measured = u64::from(self.observers.tally.inside(self.now));
+        let mut woken = std::mem::take(&mut self.policy.power.woken);
         for t in woken.drain(..).map(|t| t as usize) {
             if net.single {
                 self.send_from::<true>(net, t, measured);
@@ -237,20 +237,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_from::<false>(net, t, measured);
             }
         }
-        self.power.woken = woken;
+        self.policy.power.woken = woken;
     }
 
     /// Terminal `t` waits for a credit, or for its link.
     fn wait(&mut self, t: usize) {
-        self.terminals.hot_mut(t).waiting = true;
-        self.busy.clear(t);
+        self.interfaces.terminals.hot_mut(t).waiting = true;
+        self.interfaces.busy.clear(t);
     }
 
     /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
     #[inline(always)]
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.terminals.hot_mut(t);
-        let JobSources::Clocks(clocks) = self.sources.hot_mut(usize::from(terminal.job)) else {
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let JobSources::Clocks(clocks) = self.interfaces.sources.hot_mut(usize::from(terminal.job)) else {
             return self.create_asked::<SINGLE>(net, t);
         };
         let created = terminal.due;
@@ -260,7 +260,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let number = terminal.made;
         terminal.made = number.wrapping_add(1);
-        let measured = self.tally.inside(created);
+        let measured = self.observers.tally.inside(created);
         let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq: number, tag: 0, measured });
         self.count_created::<SINGLE>(net, t, id, flits, measured);
         true
@@ -269,8 +269,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// As `create`, for workloads that need more than clocks.
     #[inline(never)]
     fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.terminals.hot_mut(t);
-        let sources = self.sources.hot_mut(usize::from(terminal.job)).all_mut();
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job)).all_mut();
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
             self.sleep(net, t, self.now + 1);
             return false;
@@ -280,7 +280,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Counts::IfCreatedInWindow => {
                 let number = terminal.made;
                 terminal.made = number.wrapping_add(1);
-                (true, self.tally.inside(created), number)
+                (true, self.observers.tally.inside(created), number)
             }
             Counts::AsItsCause { measured } => {
                 let number = terminal.brought_about;
@@ -302,11 +302,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
         if net.shortcuts.prefetch {
-            self.packets.bring_free();
+            self.buffers.packets.bring_free();
         }
-        let terminal = self.terminals.hot_mut(t);
+        let terminal = self.interfaces.terminals.hot_mut(t);
         (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);
-        let packet = self.packets.items.hot_mut(id as usize);
+        let packet = self.buffers.packets.items.hot_mut(id as usize);
         *packet = Packet {
             created,
             target: dest,
@@ -330,8 +330,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn count_created<const SINGLE: bool>(&mut self, net: &Net, t: usize, id: u32, flits: u16, measured: bool) {
         let times = u64::from(measured);
-        self.tally.created.packets += times;
-        self.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
+        self.observers.tally.created.packets += times;
+        self.observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
         if net.creation_slow_path {
             self.created_slow_path(net, t, id, measured);
         }
@@ -341,8 +341,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
         if measured {
-            let flits = self.packets.items.hot(id as usize).len;
-            self.tally.parts.created(self.terminals.hot(t).job, flits);
+            let flits = self.buffers.packets.items.hot(id as usize).len;
+            self.observers.tally.parts.created(self.interfaces.terminals.hot(t).job, flits);
         }
         if net.watches {
             self.watch_creation(net, t, id, measured);

@@ -145,11 +145,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
     /// other flit were before it, and as things are.
     pub fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let next_free = cycle_near(earliest, out.next_free);
         match &net.rates {
             Some(rates) if net.links.hot(usize::from(out.class)).paced => {
-                let pace = self.paces.of.hot(o);
+                let pace = self.wires.paces.of.hot(o);
                 let ready = rates.ready(self.came(i), (out.class, pace), earliest);
                 (whole(ready), pace.complete(next_free, ready))
             }
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Class of the channel into input `i`, and by how much its flits were slowed down.
     fn came(&self, i: usize) -> (u8, u32) {
-        (self.ins.hot(i).class, self.paces.came.hot(i).0)
+        (self.buffers.ins.hot(i).class, self.wires.paces.came.hot(i).0)
     }
 
     /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
@@ -169,24 +169,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.came(i);
-        let out = self.outs.hot_mut(o);
-        let pace = self.paces.of.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
+        let pace = self.wires.paces.of.hot_mut(o);
         let mut ready = rates.ready(before, (out.class, pace), earliest);
         if head {
-            self.tally.delayed(self.now, whole(ready) - earliest);
+            self.observers.tally.delayed(self.now, whole(ready) - earliest);
         }
         if net.input_speedup != InputSpeedup::Unlimited {
             // the flit before has left by then, and this one takes as long as the link is busy with it
-            ready = ready.max((self.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
+            ready = ready.max((self.buffers.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
         }
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
         let full_for = pace.full_for(next_free, self.now + net.after_grant);
         if full_for > 0 {
             let r = out.router as usize;
-            let port = o - self.routers.hot(r).base as usize;
-            self.paces.full.hot_mut(r).set(port);
-            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
+            let port = o - self.requests.routers.hot(r).base as usize;
+            self.wires.paces.full.hot_mut(r).set(port);
+            self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         if net.input_speedup != InputSpeedup::Unlimited {
             self.read_until(net, (i, v), depart, head);
@@ -198,11 +198,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     #[inline(never)]
     pub fn is_open_to_terminal(&mut self, t: usize) -> bool {
-        let o = self.terminals.hot(t).out as usize;
-        let next_free = cycle_near(self.now, self.outs.hot(o).next_free);
-        let full_for = self.paces.of.hot(o).full_for(next_free, self.now);
+        let o = self.interfaces.terminals.hot(t).out as usize;
+        let next_free = cycle_near(self.now, self.wires.outs.hot(o).next_free);
+        let full_for = self.wires.paces.of.hot(o).full_for(next_free, self.now);
         if full_for > 0 {
-            self.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
+            self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         full_for == 0
     }
@@ -212,13 +212,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn inject_paced(&mut self, net: &Net, t: usize, head: bool) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let o = self.terminals.hot(t).out as usize;
-        let out = self.outs.hot_mut(o);
+        let o = self.interfaces.terminals.hot(t).out as usize;
+        let out = self.wires.outs.hot_mut(o);
         let ready = rates.ready_at_source(self.now);
         if head {
-            self.tally.delayed(self.now, whole(ready) - self.now);
+            self.observers.tally.delayed(self.now, whole(ready) - self.now);
         }
-        let (depart, next_free) = self.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
+        let (depart, next_free) = self.wires.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
         out.next_free = next_free as u32;
         depart
     }
@@ -227,9 +227,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// its far end knows when the first of them comes.
     pub fn change_pace(&mut self, net: &Net, o: usize, slowdown: u32) {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let (out, now) = (&mut self.outs[o], self.now);
+        let (out, now) = (&mut self.wires.outs[o], self.now);
         let rate = rates.of[usize::from(out.class)].slower(slowdown);
-        let pace = &mut self.paces.of[o];
+        let pace = &mut self.wires.paces.of[o];
         if pace.rate() != rate {
             out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
             let slowed = |input: u32| Slowed { input, slowdown, change: pace.changes() };
@@ -237,11 +237,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             match out.kind {
                 ChannelEnd::Local | ChannelEnd::Injection => {
                     let slowed = slowed(out.peer);
-                    self.paces.slow_from(now, at, slowed);
+                    self.wires.paces.slow_from(now, at, slowed);
                 }
                 ChannelEnd::Remote => {
-                    let cut = self.cuts[out.peer as usize];
-                    self.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
+                    let cut = self.wires.cuts[out.peer as usize];
+                    self.wires.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
                 }
                 ChannelEnd::Ejection | ChannelEnd::Unused => {}
             }
@@ -253,12 +253,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     #[inline(never)]
     pub fn keep_pace(&mut self) {
-        while let Some((first, len)) = self.paces.events.due(self.now) {
+        while let Some((first, len)) = self.wires.paces.events.due(self.now) {
             for k in 0..len {
-                match self.paces.events.item(first, k) {
+                match self.wires.paces.events.item(first, k) {
                     Event::Opens(output) => self.open_output(output as usize),
                     Event::Comes(Slowed { input, slowdown, change }) => {
-                        let came = &mut self.paces.came[input as usize];
+                        let came = &mut self.wires.paces.came[input as usize];
                         // a count that wraps round comes after the one before it
                         if change.wrapping_sub(came.1) < 1 << 31 {
                             *came = (slowdown, change);
@@ -266,21 +266,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     }
                 }
             }
-            self.paces.events.release(self.now);
+            self.wires.paces.events.release(self.now);
         }
     }
 
     fn open_output(&mut self, o: usize) {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let r = out.router as usize;
         if out.kind == ChannelEnd::Injection {
-            let terminal = self.terminals.hot_mut(r);
+            let terminal = self.interfaces.terminals.hot_mut(r);
             if std::mem::take(&mut terminal.waiting) {
-                self.busy.set(r);
+                self.interfaces.busy.set(r);
             }
         } else {
-            self.paces.full.hot_mut(r).clear(o - self.routers.hot(r).base as usize);
-            self.active.set(r);
+            self.wires.paces.full.hot_mut(r).clear(o - self.requests.routers.hot(r).base as usize);
+            self.requests.active.set(r);
         }
     }
 
@@ -291,10 +291,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.rates.is_none() {
             return false;
         }
-        let router = self.routers.hot(r);
+        let router = self.requests.routers.hot(r);
         // heads may take VCs of full outputs where that is a stage of its own
         let asked = if net.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.vc_realloc || router.vc_requests.is_empty();
-        heads_wait && asked.without(self.paces.full.hot(r)).is_empty()
+        heads_wait && asked.without(self.wires.paces.full.hot(r)).is_empty()
     }
 }

@@ -16,12 +16,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(never)]
     fn post_all(&mut self, net: &Net, board: &Board) {
-        for (r, router) in self.routers.iter().enumerate() {
+        for (r, router) in self.requests.routers.iter().enumerate() {
             let at = net.coords[router.id as usize];
             let here = queues_at!(self, net, r);
-            let ports = router.base as usize..self.routers.get(r + 1).map_or(self.ins.len(), |next| next.base as usize);
-            let from_terminal = |&port: &usize| self.outs[port].kind == ChannelEnd::Ejection;
-            let flits = |port: usize| self.outs[self.ins[port].upstream as usize].flits;
+            let ports = router.base as usize
+                ..self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+            let from_terminal = |&port: &usize| self.wires.outs[port].kind == ChannelEnd::Ejection;
+            let flits = |port: usize| self.wires.outs[self.buffers.ins[port].upstream as usize].flits;
             let sent = || ports.clone().filter(from_terminal).map(flits).fold(0, u32::wrapping_add);
             self.posts.fill(0);
             self.routing.post(at, &here, &sent, &mut self.posts);

@@ -200,70 +200,70 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the agents of the policy for this block, and starts them.
     pub fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite) {
         let Some(agents) = policy.agents(site) else { return };
-        self.power.probes = agents.probes();
-        self.power.timers = Timers::new(site.channels.len() + site.routers.len());
-        self.power.wanted_back.reserve(site.channels.len());
-        self.power.drained.reserve(site.channels.len());
-        self.power.told.reserve(site.channels.len());
-        self.power.woken.reserve(self.terminals.len());
-        (self.power.has_agents, self.power.is_managed) = (true, true);
-        self.shortcuts = self.shortcuts.beside(self.power.probes);
-        if self.shortcuts.crossing != Crossing::Streams {
-            self.streams = Streams::default();
+        self.policy.power.probes = agents.probes();
+        self.policy.power.timers = Timers::new(site.channels.len() + site.routers.len());
+        self.policy.power.wanted_back.reserve(site.channels.len());
+        self.policy.power.drained.reserve(site.channels.len());
+        self.policy.power.told.reserve(site.channels.len());
+        self.policy.power.woken.reserve(self.interfaces.terminals.len());
+        (self.policy.power.has_agents, self.policy.power.is_managed) = (true, true);
+        self.shortcuts.profile = self.shortcuts.profile.beside(self.policy.power.probes);
+        if self.shortcuts.profile.crossing != Crossing::Streams {
+            self.shortcuts.streams = Streams::default();
         }
-        self.agents = Some(agents);
+        self.policy.agents = Some(agents);
         self.with_agents(net, |agents, channels| agents.start(channels));
     }
 
     /// The policy moves channel `o` to another state. If the channel is broken, it takes that state when it is mended; one to
     /// a terminal, which is dark only if the policy wants that, takes it now.
     pub fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        if let Some(wish) = self.power.wish(o) {
+        if let Some(wish) = self.policy.power.wish(o) {
             wish.state = to;
-            if self.outs[o].kind != ChannelEnd::Ejection {
+            if self.wires.outs[o].kind != ChannelEnd::Ejection {
                 return;
             }
         }
-        self.power.accounts[o].transitions += 1;
+        self.policy.power.accounts[o].transitions += 1;
         self.set_state(net, o, to, now);
     }
 
     /// Channel `o` is in another state from now on. Only what the policy does counts as a transition.
     pub fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        if net.links[usize::from(self.outs[o].class)].paced {
+        if net.links[usize::from(self.wires.outs[o].class)].paced {
             self.change_pace(net, o, to.slowdown());
         }
-        let (out, account) = (&mut self.outs[o], &mut self.power.accounts[o]);
+        let (out, account) = (&mut self.wires.outs[o], &mut self.policy.power.accounts[o]);
         let from = LinkState::of(out.state);
         account.settle(from, out.flits, now);
         out.state = to as u8;
-        self.power.bundles.changed(o, from, to, now);
-        self.recorders.changed(o, from, to, now);
+        self.policy.power.bundles.changed(o, from, to, now);
+        self.observers.recorders.changed(o, from, to, now);
     }
 
     /// Flits per cycle that channel `o` can carry at its present rate.
     pub fn bandwidth(&self, net: &Net, o: usize) -> f64 {
-        let at_full = || net.common.rates[usize::from(self.outs[o].class)];
-        self.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
+        let at_full = || net.common.rates[usize::from(self.wires.outs[o].class)];
+        self.wires.paces.of.get(o).map_or_else(at_full, Pace::rate).per_cycle()
     }
 
     /// Heads that wait for channel `o` look at it again.
     pub fn look_again(&mut self, o: usize) {
-        let out = &self.outs[o];
+        let out = &self.wires.outs[o];
         if out.kind == ChannelEnd::Injection {
-            if std::mem::take(&mut self.terminals[out.router as usize].waiting) {
-                self.busy.set(out.router as usize);
-                self.power.woken.push(out.router);
+            if std::mem::take(&mut self.interfaces.terminals[out.router as usize].waiting) {
+                self.interfaces.busy.set(out.router as usize);
+                self.policy.power.woken.push(out.router);
             }
             return;
         }
-        let router = &mut self.routers[out.router as usize];
+        let router = &mut self.requests.routers[out.router as usize];
         if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
             router.vc_requests.set(o - router.base as usize);
-            self.active.set(out.router as usize);
+            self.requests.active.set(out.router as usize);
         }
         if !router.choosing.is_empty() {
-            self.active.set(out.router as usize);
+            self.requests.active.set(out.router as usize);
         }
     }
 
@@ -279,35 +279,35 @@ impl<const W: usize, const V: usize> Block<W, V> {
         only: Option<usize>,
         act: impl FnOnce(&mut dyn Agents, &mut dyn Channels),
     ) {
-        let Some(mut agents) = self.agents.take() else { return };
+        let Some(mut agents) = self.policy.agents.take() else { return };
         act(&mut *agents, &mut Facade { block: self, net, only });
-        self.agents = Some(agents);
+        self.policy.agents = Some(agents);
     }
 
     /// Whether the agents have changed something but timers since this was last asked for.
     pub fn agents_wrote(&mut self) -> bool {
-        std::mem::take(&mut self.power.wrote)
+        std::mem::take(&mut self.policy.power.wrote)
     }
 
     /// The next cycle in which the agents do something if no packet and no credit comes; `None`: they have something to do now.
     pub fn agents_wait_until(&self) -> Option<u64> {
-        let Power { timers, wanted_back, drained, woken, .. } = &self.power;
-        let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.control.is_empty();
+        let Power { timers, wanted_back, drained, woken, .. } = &self.policy.power;
+        let calm = wanted_back.is_empty() && drained.is_empty() && woken.is_empty() && self.policy.control.is_empty();
         calm.then(|| timers.next())
     }
 
     /// Whether the agents of this block will do nothing until a packet moves.
     pub fn is_policy_at_rest(&self) -> bool {
-        let Power { timers, wanted_back, drained, .. } = &self.power;
+        let Power { timers, wanted_back, drained, .. } = &self.policy.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
-        let agents_rest = self.agents.is_none() || nothing_set && self.control.is_empty();
-        agents_rest && self.faults.nothing_due(u64::MAX)
+        let agents_rest = self.policy.agents.is_none() || nothing_set && self.policy.control.is_empty();
+        agents_rest && self.policy.faults.nothing_due(u64::MAX)
     }
 
     /// Calls the agents for everything that is due in this cycle.
     #[inline(always)]
     pub fn manage_power(&mut self, net: &Net) {
-        if self.power.is_managed {
+        if self.policy.power.is_managed {
             self.run_agents(net);
         }
     }
@@ -321,7 +321,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.report_wanted_back(net);
         self.end_timers(net);
         self.report_drained(net);
-        if !self.power.woken.is_empty() {
+        if !self.policy.power.woken.is_empty() {
             self.send_from_woken(net);
         }
         if net.faults.any() {
@@ -332,47 +332,47 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Tells the agents which links packets want back, in ascending order, so that the order of the packets does not
     /// matter.
     fn report_wanted_back(&mut self, net: &Net) {
-        if self.power.wanted_back.is_empty() {
+        if self.policy.power.wanted_back.is_empty() {
             return;
         }
-        let mut wanted = std::mem::take(&mut self.power.wanted_back);
+        let mut wanted = std::mem::take(&mut self.policy.power.wanted_back);
         wanted.sort_unstable();
         wanted.dedup();
         self.with_agents(net, |agents, channels| agents.wanted_back(&wanted, channels));
         wanted.clear();
-        self.power.wanted_back = wanted;
+        self.policy.power.wanted_back = wanted;
     }
 
     fn end_timers(&mut self, net: &Net) {
-        if self.power.timers.nothing_due(self.now) {
+        if self.policy.power.timers.nothing_due(self.now) {
             return;
         }
-        let ended = self.power.timers.end(self.now);
+        let ended = self.policy.power.timers.end(self.now);
         self.with_agents(net, |agents, channels| agents.timers(&ended, channels));
-        self.power.timers.give_back(ended);
+        self.policy.power.timers.give_back(ended);
     }
 
     /// Tells the agents which channels have drained, in ascending order. Leaves out channels that were opened again
     /// meanwhile.
     fn report_drained(&mut self, net: &Net) {
-        if self.power.drained.is_empty() {
+        if self.policy.power.drained.is_empty() {
             return;
         }
-        let mut told = std::mem::take(&mut self.power.told);
-        std::mem::swap(&mut told, &mut self.power.drained);
+        let mut told = std::mem::take(&mut self.policy.power.told);
+        std::mem::swap(&mut told, &mut self.policy.power.drained);
         told.sort_unstable();
         told.dedup();
-        told.retain(|&o| self.power.has_drained(o as usize, &self.outs[o as usize]));
+        told.retain(|&o| self.policy.power.has_drained(o as usize, &self.wires.outs[o as usize]));
         self.with_agents(net, |agents, channels| agents.drained(&told, channels));
         told.clear();
-        self.power.told = told;
+        self.policy.power.told = told;
     }
 
     /// A head asks for channel `o`, which is closed.
     #[cold]
     pub fn wait_for_link(&mut self, net: &Net, o: usize) {
-        if self.outs[o].gate == Gate::Broken {
-            self.faults.note_asked(o);
+        if self.wires.outs[o].gate == Gate::Broken {
+            self.policy.faults.note_asked(o);
             return;
         }
         self.with_agents_about(net, Some(o), |agents, channels| agents.wanted(o, channels));

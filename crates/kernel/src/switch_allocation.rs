@@ -16,30 +16,33 @@ use weft_api::switch::Ports;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub fn allocate<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
-        if !SINGLE && self.streams.are_on() {
+        if !SINGLE && self.shortcuts.streams.are_on() {
             self.flow(net);
             self.send_lone_flits::<SINGLE, true, false>(net);
-        } else if !self.fresh_flits.is_empty() {
+        } else if !self.shortcuts.fresh_flits.is_empty() {
             if net.chooses {
                 self.send_lone_flits::<SINGLE, false, true>(net);
             } else {
                 self.send_lone_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.shortcuts.crossing != Crossing::Allocated {
-            self.lone_trial.decide(self.now);
+        if self.shortcuts.profile.crossing != Crossing::Allocated {
+            self.shortcuts.lone_trial.decide(self.now);
         }
-        for word in 0..self.active.0.len() {
-            let mut bits = *self.active.0.hot(word);
+        for word in 0..self.requests.active.0.len() {
+            let mut bits = *self.requests.active.0.hot(word);
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if net.shortcuts.prefetch {
                     self.bring_for_routers(net, r, word * 64, bits);
                 }
-                let moved = self.tally.flit_hops;
+                let moved = self.observers.tally.flit_hops;
                 for _ in 0..net.speedup {
-                    if net.chooses && !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.take(r) {
+                    if net.chooses
+                        && !self.requests.routers.hot(r).choosing.is_empty()
+                        && !self.requests.have_chosen.take(r)
+                    {
                         self.choose::<SINGLE>(net, r);
                     }
                     if net.vc_realloc {
@@ -48,14 +51,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
                         self.switch_step::<true, SINGLE>(net, allocator, r);
                     }
                 }
-                let router = self.routers.hot(r);
+                let router = self.requests.routers.hot(r);
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
                     // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
-                    let news = net.chooses && !router.choosing.is_empty() && self.tally.flit_hops != moved;
+                    let news = net.chooses && !router.choosing.is_empty() && self.observers.tally.flit_hops != moved;
                     if !news {
-                        self.active.clear(r);
+                        self.requests.active.clear(r);
                     }
                 }
             }
@@ -70,7 +73,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         allocator: &dyn SwitchAllocator<W, V>,
         r: usize,
     ) {
-        let router = self.routers.hot(r);
+        let router = self.requests.routers.hot(r);
         if HEADS && !router.vc_requests.is_empty() {
             self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
         } else if !router.switch_requests.is_empty() {
@@ -107,7 +110,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         mut outputs: Bits<W>,
     ) -> usize {
         if net.rates.is_some() {
-            outputs = outputs.without(self.paces.full.hot(r));
+            outputs = outputs.without(self.wires.paces.full.hot(r));
         }
         let moves = matched::<W, V, HEADS>(self, net, allocator, r, outputs);
         if net.watches {
@@ -121,18 +124,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     pub fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
-        let router = self.routers.hot_mut(r);
+        let router = self.requests.routers.hot_mut(r);
         let base = router.base as usize;
         Ports {
             common: &net.common,
             router,
-            ins: self.ins.hot_from(base),
-            outs: self.outs.hot_from(base),
-            requesters: self.requesters.hot_from(base << net.class_bits),
-            grants: &mut self.grants,
-            offers: &mut self.offers,
-            moves: &mut self.moves,
-            ages: if AGE { self.ages.hot_slice(base * V) } else { &[] },
+            ins: self.buffers.ins.hot_from(base),
+            outs: self.wires.outs.hot_from(base),
+            requesters: self.requests.requesters.hot_from(base << net.class_bits),
+            grants: &mut self.switch.grants,
+            offers: &mut self.switch.offers,
+            moves: &mut self.switch.moves,
+            ages: if AGE { self.requests.ages.hot_slice(base * V) } else { &[] },
         }
     }
 }

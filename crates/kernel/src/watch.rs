@@ -204,22 +204,32 @@ impl Stay {
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `id` has come to the head of the source queue of terminal `t`.
     pub fn watch_creation(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
-        let packet = &mut self.packets.items[id as usize];
-        if !self.watch.wants(packet, measured, self.now) {
+        let packet = &mut self.buffers.packets.items[id as usize];
+        if !self.observers.watch.wants(packet, measured, self.now) {
             return;
         }
         packet.flags |= WATCHED;
         let packet = *packet;
         let ahead = decided_ahead(net, net.terminal_at[packet.src as usize].0, &packet, self.now);
         let (first, injected, tail_injected) = (self.now, None, None);
-        self.watch.pending.push(self.watch.births.len());
+        self.observers.watch.pending.push(self.observers.watch.births.len());
         let (left, vc, terminal) = (None, 0, t);
-        self.watch.births.push(Birth { packet, first, injected, left, vc, tail_injected, ahead, terminal, id });
+        self.observers.watch.births.push(Birth {
+            packet,
+            first,
+            injected,
+            left,
+            vc,
+            tail_injected,
+            ahead,
+            terminal,
+            id,
+        });
     }
 
     /// The head of packet `id`, which terminal `t` sends now, is on its link in cycle `left`.
     pub fn watch_injection(&mut self, t: usize, id: u32, left: u64) {
-        let Watch { pending, births, .. } = &mut self.watch;
+        let Watch { pending, births, .. } = &mut self.observers.watch;
         if let Some(&n) = pending.iter().find(|&&n| (births[n].terminal, births[n].id) == (t, id)) {
             births[n].left = Some(left);
         }
@@ -227,18 +237,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Packet `id` has become the head of VC `v` of input `i`, with route key `key`.
     pub fn watch_front(&mut self, net: &Net, i: usize, v: usize, id: u32, key: u16) {
-        let packet = self.packets.items[id as usize];
+        let packet = self.buffers.packets.items[id as usize];
         if packet.flags & WATCHED == 0 {
             return;
         }
-        let port = &self.ins[i];
+        let port = &self.buffers.ins[i];
         let asks = key == UNDECIDED && net.needs.decides != Decides::EachStep;
         let decisions = asks.then(|| self.decide(net, port.router as usize, &packet)).into_iter().collect();
-        self.watch.live.push(Live { i, v, stay: self.watch.stays.len(), sends: false });
-        self.watch.stays.push(Stay {
+        self.observers.watch.live.push(Live { i, v, stay: self.observers.watch.stays.len(), sends: false });
+        self.observers.watch.stays.push(Stay {
             name: (packet.src, packet.seq),
             hop: packet.links_crossed,
-            router: self.routers[port.router as usize].id,
+            router: self.requests.routers[port.router as usize].id,
             front: self.now,
             decisions,
             dropped: 0,
@@ -255,7 +265,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The decision that `route_here` is about to make, by the same queues.
     fn decide(&self, net: &Net, r: usize, packet: &Packet) -> Decision {
-        let (router, mut after) = (&self.routers[r], *packet);
+        let (router, mut after) = (&self.requests.routers[r], *packet);
         let queues = queues_at!(self, net, r);
         let spy = Spy::new(&queues);
         let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
@@ -271,16 +281,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The head of VC `v` of input `i` has changed its choice. `turn` decides ties.
     pub fn watch_choice(&mut self, net: &Net, i: usize, v: usize, chosen: Hop, turn: u32) {
-        let Some(live) = self.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false)) else {
+        let Some(live) = self.observers.watch.live.iter().find(|live| (live.i, live.v, live.sends) == (i, v, false))
+        else {
             return;
         };
-        let (port, stay) = (&self.ins[i], live.stay);
-        let segment = &self.segments.items[port.head[v] as usize];
-        let router = &self.routers[port.router as usize];
+        let (port, stay) = (&self.buffers.ins[i], live.stay);
+        let segment = &self.buffers.segments.items[port.head[v] as usize];
+        let router = &self.requests.routers[port.router as usize];
         let queues = queues_at!(self, net, port.router as usize);
         let spy = Spy::new(&queues);
         let rule = if segment.key == UNDECIDED {
-            let mut packet = self.packets.items[segment.packet as usize];
+            let mut packet = self.buffers.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
             self.routing.each_step_watched(at, &spy, &mut packet, turn);
             net.routing.rule()
@@ -291,28 +302,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let candidates = candidates(spy.notes.into_inner());
         let decision = Decision { cycle: self.now, rule, candidates, chosen, via: None };
-        self.watch.stays[stay].decide(decision);
+        self.observers.watch.stays[stay].decide(decision);
     }
 
     /// Called before the allocation of a cycle: notes which packets have left their source, and what heads wait for.
     pub fn watch_cycle(&mut self, net: &Net) {
-        let mut watch = std::mem::take(&mut self.watch);
+        let mut watch = std::mem::take(&mut self.observers.watch);
         watch.pending.retain(|&n| !self.has_left(&mut watch.births[n]));
         self.watch_heads(net, &mut watch);
-        self.watch = watch;
+        self.observers.watch = watch;
     }
 
     /// Called after the last cycle: ends all waits that are still going on, also those of routers that skipped cycles.
     pub fn watch_end(&mut self, net: &Net) {
-        let mut watch = std::mem::take(&mut self.watch);
+        let mut watch = std::mem::take(&mut self.observers.watch);
         self.watch_heads(net, &mut watch);
         watch.live.iter().for_each(|live| watch.stays[live.stay].stops_waiting(self.now));
-        self.watch = watch;
+        self.observers.watch = watch;
     }
 
     fn watch_heads(&self, net: &Net, watch: &mut Watch) {
         for live in watch.live.iter().filter(|live| !live.sends) {
-            let (port, stay) = (&self.ins[live.i], &mut watch.stays[live.stay]);
+            let (port, stay) = (&self.buffers.ins[live.i], &mut watch.stays[live.stay]);
             if port.requests[live.v] == NO_REQUEST && stay.vc_taken.is_none() {
                 stay.takes_vc(watch.looked, u32::from(port.output_vc[live.v] >> 4), self.now);
             }
@@ -325,7 +336,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Notes the injection of head and tail. Returns true after the tail.
     fn has_left(&self, birth: &mut Birth) -> bool {
-        let terminal = &self.terminals[birth.terminal];
+        let terminal = &self.interfaces.terminals[birth.terminal];
         let sends = terminal.packet == birth.id && terminal.packet != NONE;
         if sends && terminal.vc == u8::MAX {
             return false;
@@ -342,16 +353,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Why the head of VC `v` of input `i` can't cross the switch, or why another one may instead. `None` if it asks
     /// for nothing yet.
     fn reason(&self, net: &Net, i: usize, v: usize) -> Option<(Reason, u32)> {
-        let (port, key) = (&self.ins[i], self.ins[i].requests[v]);
+        let (port, key) = (&self.buffers.ins[i], self.buffers.ins[i].requests[v]);
         let base = port.base(i);
         if key == UNDECIDED {
-            let waits = self.faults.broken.waits(i, v);
-            let named = self.segments.items[port.head[v] as usize].key;
+            let waits = self.policy.faults.broken.waits(i, v);
+            let named = self.buffers.segments.items[port.head[v] as usize].key;
             return waits.then(|| (Reason::LinkBroken, net.port(named) as u32));
         }
         if key == NO_REQUEST {
             let (p, vc) = (usize::from(port.output_vc[v] >> 4), port.output_vc[v] & 15);
-            let dry = self.outs[base + p].vcs_with_credit >> vc & 1 == 0;
+            let dry = self.wires.outs[base + p].vcs_with_credit >> vc & 1 == 0;
             let reason = if dry {
                 Reason::NoCredit
             } else if self.is_full(net, i, p) {
@@ -362,7 +373,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return Some((reason, p as u32));
         }
         let (p, class) = split(key, net.class_bits);
-        let out = &self.outs[base + p];
+        let out = &self.wires.outs[base + p];
         let vcs = net.vcs(out.class, class);
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
@@ -388,28 +399,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether as many flits wait for the link of output `p` as may, at the router of input `i`.
     fn is_full(&self, net: &Net, i: usize, p: usize) -> bool {
-        net.rates.is_some() && self.paces.full[self.ins[i].router as usize].contains(p)
+        net.rates.is_some() && self.wires.paces.full[self.buffers.ins[i].router as usize].contains(p)
     }
 
     /// The packet at the head of VC `v` of input `i` is discarded.
     #[cold]
     pub fn watch_loss(&mut self, i: usize, v: usize) {
         let now = self.now;
-        if let Some(n) = self.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
-            let live = self.watch.live.swap_remove(n);
-            self.watch.stays[live.stay].stops_waiting(now);
+        if let Some(n) = self.observers.watch.live.iter().position(|live| (live.i, live.v) == (i, v)) {
+            let live = self.observers.watch.live.swap_remove(n);
+            self.observers.watch.stays[live.stay].stops_waiting(now);
         }
     }
 
     /// The first `count` moves of router `r` are about to be carried out.
     pub fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
-        let mut watch = std::mem::take(&mut self.watch);
-        let base = self.routers[r].base as usize;
-        for m in &self.moves[..count] {
+        let mut watch = std::mem::take(&mut self.observers.watch);
+        let base = self.requests.routers[r].base as usize;
+        for m in &self.switch.moves[..count] {
             let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
             let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
-            let segment = &self.segments.items[self.ins[i].head[v] as usize];
-            let (live, out) = (&mut watch.live[n], &self.outs[o]);
+            let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
+            let (live, out) = (&mut watch.live[n], &self.wires.outs[o]);
             let stay = &mut watch.stays[live.stay];
             let (alone, depart) = self.departure(net, i, o, self.now + net.after_grant);
             if !live.sends {
@@ -419,9 +430,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
                 stay.head_alone = alone;
                 if out.kind != ChannelEnd::Ejection {
-                    let packet = &self.packets.items[segment.packet as usize];
+                    let packet = &self.buffers.packets.items[segment.packet as usize];
                     let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };
-                    stay.ahead = decided_ahead(net, self.next_router[o], &there, self.now);
+                    stay.ahead = decided_ahead(net, self.wires.next_router[o], &there, self.now);
                 }
             }
             if net.single || segment.sent + 1 == segment.len {
@@ -429,7 +440,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 watch.live.swap_remove(n);
             }
         }
-        self.watch = watch;
+        self.observers.watch = watch;
     }
 }
 

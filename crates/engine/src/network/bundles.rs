@@ -47,7 +47,7 @@ impl Members {
             row.map_or(&[][..], |row| &self.of[place(row)..place(row + 1)])
         };
         let rows = rows::of_block(block, &self.first_links);
-        Bundles::new(block.outs.iter().zip(rows).map(|(out, row)| (LinkState::of(out.state), of(row))))
+        Bundles::new(block.wires.outs.iter().zip(rows).map(|(out, row)| (LinkState::of(out.state), of(row))))
     }
 }
 
@@ -103,7 +103,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The window begins with this cycle.
     pub(crate) fn open_bundles(&mut self) {
         self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
-        for bundles in self.blocks.iter_mut().map(|block| &mut block.power.bundles) {
+        for bundles in self.blocks.iter_mut().map(|block| &mut block.policy.power.bundles) {
             bundles.notes_taken = true;
             for part in bundles.parts.iter().filter(|part| part.lit > 0) {
                 self.bundles.accounts[part.bundle as usize].lit += 1;
@@ -117,7 +117,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             return;
         }
         let mut notes = std::mem::take(&mut self.bundles.notes);
-        self.blocks.iter_mut().for_each(|block| notes.append(&mut block.power.bundles.notes));
+        self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy.power.bundles.notes));
         // stable: what a block notes within a cycle stays in its order
         notes.sort_by_key(|note| note.cycle);
         notes.drain(..).for_each(|note| self.bundles.enter(note));
@@ -127,7 +127,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The window ends before this cycle. Returns what each bundle has slept in it.
     pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
         self.settle_bundles();
-        self.blocks.iter_mut().for_each(|block| block.power.bundles.notes_taken = false);
+        self.blocks.iter_mut().for_each(|block| block.policy.power.bundles.notes_taken = false);
         self.bundles.at(self.now)
     }
 }

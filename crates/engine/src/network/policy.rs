@@ -96,10 +96,10 @@ impl Builder<'_> {
     /// Sets the policy up in a block: link states in cycle 0, control packets and agents.
     pub(super) fn add_policy<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
         self.switch_off(block);
-        let routers = block.routers.iter();
+        let routers = block.requests.routers.iter();
         let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
         let graph = &self.spec.graph;
-        let ports = block.routers.iter().flat_map(|r| graph.ports(r.id));
+        let ports = block.requests.routers.iter().flat_map(|r| graph.ports(r.id));
         let channel = |(out, port): (&OutputUnit<V>, &Port)| ChannelSite {
             router: out.router,
             state: LinkState::of(out.state),
@@ -110,23 +110,29 @@ impl Builder<'_> {
         };
         // their channels are told only of where they are managed, which costs other networks no memory
         let injection = |out: &OutputUnit<V>| {
-            let Terminal { id, .. } = block.terminals[out.router as usize];
+            let Terminal { id, .. } = block.interfaces.terminals[out.router as usize];
             let (router, _) = self.spec.graph.terminal_at(id);
-            let router = router - block.routers[0].id;
+            let router = router - block.requests.routers[0].id;
             channel((&OutputUnit { router, ..out.clone() }, &Port { peer: Peer::Terminal(id), class: out.class }))
         };
-        let injections = block.outs[block.ins.len()..].iter().filter(|out| self.manages(out)).map(injection);
+        let injections =
+            block.wires.outs[block.buffers.ins.len()..].iter().filter(|out| self.manages(out)).map(injection);
         let site = BlockSite {
             routers: routers.map(router).collect(),
-            channels: block.outs[..block.ins.len()].iter().zip(ports).map(channel).chain(injections).collect(),
+            channels: block.wires.outs[..block.buffers.ins.len()]
+                .iter()
+                .zip(ports)
+                .map(channel)
+                .chain(injections)
+                .collect(),
             single: self.net.single,
             faults: self.net.faults == Repair::ByPolicy,
         };
         if let Some(plan) = self.policy.control() {
-            block.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
+            block.policy.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
         }
-        block.recorders = self.recorders(block);
-        block.power.bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
+        block.observers.recorders = self.recorders(block);
+        block.policy.power.bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
         block.add_agents(self.net, self.policy, &site);
     }
 
@@ -137,22 +143,22 @@ impl Builder<'_> {
     /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
     /// routers.
     fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        for o in 0..block.ins.len() {
-            let between_routers = matches!(block.outs[o].kind, ChannelEnd::Local | ChannelEnd::Remote);
-            if !between_routers || !self.manages(&block.outs[o]) {
+        for o in 0..block.buffers.ins.len() {
+            let between_routers = matches!(block.wires.outs[o].kind, ChannelEnd::Local | ChannelEnd::Remote);
+            if !between_routers || !self.manages(&block.wires.outs[o]) {
                 continue;
             }
-            let from = block.routers[block.outs[o].router as usize].id;
-            let state = self.policy.first_state(from, block.next_router[o]);
+            let from = block.requests.routers[block.wires.outs[o].router as usize].id;
+            let state = self.policy.first_state(from, block.wires.next_router[o]);
             if state != LinkState::On {
-                let out = &mut block.outs[o];
+                let out = &mut block.wires.outs[o];
                 (out.state, out.free_vcs, out.gate) = (state as u8, 0, Gate::Closed);
             }
         }
         let Some(nets) = &self.net.subnets else { return };
-        block.views = Views::new(nets, block.routers.len(), self.policy.hub());
-        for r in 0..block.routers.len() {
-            let router = block.routers[r].id;
+        block.policy.views = Views::new(nets, block.requests.routers.len(), self.policy.hub());
+        for r in 0..block.requests.routers.len() {
+            let router = block.requests.routers[r].id;
             let at = self.net.coords[router as usize];
             for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
                 let own = nets.member(at, d);
@@ -160,7 +166,7 @@ impl Builder<'_> {
                     for b in nets.others(d, a).filter(|&b| b > a) {
                         let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
                         let state = self.policy.first_state(from, to);
-                        block.views.set(nets, r, d, (a, b), state == LinkState::On);
+                        block.policy.views.set(nets, r, d, (a, b), state == LinkState::On);
                     }
                 }
             }

@@ -62,8 +62,8 @@ impl Builder<'_> {
             state: LinkState::of(out.state),
         };
         let site = RecorderSite {
-            routers: block.routers.iter().map(|router| router.id).collect(),
-            channels: block.outs.iter().zip(rows).map(sender).collect(),
+            routers: block.requests.routers.iter().map(|router| router.id).collect(),
+            channels: block.wires.outs.iter().zip(rows).map(sender).collect(),
         };
         let part = |asked: &Asked| Part {
             recorder: part(asked, network, &site).expect("checked before the blocks are built"),
@@ -86,7 +86,9 @@ pub(crate) fn tables<const W: usize, const V: usize>(
     }
     let network = site(spec);
     let run = Recorded { network: &network, cycles, window };
-    let finish = |block: &mut Block<W, V>| std::mem::take(&mut block.recorders).finish(&block.outs, cycles).into_iter();
+    let finish = |block: &mut Block<W, V>| {
+        std::mem::take(&mut block.observers.recorders).finish(&block.wires.outs, cycles).into_iter()
+    };
     let mut parts: Vec<_> = blocks.iter_mut().map(finish).collect();
     let mut table = |asked: &Asked| {
         let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();

@@ -41,14 +41,14 @@ pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
 /// The row of each channel of a block; `None` for a port without a link. `first_links`: of the network.
 pub(super) fn of_block<const W: usize, const V: usize>(block: &Block<W, V>, first_links: &[u32]) -> Vec<Option<u32>> {
     let links = first_links[first_links.len() - 1];
-    let mut next = block.routers.first().map_or(0, |router| first_links[router.id as usize]);
+    let mut next = block.requests.routers.first().map_or(0, |router| first_links[router.id as usize]);
     let row = |out: &OutputUnit<V>| match out.kind {
         ChannelEnd::Unused => None,
-        ChannelEnd::Injection => Some(links + block.terminals[out.router as usize].id),
+        ChannelEnd::Injection => Some(links + block.interfaces.terminals[out.router as usize].id),
         ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
             next += 1;
             Some(next - 1)
         }
     };
-    block.outs.iter().map(row).collect()
+    block.wires.outs.iter().map(row).collect()
 }

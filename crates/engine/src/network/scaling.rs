@@ -44,7 +44,7 @@ where
                 block.advance(&self.net, &*self.allocator, next);
                 spent.push((clock() - begun, 0.0));
             }
-            let mail = self.blocks.iter().flat_map(|block| &block.outbox);
+            let mail = self.blocks.iter().flat_map(|block| &block.wires.outbox);
             observed.mail_bytes.iter_mut().zip(mail).for_each(|(sum, mail)| *sum += bytes(mail));
             for (k, spent) in spent.iter_mut().enumerate() {
                 let begun = clock();
@@ -61,7 +61,7 @@ where
     }
 
     fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
-        self.blocks.iter().map(|block| block.tally.flit_hops)
+        self.blocks.iter().map(|block| block.observers.tally.flit_hops)
     }
 }
 

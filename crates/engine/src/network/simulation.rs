@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         tables.reverse();
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
-        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts.steady);
+        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts.profile.steady);
         Self {
             net,
             blocks,
@@ -167,7 +167,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Flit-hops so far: flits that crossed a router.
     pub fn flit_hops(&self) -> u64 {
-        self.blocks.iter().map(|b| b.tally.flit_hops).sum()
+        self.blocks.iter().map(|b| b.observers.tally.flit_hops).sum()
     }
 
     /// Advances to cycle `until`. New tables of the routing come into force between two cycles on the way.
@@ -175,7 +175,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
             self.take_routing(routing);
-            self.blocks.iter_mut().for_each(|block| block.faults.hear_of_tables());
+            self.blocks.iter_mut().for_each(|block| block.policy.faults.hear_of_tables());
         }
         self.advance_under_overseer(until);
     }
@@ -245,36 +245,36 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub(crate) fn housekeeping(&mut self) {
         let now = self.now as u32;
         for block in &mut self.blocks {
-            for out in &mut block.outs {
+            for out in &mut block.wires.outs {
                 let age = now.wrapping_sub(out.next_free) as i32;
                 if age > 1 << 30 {
                     out.next_free = now.wrapping_sub(1 << 30);
                 }
             }
-            block.power.flush(&block.outs);
-            block.recorders.look(&block.outs);
+            block.policy.power.flush(&block.wires.outs);
+            block.observers.recorders.look(&block.wires.outs);
         }
     }
 
     pub(crate) fn tally(&self) -> Tally {
-        let mut all = self.blocks[0].tally.clone();
-        self.blocks[1..].iter().for_each(|b| all.merge(&b.tally));
+        let mut all = self.blocks[0].observers.tally.clone();
+        self.blocks[1..].iter().for_each(|b| all.merge(&b.observers.tally));
         all
     }
 
     /// Packets that were created and have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
-        self.blocks.iter().map(|b| b.packets.in_use()).sum()
+        self.blocks.iter().map(|b| b.buffers.packets.in_use()).sum()
     }
 
     /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).
     pub fn stop_sources(&mut self) {
         self.steady.forget();
         for block in &mut self.blocks {
-            for (t, terminal) in block.terminals.iter_mut().enumerate() {
+            for (t, terminal) in block.interfaces.terminals.iter_mut().enumerate() {
                 terminal.due = u64::MAX / 2;
                 if terminal.packet == NONE {
-                    block.busy.clear(t);
+                    block.interfaces.busy.clear(t);
                 }
             }
         }
@@ -284,13 +284,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
         let of_block = |block: &Block<W, V>| {
             let links = block
+                .wires
                 .outs
                 .iter()
                 .enumerate()
                 .filter(|(_, out)| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
             let state = |(o, out): (usize, &OutputUnit<V>)| {
-                let router = &block.routers[out.router as usize];
-                (router.id, o as u32 - router.base, block.next_router[o], LinkState::of(out.state))
+                let router = &block.requests.routers[out.router as usize];
+                (router.id, o as u32 - router.base, block.wires.next_router[o], LinkState::of(out.state))
             };
             links.map(state).collect::<Vec<_>>()
         };
@@ -308,12 +309,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
         }
         for block in &self.blocks {
-            for (r, router) in block.routers.iter().enumerate() {
+            for (r, router) in block.requests.routers.iter().enumerate() {
                 let at = self.net.coords[router.id as usize];
                 for d in 0..nets.count {
                     let own = nets.member(at, d);
                     for a in 0..nets.widths[d] {
-                        let known = block.views.of(r).row(nets, d, a);
+                        let known = block.policy.views.of(r).row(nets, d, a);
                         let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
                         let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
                         let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));
@@ -329,8 +330,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// when nothing is on its way (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
-        let Some(agents) = block.agents.as_ref() else { return 0 };
-        let links = block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
+        let Some(agents) = block.policy.agents.as_ref() else { return 0 };
+        let links = block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
         links
             .map(|(o, out)| {
                 let (sent, came) = (agents.went_around(o).0, agents.went_around(out.peer as usize).1);
@@ -343,22 +344,23 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Checks that an empty network is as at the start: all credits have come back, no VC is requested or held.
     pub fn assert_empty(&self) {
         for block in &self.blocks {
-            for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| out.kind != ChannelEnd::Unused) {
+            for (o, out) in block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind != ChannelEnd::Unused) {
                 let link = &self.net.links[out.class as usize];
                 for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
                     assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind);
                 }
                 assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
-                assert_eq!(block.power.held_vcs(o, out), 0);
+                assert_eq!(block.policy.power.held_vcs(o, out), 0);
             }
-            assert!(block.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
-            assert!(block.requesters.iter().all(|w| w.is_empty()));
-            assert_eq!(block.packets.in_use(), 0);
+            assert!(block.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
+            assert!(block.requests.requesters.iter().all(|w| w.is_empty()));
+            assert_eq!(block.buffers.packets.in_use(), 0);
             // those of one-flit packets have the numbers of their packets, and are not in use by themselves
-            assert!(self.net.single || block.segments.in_use() == 0);
-            assert!(block.have_chosen.is_empty());
+            assert!(self.net.single || block.buffers.segments.in_use() == 0);
+            assert!(block.requests.have_chosen.is_empty());
         }
-        let counts = self.blocks.iter().filter_map(|block| block.agents.as_ref()).map(|agents| agents.under_way());
+        let counts =
+            self.blocks.iter().filter_map(|block| block.policy.agents.as_ref()).map(|agents| agents.under_way());
         let sums = counts.reduce(|sums, counts| sums.into_iter().zip(counts).map(|(sum, count)| sum + count).collect());
         assert!(sums.iter().flatten().all(|&sum| sum == 0), "what the agents count of packets under way: {sums:?}");
     }
@@ -368,7 +370,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 /// sooner.
 fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
     let classes =
-        blocks.iter().flat_map(|b| &b.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
+        blocks.iter().flat_map(|b| &b.wires.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
     let links = classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency));
     let board = net.common.board.as_ref().map(Board::delay);
     links.chain(board).min().unwrap_or(u64::MAX)

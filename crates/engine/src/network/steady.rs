@@ -110,7 +110,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
-        let ports: usize = self.blocks.iter().map(|block| block.ins.len()).sum();
+        let ports: usize = self.blocks.iter().map(|block| block.buffers.ins.len()).sum();
         let pays = |(flits, left): (usize, u16)| flits as u64 * u64::from(left) >= MOVES_PER_PORT * ports as u64;
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
@@ -147,7 +147,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let counted = self.now + periods.unwrap_or(0) * period;
         let due = self.blocks.iter().map(|block| block.next_due(&self.net)).min().unwrap_or(0);
         // flits are counted as accepted before they are delivered, if that will be in the window
-        let (first, end) = self.blocks[0].tally.window;
+        let (first, end) = self.blocks[0].observers.tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
         let ahead = self.net.landing + period + both().map(|(block, flow)| block.longest_wait(flow)).max().unwrap_or(0);
         bounds.map(|bound| bound.saturating_sub(ahead)).fold(counted.min(due), u64::min)

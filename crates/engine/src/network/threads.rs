@@ -46,7 +46,7 @@ impl Post {
             blocks.iter().enumerate().flat_map(|(from, block)| {
                 let slot =
                     move |(to, mail)| if apart(from, to) { Mail::with_capacity_of(mail) } else { Mail::default() };
-                block.outbox.iter().enumerate().map(slot).map(|mail| Slot(UnsafeCell::new(mail)))
+                block.wires.outbox.iter().enumerate().map(slot).map(|mail| Slot(UnsafeCell::new(mail)))
             })
         };
         let slots = if share == blocks.len() { Vec::new() } else { slots().chain(slots()).collect() };
@@ -114,7 +114,7 @@ fn advance_share<const W: usize, const V: usize>(
             block.advance(net, allocator, now);
             for to in (0..post.blocks).filter(|to| !mine.contains(to)) {
                 // SAFETY: only this thread uses the slot before the barrier.
-                std::mem::swap(unsafe { &mut *post.slot(window, first + k, to) }, &mut block.outbox[to]);
+                std::mem::swap(unsafe { &mut *post.slot(window, first + k, to) }, &mut block.wires.outbox[to]);
             }
         }
         if !barrier.wait() {
@@ -139,8 +139,8 @@ pub(super) fn take_of_thread<const W: usize, const V: usize>(
     first: usize,
 ) {
     for from in (0..blocks.len()).filter(|&from| from != k) {
-        let mut mail = std::mem::take(&mut blocks[from].outbox[first + k]);
+        let mut mail = std::mem::take(&mut blocks[from].wires.outbox[first + k]);
         blocks[k].take(net, &mut mail);
-        blocks[from].outbox[first + k] = mail;
+        blocks[from].wires.outbox[first + k] = mail;
     }
 }

@@ -29,18 +29,18 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
     }
 
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents> {
-        self.blocks[block].agents.as_deref_mut()
+        self.blocks[block].policy.agents.as_deref_mut()
     }
 
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2] {
         let (block, o) = self.place(channel);
-        self.blocks[block].agents.as_deref().map_or([0; 2], |agents| read(agents, o))
+        self.blocks[block].policy.agents.as_deref().map_or([0; 2], |agents| read(agents, o))
     }
 
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool) {
         let (block, o) = self.place(channel);
-        let Block { views, outs, .. } = &mut self.blocks[block];
-        views.set(nets, outs[o].router as usize, d, link, active);
+        let Block { policy, wires, .. } = &mut self.blocks[block];
+        policy.views.set(nets, wires.outs[o].router as usize, d, link, active);
     }
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {
@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
     fn open(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
         let block = &mut self.blocks[block];
-        block.power.open_channel(o, &mut block.outs[o], block.now);
+        block.policy.power.open_channel(o, &mut block.wires.outs[o], block.now);
         block.look_again(o);
     }
 
@@ -59,35 +59,35 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
         let (block, o) = self.place(channel);
         let block = &mut self.blocks[block];
         block.interrupt(self.net, o);
-        block.power.close_channel(o, &mut block.outs[o]);
+        block.policy.power.close_channel(o, &mut block.wires.outs[o]);
     }
 
     fn is_wanted(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        self.blocks[block].outs[o].requested != 0
+        self.blocks[block].wires.outs[o].requested != 0
     }
 
     fn is_held(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        let Block { power, outs, .. } = &self.blocks[block];
-        power.held_vcs(o, &outs[o]) != 0
+        let Block { policy, wires, .. } = &self.blocks[block];
+        policy.power.held_vcs(o, &wires.outs[o]) != 0
     }
 
     fn credits_are_home(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        let out = &self.blocks[block].outs[o];
+        let out = &self.blocks[block].wires.outs[o];
         self.net.links[usize::from(out.class)].are_home(&out.credits)
     }
 
     fn flits(&self, channel: u32) -> u32 {
         let (block, o) = self.place(channel);
-        self.blocks[block].outs[o].flits
+        self.blocks[block].wires.outs[o].flits
     }
 
     fn throughput(&self, channel: u32) -> f64 {
         let (block, o) = self.place(channel);
         let block = &self.blocks[block];
-        let link = &self.net.links[usize::from(block.outs[o].class)];
+        let link = &self.net.links[usize::from(block.wires.outs[o].class)];
         // from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle in which it comes
         let round_trip = self.net.after_grant + link.latency + link.credit_latency;
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
@@ -95,7 +95,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn is_broken(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        self.blocks[block].outs[o].gate == Gate::Broken
+        self.blocks[block].wires.outs[o].gate == Gate::Broken
     }
 
     fn publish(&mut self, published: &Published) {

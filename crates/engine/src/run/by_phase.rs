@@ -12,8 +12,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub(crate) fn reading(&self) -> Reading {
         let mut classes: Vec<Account> = Vec::new();
         for block in &self.blocks {
-            let accounts = block.power.close(&block.outs, self.now);
-            for (out, account) in block.outs.iter().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused) {
+            let accounts = block.policy.power.close(&block.wires.outs, self.now);
+            for (out, account) in
+                block.wires.outs.iter().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused)
+            {
                 let place = 2 * usize::from(out.class) + usize::from(out.kind == ChannelEnd::Injection);
                 classes.resize(classes.len().max(place + 1), Account::default());
                 classes[place].add(account);

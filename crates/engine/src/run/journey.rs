@@ -147,11 +147,15 @@ pub(crate) fn all<const W: usize, const V: usize>(
     delay: u64,
 ) -> Vec<Journey> {
     let mut stays: BTreeMap<(u32, u32), Vec<&Stay>> = BTreeMap::new();
-    blocks.iter().flat_map(|b| &b.watch.stays).for_each(|stay| stays.entry(stay.name).or_default().push(stay));
+    blocks
+        .iter()
+        .flat_map(|b| &b.observers.watch.stays)
+        .for_each(|stay| stays.entry(stay.name).or_default().push(stay));
     stays.values_mut().for_each(|own| own.sort_by_key(|stay| stay.hop));
     let maker = Maker { net, graph, stays, delay };
-    let made: BTreeMap<u32, u32> = blocks.iter().flat_map(|b| &b.terminals).map(|t| (t.id, t.made)).collect();
-    let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.watch.births).collect();
+    let made: BTreeMap<u32, u32> =
+        blocks.iter().flat_map(|b| &b.interfaces.terminals).map(|t| (t.id, t.made)).collect();
+    let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.observers.watch.births).collect();
     births.sort_by_key(|birth| (birth.first, birth.packet.src));
     let name = |birth: &&Birth| (birth.packet.src, birth.packet.seq);
     let names = match watched {

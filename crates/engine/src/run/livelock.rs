@@ -19,13 +19,13 @@ fn longest_in<const W: usize, const V: usize>(block: &Block<W, V>) -> u32 {
     let mut see = |packet: u32| {
         // the body of a packet whose head is in another block has no packet here
         if packet != NONE {
-            longest = longest.max(block.packets.items[packet as usize].links_crossed);
+            longest = longest.max(block.buffers.packets.items[packet as usize].links_crossed);
         }
     };
-    block.flits.for_each(|flit| see(flit.packet));
-    for mut segment in block.ins.iter().flat_map(|input| input.head) {
+    block.wires.flits.for_each(|flit| see(flit.packet));
+    for mut segment in block.buffers.ins.iter().flat_map(|input| input.head) {
         while segment != NONE {
-            let queued = &block.segments.items[segment as usize];
+            let queued = &block.buffers.segments.items[segment as usize];
             see(queued.packet);
             segment = queued.next;
         }

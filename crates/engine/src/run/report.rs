@@ -118,7 +118,7 @@ fn channels<const W: usize, const V: usize>(
     let mut channels = Vec::with_capacity(closed.iter().map(Vec::len).sum());
     let mut injections = Vec::with_capacity(graph.terminals() as usize);
     for (block, accounts) in blocks.iter().zip(closed) {
-        for (o, (out, account)) in block.outs.iter().zip(accounts).enumerate() {
+        for (o, (out, account)) in block.wires.outs.iter().zip(accounts).enumerate() {
             let count = |from, from_port, to, to_port| ChannelCount {
                 from,
                 from_port,
@@ -130,12 +130,12 @@ fn channels<const W: usize, const V: usize>(
                 transitions: account.transitions,
             };
             if out.kind == ChannelEnd::Injection {
-                let terminal = block.terminals[out.router as usize].id;
+                let terminal = block.interfaces.terminals[out.router as usize].id;
                 let (router, port) = graph.terminal_at(terminal);
                 injections.push(count(None, terminal, Some(router), u32::from(port)));
                 continue;
             }
-            let router = &block.routers[out.router as usize];
+            let router = &block.requests.routers[out.router as usize];
             let port = o as u32 - router.base;
             match graph.ports(router.id)[port as usize].peer {
                 Peer::Unused => {}

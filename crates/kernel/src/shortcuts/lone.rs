@@ -94,18 +94,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// that is alone may open a stream. `CHOOSE`: heads choose in every step.
     #[inline(never)]
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
-        debug_assert!(self.fresh_flits.len() <= self.ins.len(), "an input has two fresh flits");
+        debug_assert!(self.shortcuts.fresh_flits.len() <= self.buffers.ins.len(), "an input has two fresh flits");
         if CHOOSE {
             self.choose_for_fresh::<SINGLE>(net);
         }
-        let (earliest, hops) = (self.now + net.after_grant, self.tally.flit_hops);
-        for k in 0..self.fresh_flits.len() {
+        let (earliest, hops) = (self.now + net.after_grant, self.observers.tally.flit_hops);
+        for k in 0..self.shortcuts.fresh_flits.len() {
             if net.shortcuts.prefetch
-                && let Some(later) = self.fresh_flits.get(k + AHEAD)
+                && let Some(later) = self.shortcuts.fresh_flits.get(k + AHEAD)
             {
                 self.bring_for_fresh::<SINGLE>(net, later);
             }
-            let fresh = *self.fresh_flits.hot(k);
+            let fresh = *self.shortcuts.fresh_flits.hot(k);
             if SINGLE {
                 self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
             } else if fresh.key != NO_REQUEST {
@@ -114,9 +114,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
-        self.lone_trial.tried += self.fresh_flits.len() as u64;
-        self.lone_trial.crossed += self.tally.flit_hops - hops;
-        self.fresh_flits.clear();
+        self.shortcuts.lone_trial.tried += self.shortcuts.fresh_flits.len() as u64;
+        self.shortcuts.lone_trial.crossed += self.observers.tally.flit_hops - hops;
+        self.shortcuts.fresh_flits.clear();
     }
 
     /// Fresh heads that choose do so by what they would see in the first step: all credits of the cycle have come, the agents have
@@ -124,15 +124,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn choose_for_fresh<const SINGLE: bool>(&mut self, net: &Net) {
         let mut kept = 0;
-        for k in 0..self.fresh_flits.len() {
-            let mut fresh = *self.fresh_flits.hot(k);
+        for k in 0..self.shortcuts.fresh_flits.len() {
+            let mut fresh = *self.shortcuts.fresh_flits.hot(k);
             if fresh.chooses && !self.choose_alone::<SINGLE>(net, &mut fresh) {
                 continue;
             }
-            *self.fresh_flits.hot_mut(kept) = fresh;
+            *self.shortcuts.fresh_flits.hot_mut(kept) = fresh;
             kept += 1;
         }
-        self.fresh_flits.truncate(kept);
+        self.shortcuts.fresh_flits.truncate(kept);
     }
 
     /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
@@ -140,18 +140,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit) -> bool {
         let (i, v) = ((fresh.at >> 4) as usize, (fresh.at & 15) as usize);
-        let packet = if SINGLE { fresh.segment } else { self.segments.items.hot(fresh.segment as usize).packet };
+        let packet =
+            if SINGLE { fresh.segment } else { self.buffers.segments.items.hot(fresh.segment as usize).packet };
         if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
         }
         if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key)
-            && self.has_open_vc::<SINGLE>(net, self.ins.hot(i).base(i) + p, class)
+            && self.has_open_vc::<SINGLE>(net, self.buffers.ins.hot(i).base(i) + p, class)
         {
             self.note_request::<SINGLE>(net, i, p, class);
-            (fresh.out, fresh.key) = ((self.ins.hot(i).base(i) + p) as u32, net.key(p, class));
+            (fresh.out, fresh.key) = ((self.buffers.ins.hot(i).base(i) + p) as u32, net.key(p, class));
             return true;
         }
-        *self.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
         self.let_choose(net, i, v);
         false
     }
@@ -171,7 +172,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         let (i, v, o) = fresh.places();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        let waits = CHOOSE && self.heads_are_to_choose(self.ins.hot(i).router as usize);
+        let waits = CHOOSE && self.heads_are_to_choose(self.buffers.ins.hot(i).router as usize);
         let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
@@ -182,7 +183,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
         }
-        let port = self.ins.hot_mut(i);
+        let port = self.buffers.ins.hot_mut(i);
         *port.requests.hot_mut(v) = fresh.key;
         let p = o - port.base(i);
         self.ask_for_vc(i, p);
@@ -191,16 +192,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
-        !self.routers.hot(r).choosing.is_empty() && !self.have_chosen.contains(r)
+        !self.requests.routers.hot(r).choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
     /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
     /// no head of its router has one to make there, and chooses again after it.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
-        let r = self.ins.hot(i).router as usize;
-        if self.routers.hot(r).choosing.is_empty() {
-            self.have_chosen.set(r);
+        let r = self.buffers.ins.hot(i).router as usize;
+        if self.requests.routers.hot(r).choosing.is_empty() {
+            self.requests.have_chosen.set(r);
         }
         self.let_choose(net, i, v);
     }
@@ -213,10 +214,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         earliest: u64,
     ) {
         let (i, v, o) = fresh.places();
-        let port = self.ins.hot(i);
+        let port = self.buffers.ins.hot(i);
         let held = *port.output_vc.hot(v);
         let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
-        let (out, r) = (self.outs.hot(o), port.router as usize);
+        let (out, r) = (self.wires.outs.hot(o), port.router as usize);
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
             || out.is_closed()
@@ -224,11 +225,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             || !self.leaves_alone(i, v)
             || CHOOSE && self.heads_are_to_choose(r)
         {
-            self.routers.hot_mut(r).switch_requests.set(p);
-            self.active.set(r);
+            self.requests.routers.hot_mut(r).switch_requests.set(p);
+            self.requests.active.set(r);
             return;
         }
-        let segment = self.segments.items.hot(fresh.segment as usize);
+        let segment = self.buffers.segments.items.hot(fresh.segment as usize);
         if segment.arrived == segment.len {
             self.send_lone_tail(net, fresh, vc, earliest);
         } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
@@ -241,14 +242,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now. None of the others has a fresh flit.
     #[inline(always)]
     fn leaves_alone(&self, i: usize, v: usize) -> bool {
-        let port = self.ins.hot(i);
+        let port = self.buffers.ins.hot(i);
         let mut others = occupied(&port.head) & !(1 << v);
         while others != 0 {
             let other = others.trailing_zeros() as usize;
             others &= others - 1;
             let held = *port.output_vc.hot(other);
             let has_flit =
-                || self.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
+                || self.wires.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
             if *port.requests.hot(other) != NO_REQUEST || has_flit() {
                 return false;
             }
@@ -260,16 +261,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// now; else none.
     #[inline(always)]
     fn room_for_lone_head<const SINGLE: bool>(&self, net: &Net, (i, v): (usize, usize), o: usize, class: usize) -> u16 {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let link = net.links.hot(usize::from(out.class));
         let mut only = Bits::default();
-        only.set(usize::from(self.ins.hot(i).port));
+        only.set(usize::from(self.buffers.ins.hot(i).port));
         let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.hold_switch && out.free_vcs != link.all);
         if out.requested != 1 << class
-            || *self.requesters.hot(net.slot(o, class)) != only
+            || *self.requests.requesters.hot(net.slot(o, class)) != only
             || others_send
             || link.paced
-            || if SINGLE { occupied(&self.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
+            || if SINGLE { occupied(&self.buffers.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
         {
             return 0;
         }
@@ -288,17 +289,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         earliest: u64,
     ) {
         let (i, v, o) = fresh.places();
-        let port = self.ins.hot_mut(i);
-        let out = self.outs.hot_mut(o);
+        let port = self.buffers.ins.hot_mut(i);
+        let out = self.wires.outs.hot_mut(o);
         let vc = pick16(room, out.rr_vc);
         (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
         take_turns(port, out, (i, v), o);
-        *self.requesters.hot_mut(net.slot(o, class)) = Bits::default();
+        *self.requests.requesters.hot_mut(net.slot(o, class)) = Bits::default();
         let depart = out.depart(earliest);
         let (packet, len) = if SINGLE {
             (fresh.segment, 1)
         } else {
-            let segment = self.segments.items.hot_mut(fresh.segment as usize);
+            let segment = self.buffers.segments.items.hot_mut(fresh.segment as usize);
             segment.sent = 1;
             (segment.packet, segment.len)
         };
@@ -313,10 +314,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let crossing = Crossing { packet, segment: fresh.segment, len, head: true, tail };
         self.traverse::<SINGLE>(net, (o, usize::from(vc)), depart, crossing);
         if !SINGLE && tail {
-            self.segments.remove(fresh.segment);
+            self.buffers.segments.remove(fresh.segment);
         }
         self.return_credit(net, i, v);
-        self.tally.flit_hops += 1;
+        self.observers.tally.flit_hops += 1;
     }
 
     /// A tail, which is the only flit of its VC, crosses to VC `vc` of its output, and its packet leaves both. Nobody waits for the
@@ -324,19 +325,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
         let (i, v, o) = fresh.places();
-        let port = self.ins.hot_mut(i);
+        let port = self.buffers.ins.hot_mut(i);
         *port.head.hot_mut(v) = NONE;
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
         self.free_vc(o, vc);
-        let depart = self.outs.hot_mut(o).depart(earliest);
-        let &Segment { packet, len, .. } = self.segments.items.hot(fresh.segment as usize);
+        let depart = self.wires.outs.hot_mut(o).depart(earliest);
+        let &Segment { packet, len, .. } = self.buffers.segments.items.hot(fresh.segment as usize);
         let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
         self.traverse::<false>(net, (o, vc), depart, crossing);
-        self.segments.remove(fresh.segment);
+        self.buffers.segments.remove(fresh.segment);
         self.return_credit(net, i, v);
-        self.tally.flit_hops += 1;
+        self.observers.tally.flit_hops += 1;
     }
 
     /// The only flit of VC `v` of input `i`, a body flit, crosses to VC `vc` of output port `p`. Returns when the flit arrives.
@@ -350,10 +351,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         earliest: u64,
     ) -> u64 {
         let (key, mark) = if FIRST { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
-        let port = self.ins.hot_mut(i);
+        let port = self.buffers.ins.hot_mut(i);
         let o = port.base(i) + p;
-        self.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
-        let out = self.outs.hot_mut(o);
+        self.buffers.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
+        let out = self.wires.outs.hot_mut(o);
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
         out.spend::<false>(vc, net.room);
@@ -361,15 +362,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let at = out.depart(earliest) + link.latency;
         let (kind, peer) = (out.kind, out.peer);
         if kind == ChannelEnd::Local {
-            self.flits.push(self.now, at, Flit::of_run(peer << 4 | vc as u32, key));
+            self.wires.flits.push(self.now, at, Flit::of_run(peer << 4 | vc as u32, key));
         } else if kind == ChannelEnd::Ejection {
-            self.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
-            self.tally.accepted(at + net.ejection_delay);
+            self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
+            self.observers.tally.accepted(at + net.ejection_delay);
         } else {
             self.mail_flit::<false>(peer, at, Flit::of_run(vc as u32, key), NONE);
         }
         self.return_marked(net, (i, v), self.now, mark);
-        self.tally.flit_hops += 1;
+        self.observers.tally.flit_hops += 1;
         at
     }
 }

@@ -17,15 +17,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.
     #[inline(never)]
     pub fn bring_for_flits(&self, net: &Net, (first, len): (u32, usize)) {
-        let flits = self.flits.items(first, len);
+        let flits = self.wires.flits.items(first, len);
         for flit in flits {
             if net.single {
-                prefetch_first_line(&self.ins, (flit.to >> 4) as usize);
+                prefetch_first_line(&self.buffers.ins, (flit.to >> 4) as usize);
             } else {
-                prefetch(&self.ins, (flit.to >> 4) as usize);
+                prefetch(&self.buffers.ins, (flit.to >> 4) as usize);
             }
-            if net.single && !self.lone_trial.heads_try {
-                prefetch(&self.segments.items, flit.packet as usize);
+            if net.single && !self.shortcuts.lone_trial.heads_try {
+                prefetch(&self.buffers.segments.items, flit.packet as usize);
             }
         }
         flits.iter().for_each(|flit| self.bring_for_flit(net, flit));
@@ -34,17 +34,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn bring_for_flit(&self, net: &Net, flit: &Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        let input = self.ins.hot(i);
+        let input = self.buffers.ins.hot(i);
         let last = input.last(v);
         if last != NONE {
-            prefetch(&self.segments.items, last as usize);
+            prefetch(&self.buffers.segments.items, last as usize);
         } else if flit.packet != NONE && flit.key < UNDECIDED {
             let (p, class) = split(flit.key, net.class_bits);
             let o = input.base(i) + p;
-            prefetch(&self.outs, o);
-            prefetch(&self.requesters, net.slot(o, class));
+            prefetch(&self.wires.outs, o);
+            prefetch(&self.requests.requesters, net.slot(o, class));
         } else if flit.key == UNDECIDED {
-            prefetch(&self.packets.items, flit.packet as usize);
+            prefetch(&self.buffers.packets.items, flit.packet as usize);
         }
     }
 
@@ -53,34 +53,34 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn bring_for_fresh<const SINGLE: bool>(&self, net: &Net, fresh: &FreshFlit) {
         let o = fresh.out as usize;
-        prefetch_first_line(&self.ins, (fresh.at >> 4) as usize);
-        prefetch(&self.outs, o);
+        prefetch_first_line(&self.buffers.ins, (fresh.at >> 4) as usize);
+        prefetch(&self.wires.outs, o);
         prefetch(
-            &self.requesters,
+            &self.requests.requesters,
             net.slot(o, if fresh.key == NO_REQUEST { 0 } else { split(fresh.key, net.class_bits).1 }),
         );
-        prefetch(&self.next_router, o);
+        prefetch(&self.wires.next_router, o);
         if SINGLE {
-            prefetch(&self.packets.items, fresh.segment as usize);
+            prefetch(&self.buffers.packets.items, fresh.segment as usize);
         } else {
-            prefetch(&self.segments.items, fresh.segment as usize);
+            prefetch(&self.buffers.segments.items, fresh.segment as usize);
         }
     }
 
     /// For the credits of a chunk: their output units. A mark (`streams.rs`) makes it ask for what is not there, which does nothing.
     #[inline(never)]
     pub fn bring_for_credits(&self, (first, len): (u32, usize)) {
-        self.credits.items(first, len).iter().for_each(|word| prefetch(&self.outs, (word >> 4) as usize));
+        self.wires.credits.items(first, len).iter().for_each(|word| prefetch(&self.wires.outs, (word >> 4) as usize));
     }
 
     /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
     pub fn bring_for_alarms(&self, (first, len): (u32, usize)) {
-        let alarms = self.alarms.items(first, len);
-        alarms.iter().for_each(|&t| prefetch(&self.terminals, t as usize));
-        for terminal in alarms.iter().map(|&t| self.terminals.hot(t as usize)) {
-            prefetch(&self.outs, terminal.out as usize);
-            if let JobSources::Clocks(clocks) = self.sources.hot(usize::from(terminal.job)) {
+        let alarms = self.interfaces.alarms.items(first, len);
+        alarms.iter().for_each(|&t| prefetch(&self.interfaces.terminals, t as usize));
+        for terminal in alarms.iter().map(|&t| self.interfaces.terminals.hot(t as usize)) {
+            prefetch(&self.wires.outs, terminal.out as usize);
+            if let JobSources::Clocks(clocks) = self.interfaces.sources.hot(usize::from(terminal.job)) {
                 clocks.bring(terminal.source as usize);
             }
         }
@@ -105,26 +105,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn bring_outputs(&self, net: &Net, r: usize) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
-            prefetch(&self.outs, base + p);
-            prefetch(&self.requesters, net.slot(base + p, 0));
-            prefetch(&self.next_router, base + p);
+            prefetch(&self.wires.outs, base + p);
+            prefetch(&self.requests.requesters, net.slot(base + p, 0));
+            prefetch(&self.wires.next_router, base + p);
         }
     }
 
     #[inline(always)]
     fn bring_inputs(&self, net: &Net, r: usize) {
-        self.each_request(net, r, |i, _| prefetch(&self.ins, i));
+        self.each_request(net, r, |i, _| prefetch(&self.buffers.ins, i));
     }
 
     #[inline(always)]
     fn bring_heads(&self, net: &Net, r: usize) {
         self.each_request(net, r, |i, key| {
-            let input = self.ins.hot(i);
+            let input = self.buffers.ins.hot(i);
             let v = matching(&input.requests, key).trailing_zeros() as usize;
             let id = *input.head.hot(v % V) as usize;
-            prefetch(&self.segments.items, id);
+            prefetch(&self.buffers.segments.items, id);
             if net.single {
-                prefetch(&self.packets.items, id);
+                prefetch(&self.buffers.packets.items, id);
             }
         });
     }
@@ -134,11 +134,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
-            let mut classes = self.outs.hot(base + p).requested;
+            let mut classes = self.wires.outs.hot(base + p).requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                let mut inputs = *self.requesters.hot(net.slot(base + p, class));
+                let mut inputs = *self.requests.requesters.hot(net.slot(base + p, class));
                 while let Some(i) = inputs.take_first() {
                     each(base + i, net.key(p, class));
                 }
@@ -149,7 +149,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// First port of router `r`, and the outputs that it may allocate.
     #[inline(always)]
     fn asked(&self, r: usize) -> (usize, Bits<W>) {
-        let router = self.routers.hot(r);
+        let router = self.requests.routers.hot(r);
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
@@ -157,9 +157,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// heads.
     #[inline(never)]
     pub fn bring_for_moves(&self, base: usize, count: usize) {
-        for m in &self.moves[..count] {
-            let id = *self.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
-            prefetch(&self.packets.items, self.segments.items.hot(id).packet as usize);
+        for m in &self.switch.moves[..count] {
+            let id = *self.buffers.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
+            prefetch(&self.buffers.packets.items, self.buffers.segments.items.hot(id).packet as usize);
         }
     }
 }

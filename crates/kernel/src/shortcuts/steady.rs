@@ -83,15 +83,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The flits in flight, and the fewest that a source has left of its packet (`u16::MAX` if none has one); `None` if more
     /// than body flits and credits are under way, or too few are left for a search to pay.
     pub fn flows(&self) -> Option<(usize, u16)> {
-        let mut flits = self.streams.flits_under_way();
+        let mut flits = self.shortcuts.streams.flits_under_way();
         let is_body = |flit: &Flit| flit.packet == NONE && flit.key == BODY;
-        let more = !self.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
-            || !self.deliveries.is_empty()
-            || !self.turning.is_empty()
-            || !self.paces.stand_still()
+        let more = !self.wires.flits.all(|flit| is_body(flit).then(|| flits += 1).is_some())
+            || !self.interfaces.deliveries.is_empty()
+            || !self.buffers.turning.is_empty()
+            || !self.wires.paces.stand_still()
             || self.agents_wait_until().is_none()
-            || self.routers.iter().any(|router| !router.choosing.is_empty());
-        let left = self.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
+            || self.requests.routers.iter().any(|router| !router.choosing.is_empty());
+        let left =
+            self.interfaces.terminals.iter().filter(|t| t.packet != NONE).map(|t| t.left).min().unwrap_or(u16::MAX);
         (!more && left >= WORTH).then_some((flits, left))
     }
 
@@ -99,50 +100,50 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn snapshot(&self) -> Snapshot<W, V> {
         Snapshot {
             at: self.now,
-            routers: self.routers.clone(),
-            ins: self.ins.clone(),
-            outs: self.outs.clone(),
-            requesters: self.requesters.clone(),
-            terminals: self.terminals.clone(),
-            segments: self.segments.items.clone(),
-            streams: self.streams.by_distance(self.now),
-            packets: self.packets.in_use(),
-            active: self.active.0.clone(),
-            busy: self.busy.0.clone(),
-            flits: self.flits.by_distance(self.now),
-            credits: self.credits.by_distance(self.now),
-            vc_turns: self.vc_turns.clone(),
-            vc_accepts: self.vc_accepts.clone(),
-            vc_grants: self.vc_grants.clone(),
-            paces: self.paces.of.clone(),
+            routers: self.requests.routers.clone(),
+            ins: self.buffers.ins.clone(),
+            outs: self.wires.outs.clone(),
+            requesters: self.requests.requesters.clone(),
+            terminals: self.interfaces.terminals.clone(),
+            segments: self.buffers.segments.items.clone(),
+            streams: self.shortcuts.streams.by_distance(self.now),
+            packets: self.buffers.packets.in_use(),
+            active: self.requests.active.0.clone(),
+            busy: self.interfaces.busy.0.clone(),
+            flits: self.wires.flits.by_distance(self.now),
+            credits: self.wires.credits.by_distance(self.now),
+            vc_turns: self.switch.vc_turns.clone(),
+            vc_accepts: self.switch.vc_accepts.clone(),
+            vc_grants: self.switch.vc_grants.clone(),
+            paces: self.wires.paces.of.clone(),
             counts: self.counts(),
         }
     }
 
     fn counts(&self) -> Counts {
-        let (flit_hops, injected) = (self.tally.flit_hops, self.tally.injected_flits);
-        Counts { flit_hops, injected, accepted: self.tally.accepted_flits }
+        let (flit_hops, injected) = (self.observers.tally.flit_hops, self.observers.tally.injected_flits);
+        Counts { flit_hops, injected, accepted: self.observers.tally.accepted_flits }
     }
 
     /// What has flowed since `then`, if the state is the same as it was.
     pub fn flow_since(&self, then: &Snapshot<W, V>) -> Option<Flow> {
-        let is_same = self.flits.by_distance(self.now) == then.flits
-            && self.credits.by_distance(self.now) == then.credits
-            && self.routers == then.routers
-            && self.ins == then.ins
-            && self.requesters == then.requesters
-            && self.streams.by_distance(self.now) == then.streams
-            && self.packets.in_use() == then.packets
-            && self.paces.of == then.paces
-            && self.paces.stand_still()
-            && (&self.active.0, &self.busy.0) == (&then.active, &then.busy)
-            && (&self.vc_turns, &self.vc_accepts, &self.vc_grants)
+        let is_same = self.wires.flits.by_distance(self.now) == then.flits
+            && self.wires.credits.by_distance(self.now) == then.credits
+            && self.requests.routers == then.routers
+            && self.buffers.ins == then.ins
+            && self.requests.requesters == then.requesters
+            && self.shortcuts.streams.by_distance(self.now) == then.streams
+            && self.buffers.packets.in_use() == then.packets
+            && self.wires.paces.of == then.paces
+            && self.wires.paces.stand_still()
+            && (&self.requests.active.0, &self.interfaces.busy.0) == (&then.active, &then.busy)
+            && (&self.switch.vc_turns, &self.switch.vc_accepts, &self.switch.vc_grants)
                 == (&then.vc_turns, &then.vc_accepts, &then.vc_grants);
-        if !is_same || self.segments.items.len() != then.segments.len() {
+        if !is_same || self.buffers.segments.items.len() != then.segments.len() {
             return None;
         }
         let (mut segments, mut outs, mut terminals) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, (now, then)) in (0..).zip(self.segments.items.iter().zip(&then.segments)) {
+        for (id, (now, then)) in (0..).zip(self.buffers.segments.items.iter().zip(&then.segments)) {
             let came = now.arrived.wrapping_sub(then.arrived);
             let moved = Segment { arrived: now.arrived, sent: then.sent.wrapping_add(came), ..*then };
             if moved != *now {
@@ -152,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 segments.push((id, came));
             }
         }
-        for (o, (now, old)) in (0..).zip(self.outs.iter().zip(&then.outs)) {
+        for (o, (now, old)) in (0..).zip(self.wires.outs.iter().zip(&then.outs)) {
             let moved = OutputUnit { flits: now.flits, next_free: now.next_free, ..old.clone() };
             if moved != *now || busy(now, self.now) != busy(old, then.at) {
                 return None;
@@ -161,7 +162,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 outs.push((o, now.flits.wrapping_sub(old.flits)));
             }
         }
-        for (t, (now, then)) in (0..).zip(self.terminals.iter().zip(&then.terminals)) {
+        for (t, (now, then)) in (0..).zip(self.interfaces.terminals.iter().zip(&then.terminals)) {
             if (Terminal { left: now.left, ..then.clone() }) != *now {
                 return None;
             }
@@ -181,54 +182,56 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// How many periods of this flow are certain: after them, the tail of no packet has come or left its source.
     pub fn periods_left(&self, flow: &Flow) -> u64 {
         let to_come = flow.segments.iter().map(|&(id, came)| {
-            let segment = &self.segments.items[id as usize];
+            let segment = &self.buffers.segments.items[id as usize];
             (segment.len - 1).saturating_sub(segment.arrived) / came
         });
         let to_inject =
-            flow.terminals.iter().map(|&(t, sent)| self.terminals[t as usize].left.saturating_sub(2) / sent);
+            flow.terminals.iter().map(|&(t, sent)| self.interfaces.terminals[t as usize].left.saturating_sub(2) / sent);
         to_come.chain(to_inject).min().map_or(0, u64::from)
     }
 
     /// The most cycles for which the link of an output of this flow is taken by flits that were granted it before.
     pub fn longest_wait(&self, flow: &Flow) -> u64 {
-        flow.outs.iter().map(|&(o, _)| busy(&self.outs[o as usize], self.now)).max().unwrap_or(0)
+        flow.outs.iter().map(|&(o, _)| busy(&self.wires.outs[o as usize], self.now)).max().unwrap_or(0)
     }
 
     /// The first cycle from now on in which a source may have a packet, as far as that is known.
     pub fn next_due(&self, net: &Net) -> u64 {
         if net.tells {
-            let mut cycles = self.now..self.now + self.alarms.horizon();
-            return cycles.find(|&cycle| !self.alarms.is_empty_at(cycle)).unwrap_or(self.now + self.alarms.horizon());
+            let mut cycles = self.now..self.now + self.interfaces.alarms.horizon();
+            return cycles
+                .find(|&cycle| !self.interfaces.alarms.is_empty_at(cycle))
+                .unwrap_or(self.now + self.interfaces.alarms.horizon());
         }
         let mut due = u64::MAX;
-        self.alarms.for_each(|t| due = due.min(self.terminals[t as usize].due));
+        self.interfaces.alarms.for_each(|t| due = due.min(self.interfaces.terminals[t as usize].due));
         due
     }
 
     /// The flow goes on for so many periods, which last `cycles` in all.
     pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         for &(id, came) in &flow.segments {
-            let segment = &mut self.segments.items[id as usize];
+            let segment = &mut self.buffers.segments.items[id as usize];
             segment.arrived += came * periods as u16;
             segment.sent += came * periods as u16;
         }
         for &(o, sent) in &flow.outs {
-            let out = &mut self.outs[o as usize];
+            let out = &mut self.wires.outs[o as usize];
             out.flits = out.flits.wrapping_add(sent.wrapping_mul(periods as u32));
             // an output that no flit leaves has a free link, or the state would not have come back
             out.next_free = out.next_free.wrapping_add(cycles as u32);
         }
         for &(t, sent) in &flow.terminals {
-            self.terminals[t as usize].left -= sent * periods as u16;
+            self.interfaces.terminals[t as usize].left -= sent * periods as u16;
         }
-        self.tally.flit_hops += flow.counts.flit_hops * periods;
-        self.tally.injected_flits += flow.counts.injected * periods;
-        self.tally.accepted_flits += flow.counts.accepted * periods;
-        self.power.timers.jump(self.now + cycles);
-        self.streams.delay(cycles);
-        self.flits.delay(cycles);
-        self.credits.delay(cycles);
-        let asleep = if net.tells { Vec::new() } else { self.alarms.take_all() };
+        self.observers.tally.flit_hops += flow.counts.flit_hops * periods;
+        self.observers.tally.injected_flits += flow.counts.injected * periods;
+        self.observers.tally.accepted_flits += flow.counts.accepted * periods;
+        self.policy.power.timers.jump(self.now + cycles);
+        self.shortcuts.streams.delay(cycles);
+        self.wires.flits.delay(cycles);
+        self.wires.credits.delay(cycles);
+        let asleep = if net.tells { Vec::new() } else { self.interfaces.alarms.take_all() };
         self.now += cycles;
         asleep.into_iter().for_each(|t| self.sleep(net, t as usize, self.now));
     }

@@ -15,7 +15,9 @@ use weft_api::state::rate::Pace;
 use weft_api::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NO_JOB, NONE, OutputUnit, Pool, Router, Terminal};
 use weft_api::subnetworks::Views;
 use weft_api::workload::{JobSources, NOT_DUE, Place};
-use weft_kernel::block::{Block, Cut, Mail};
+use weft_kernel::block::{
+    Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide, Requests, Shortcuts, Switch, Wires,
+};
 use weft_kernel::control::Control;
 use weft_kernel::job_tally::Parts;
 use weft_kernel::net::{Net, NetJob};
@@ -164,75 +166,135 @@ impl Builder<'_> {
     where
         Widths: ForPorts<V>,
     {
-        let net = self.net;
         let sources = self.sources(&mut terminals);
-        let Room { packets, to_deliver, flits, credits, horizon } = self.room(&ins, &outs, terminals.len());
-        let all_vcs: Vec<u16> = outs.iter().map(|o| net.links[o.class as usize].all).collect();
-        let radix = routers.iter().map(|r| r.base).chain([ins.len() as u32]).collect::<Vec<_>>();
-        let radix = radix.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
-        let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
-            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), horizon));
-        let faults = self.faults(&routers, &outs[..ins.len()], &next_router);
-        let mut power = Power::new(all_vcs);
-        power.is_managed = net.faults.any();
-        let closed = net.routing_delay.max(if net.closes_vcs { horizon } else { 0 });
+        let room = self.room(&ins, &outs, terminals.len());
+        let (inputs, outputs) = (ins.len(), outs.len());
         let mut block = Block {
             now: 0,
             routing: Widths::compiled(&self.net.routing),
-            requesters: vec![Bits::default(); ins.len() << net.class_bits],
-            active: Active::new(routers.len()),
-            busy: Active::new(terminals.len()),
-            segments: Pool::with_capacity(packets),
-            packets: Pool::with_capacity(packets),
-            flits: Wheel::new(horizon, flits),
-            credits: Wheel::new(horizon, credits),
-            alarms: Wheel::new(1024, terminals.len() + 1),
-            turning: Wheel::new(closed + 2, if net.closes_vcs { ins.len() * V } else { 0 }),
-            opens: vec![0; if net.closes_vcs { ins.len() * V } else { 0 }],
-            outbox: self.outbox(&cuts),
-            cuts,
-            next_router,
-            grants: vec![Bits::default(); radix],
-            offers: vec![0; radix],
-            shortcuts: net.shortcuts,
-            streams: if self.has_streams() { Streams::new(ins.len(), outs.len()) } else { Streams::default() },
-            fresh_flits: Vec::with_capacity(if net.shortcuts.crossing != Crossing::Allocated { ins.len() } else { 0 }),
-            lone_trial: LoneTrial::default(),
-            have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
-            fresh: vec![0; radix],
-            ages: vec![0; if net.by_age || net.rings { ins.len() * V } else { 0 }],
-            candidates: vec![
-                Bits::default();
-                if net.shortcuts.compares_credits_of.is_some() { ins.len() * V } else { 0 }
-            ],
-            moves: vec![Move::default(); radix],
-            vc_turns: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
-            vc_accepts: vec![0; if net.vc_realloc { ins.len() * V } else { 0 }],
-            vc_grants: vec![0; if net.vc_realloc { radix * V } else { 0 }],
-            granted: vec![u32::MAX; if net.needs.sees_grants { outs.len() } else { 0 }],
-            asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
-            paces: Paces::new(self.paces(&outs), routers.len(), horizon),
-            power,
-            agents: None,
-            control: Control::none(),
-            recorders: Recorders::default(),
-            faults,
-            departures: Vec::with_capacity(radix),
-            history,
-            views: Views::none(),
-            posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
-            sources,
-            deliveries: Wheel::new(if net.tells { horizon + net.ejection_delay } else { 2 }, to_deliver),
-            tally: self.tally(&terminals),
-            watch: Watch::new(&self.spec.watched),
-            routers,
-            ins,
-            outs,
-            trunks: self.trunks(),
-            terminals,
+            policy: self.policy_side(&routers, &outs, &next_router, inputs),
+            observers: self.observers(&terminals),
+            switch: self.switch::<W, V>(&routers, inputs),
+            shortcuts: self.shortcuts(inputs, outputs),
+            wires: self.wires(outs, next_router, cuts, routers.len(), &room),
+            buffers: self.buffers(ins, &room),
+            requests: self.requests::<W, V>(routers, inputs),
+            interfaces: self.interfaces(terminals, sources, &room),
+            posts: vec![0; self.net.common.board.as_ref().map_or(0, Board::numbers)],
         };
         self.start(&mut block);
         block
+    }
+
+    fn wires<const W: usize, const V: usize>(
+        &self,
+        outs: Vec<OutputUnit<V>>,
+        next_router: Vec<u32>,
+        cuts: Vec<Cut>,
+        routers: usize,
+        room: &Room,
+    ) -> Wires<W, V> {
+        let net = self.net;
+        let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
+            .then(|| History::new(outs.len(), net.links.iter().map(|l| l.latency), room.horizon));
+        Wires {
+            trunks: self.trunks(),
+            flits: Wheel::new(room.horizon, room.flits),
+            credits: Wheel::new(room.horizon, room.credits),
+            paces: Paces::new(self.paces(&outs), routers, room.horizon),
+            next_router,
+            outbox: self.outbox(&cuts),
+            cuts,
+            history,
+            granted: vec![u32::MAX; if net.needs.sees_grants { outs.len() } else { 0 }],
+            outs,
+        }
+    }
+
+    fn buffers<const V: usize>(&self, ins: Vec<InputUnit<V>>, room: &Room) -> Buffers<V> {
+        let net = self.net;
+        let closed = net.routing_delay.max(if net.closes_vcs { room.horizon } else { 0 });
+        let vcs = if net.closes_vcs { ins.len() * V } else { 0 };
+        Buffers {
+            ins,
+            segments: Pool::with_capacity(room.packets),
+            packets: Pool::with_capacity(room.packets),
+            opens: vec![0; vcs],
+            turning: Wheel::new(closed + 2, vcs),
+        }
+    }
+
+    fn requests<const W: usize, const V: usize>(&self, routers: Vec<Router<W>>, inputs: usize) -> Requests<W> {
+        let net = self.net;
+        let of_vcs = |needed: bool| if needed { inputs * V } else { 0 };
+        Requests {
+            requesters: vec![Bits::default(); inputs << net.class_bits],
+            active: Active::new(routers.len()),
+            asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
+            candidates: vec![Bits::default(); of_vcs(net.shortcuts.compares_credits_of.is_some())],
+            ages: vec![0; of_vcs(net.by_age || net.rings)],
+            have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
+            routers,
+        }
+    }
+
+    fn switch<const W: usize, const V: usize>(&self, routers: &[Router<W>], inputs: usize) -> Switch<W> {
+        let bases = routers.iter().map(|r| r.base).chain([inputs as u32]).collect::<Vec<_>>();
+        let radix = bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+        let of_vcs = |ports: usize| if self.net.vc_realloc { ports * V } else { 0 };
+        Switch {
+            grants: vec![Bits::default(); radix],
+            offers: vec![0; radix],
+            moves: vec![Move::default(); radix],
+            departures: Vec::with_capacity(radix),
+            vc_turns: vec![0; of_vcs(inputs)],
+            vc_accepts: vec![0; of_vcs(inputs)],
+            vc_grants: vec![0; of_vcs(radix)],
+            fresh: vec![0; radix],
+        }
+    }
+
+    fn interfaces(&self, terminals: Vec<Terminal>, sources: Vec<JobSources>, room: &Room) -> Interfaces {
+        let net = self.net;
+        Interfaces {
+            busy: Active::new(terminals.len()),
+            alarms: Wheel::new(1024, terminals.len() + 1),
+            sources,
+            deliveries: Wheel::new(if net.tells { room.horizon + net.ejection_delay } else { 2 }, room.to_deliver),
+            terminals,
+        }
+    }
+
+    fn policy_side<const W: usize, const V: usize>(
+        &self,
+        routers: &[Router<W>],
+        outs: &[OutputUnit<V>],
+        next_router: &[u32],
+        inputs: usize,
+    ) -> PolicySide {
+        let all_vcs = outs.iter().map(|o| self.net.links[o.class as usize].all).collect();
+        let mut power = Power::new(all_vcs);
+        power.is_managed = self.net.faults.any();
+        let faults = self.faults(routers, &outs[..inputs], next_router);
+        PolicySide { power, agents: None, control: Control::none(), views: Views::none(), faults }
+    }
+
+    fn observers(&self, terminals: &[Terminal]) -> Observers {
+        Observers {
+            tally: self.tally(terminals),
+            recorders: Recorders::default(),
+            watch: Watch::new(&self.spec.watched),
+        }
+    }
+
+    fn shortcuts(&self, inputs: usize, outputs: usize) -> Shortcuts {
+        let profile = self.net.shortcuts;
+        Shortcuts {
+            profile,
+            streams: if self.has_streams() { Streams::new(inputs, outputs) } else { Streams::default() },
+            fresh_flits: Vec::with_capacity(if profile.crossing == Crossing::Allocated { 0 } else { inputs }),
+            lone_trial: LoneTrial::default(),
+        }
     }
 
     fn has_streams(&self) -> bool {
@@ -291,7 +353,7 @@ impl Builder<'_> {
     }
 
     fn start<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        for t in 0..block.terminals.len() {
+        for t in 0..block.interfaces.terminals.len() {
             block.sleep(self.net, t, 0);
         }
         self.add_policy(block);

@@ -30,22 +30,22 @@ fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buff
 /// head gets the next VC.
 fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     let block = &sim.blocks[0];
-    let mut heads_on_links = vec![0; block.ins.len()];
-    block.flits.for_each(|flit| heads_on_links[(flit.to >> 4) as usize] += i64::from(flit.packet != NONE));
+    let mut heads_on_links = vec![0; block.buffers.ins.len()];
+    block.wires.flits.for_each(|flit| heads_on_links[(flit.to >> 4) as usize] += i64::from(flit.packet != NONE));
     let mut places = BTreeMap::new();
-    for (o, out) in block.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
-        let router = &block.routers[out.router as usize];
+    for (o, out) in block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
+        let router = &block.requests.routers[out.router as usize];
         let port = o as u32 - router.base;
         // the terminal has port 0, each dimension has the next two ports
         let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
-        let input = &block.ins[out.peer as usize];
+        let input = &block.buffers.ins[out.peer as usize];
         let mut taken = heads_on_links[out.peer as usize];
         for v in 0..8 {
             let mut segment = input.head[v];
             taken -= i64::from(segment != NONE && input.requests[v] == NO_REQUEST);
             while segment != NONE {
                 taken += 1;
-                segment = block.segments.items[segment as usize].next;
+                segment = block.buffers.segments.items[segment as usize].next;
             }
         }
         *places.entry((port, line)).or_default() += in_all - taken;

@@ -16,9 +16,9 @@ fn routers_post_the_flits_that_their_terminals_have_sent() {
         // posted at the beginning of cycle 399
         let post = board.known(400, 0);
         for block in &simulation.blocks {
-            for (r, router) in block.routers.iter().enumerate() {
-                let injection = block.outs.iter().filter(|out| {
-                    out.kind == ChannelEnd::Injection && block.ins[out.peer as usize].router as usize == r
+            for (r, router) in block.requests.routers.iter().enumerate() {
+                let injection = block.wires.outs.iter().filter(|out| {
+                    out.kind == ChannelEnd::Injection && block.buffers.ins[out.peer as usize].router as usize == r
                 });
                 let sent: u32 = injection.map(|out| out.flits).sum();
                 let posted = post.of(router.id, board.numbers() - 1);

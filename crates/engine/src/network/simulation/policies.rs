@@ -27,7 +27,7 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
         let without = told_plainly(spec, blocks);
         trials::assert_same(&trials::told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
     }
-    Simulation::<1, 8>::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts
+    Simulation::<1, 8>::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts.profile
 }
 
 /// Agents that are told of no flit.

@@ -59,7 +59,12 @@ pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulati
 /// The same without shortcuts.
 pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
     let simulation = Simulation::<1, 8>::new(spec, Execution::new(1, blocks).plain()).expect("a simulation");
-    assert!(simulation.blocks.iter().all(|block| block.shortcuts == Profile::PLAIN && !block.streams.are_on()));
+    assert!(
+        simulation
+            .blocks
+            .iter()
+            .all(|block| block.shortcuts.profile == Profile::PLAIN && !block.shortcuts.streams.are_on())
+    );
     format!("{:?}", simulation.run(spec, &()))
 }
 

@@ -21,9 +21,9 @@ fn closed(policy: serde_json::Value) -> (Spec, Simulation<1, 8>) {
     let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
     sim.advance(300);
     let block = &mut sim.blocks[0];
-    let o = (block.routers[1].base + PORT) as usize;
-    assert_eq!((block.outs[o].kind, block.next_router[o]), (ChannelEnd::Local, 2));
-    block.power.close_channel(o, &mut block.outs[o]);
+    let o = (block.requests.routers[1].base + PORT) as usize;
+    assert_eq!((block.wires.outs[o].kind, block.wires.next_router[o]), (ChannelEnd::Local, 2));
+    block.policy.power.close_channel(o, &mut block.wires.outs[o]);
     sim.advance(2000);
     (spec, sim)
 }

@@ -112,8 +112,8 @@ fn site(block: &Block<1, 8>) -> BlockSite {
         buffer: 0,
     };
     BlockSite {
-        channels: block.outs[..block.ins.len()].iter().map(channel).collect(),
-        routers: block.routers.iter().map(|r| RouterSite { id: r.id, coords: 0, base: r.base }).collect(),
+        channels: block.wires.outs[..block.buffers.ins.len()].iter().map(channel).collect(),
+        routers: block.requests.routers.iter().map(|r| RouterSite { id: r.id, coords: 0, base: r.base }).collect(),
         single: false,
         faults: false,
     }

@@ -39,7 +39,7 @@ fn sequencer(sim: &mut Simulation<1, 8>) -> Box<Sequencer> {
 
 /// The counters of the first block.
 fn gauge(sim: &mut Simulation<1, 8>) -> &mut Gauge {
-    let agents: &mut dyn Any = sim.blocks[0].agents.as_deref_mut().expect("one per block");
+    let agents: &mut dyn Any = sim.blocks[0].policy.agents.as_deref_mut().expect("one per block");
     agents.downcast_mut().expect("those of slac")
 }
 
@@ -51,7 +51,8 @@ fn found(sim: &Simulation<1, 8>) -> u8 {
 
 /// How many channels of each stage are in a state.
 fn count(sequencer: &Sequencer, sim: &Simulation<1, 8>, state: LinkState) -> Vec<usize> {
-    let states: Vec<u8> = sim.blocks.iter().flat_map(|b| &b.outs[..b.ins.len()]).map(|out| out.state).collect();
+    let states: Vec<u8> =
+        sim.blocks.iter().flat_map(|b| &b.wires.outs[..b.buffers.ins.len()]).map(|out| out.state).collect();
     let is = |&&channel: &&u32| states[channel as usize] == state as u8;
     sequencer.stages.iter().map(|channels| channels.iter().filter(is).count()).collect()
 }
@@ -139,10 +140,10 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     gauge(&mut sim).deliver(3);
     // a credit of stage 3 is still on its way
     let o = s.stages[2][7] as usize;
-    sim.blocks[0].outs[o].credits[0] -= 1;
+    sim.blocks[0].wires.outs[o].credits[0] -= 1;
     s.act(&mut sim.whole(), 500);
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
-    sim.blocks[0].outs[o].credits[0] += 1;
+    sim.blocks[0].wires.outs[o].credits[0] += 1;
     s.act(&mut sim.whole(), 600);
     // stage 2, which this test left out, was never on
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 20, 12]);
@@ -152,9 +153,9 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
 fn queued(sim: &Simulation<1, 8>) -> u64 {
     let block = &sim.blocks[0];
     let mut flits = 0;
-    for mut segment in block.ins.iter().flat_map(|port| port.head) {
+    for mut segment in block.buffers.ins.iter().flat_map(|port| port.head) {
         while segment != NONE {
-            let found = &block.segments.items[segment as usize];
+            let found = &block.buffers.segments.items[segment as usize];
             flits += u64::from(found.arrived - found.sent);
             segment = found.next;
         }
@@ -174,7 +175,8 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
         stayed += queued(&twin);
         if cycle.is_multiple_of(100) {
             s.read(&mut sim.whole(), cycle);
-            let ports: Vec<(u32, u8)> = twin.blocks[0].ins.iter().map(|port| (port.router, port.class)).collect();
+            let ports: Vec<(u32, u8)> =
+                twin.blocks[0].buffers.ins.iter().map(|port| (port.router, port.class)).collect();
             let (mut expected, mut in_all) = ([0.0f64; 12], 0);
             for (i, &(router, class)) in ports.iter().enumerate() {
                 let held = gauge(&mut twin).flit_cycles(i, cycle);
@@ -187,7 +189,7 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
             }
             assert_eq!(s.used, expected);
             // in each cycle: the flits that are there at its end, and those that left in it
-            let hops = twin.blocks[0].tally.flit_hops;
+            let hops = twin.blocks[0].observers.tally.flit_hops;
             assert_eq!(in_all, stayed + hops - left);
             (stayed, left) = (0, hops);
         }

@@ -10,7 +10,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Somebody has something for output `o`: a stream that leaves by it ends, and its flits go on one by one.
     #[inline(always)]
     pub fn interrupt(&mut self, net: &Net, o: usize) {
-        if self.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
+        if self.shortcuts.streams.outs.get(o).is_some_and(|sender| sender.from != NONE) {
             self.break_stream(net, o);
         }
     }
@@ -18,14 +18,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The stream of output `o` ends before its run. The flits that it would have taken go on one by one.
     #[inline(never)]
     pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
-        let from = self.streams.outs.hot(o).from;
+        let from = self.shortcuts.streams.outs.hot(o).from;
         self.close_stream(net, o);
         if from == TERMINAL {
-            self.streams.sources.retain(|&other| other as usize != o);
-            self.busy.set(self.outs.hot(o).router as usize);
+            self.shortcuts.streams.sources.retain(|&other| other as usize != o);
+            self.interfaces.busy.set(self.wires.outs.hot(o).router as usize);
         } else {
-            self.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
-            if self.streams.received > self.streams.next.max(self.now) {
+            self.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
+            if self.shortcuts.streams.received > self.shortcuts.streams.next.max(self.now) {
                 // agents have ended it, after the flits of this cycle were received, and before streams flow
                 self.receive_body::<true>(net, from);
             }
@@ -34,91 +34,91 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The stream of output `o` ends: from the first cycle on whose streams have not flowed, no flit of it crosses.
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
-        let end = self.streams.next.max(self.now);
+        let end = self.shortcuts.streams.next.max(self.now);
         self.settle_stream(net, o, end);
-        let sender = self.streams.outs.hot_mut(o);
+        let sender = self.shortcuts.streams.outs.hot_mut(o);
         let &mut Sender { from, vc, delay, credits, .. } = sender;
         let at = end + u64::from(delay);
         (sender.from, sender.ended) = (NONE, at);
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         if credits != BALANCED {
-            self.streams.stop_spending(o);
+            self.shortcuts.streams.stop_spending(o);
         } else {
             if end == self.now {
                 // the credit that has come in this cycle is not spent
                 out.regain_credit(usize::from(vc), net.room);
             }
-            self.streams.start_returning(o, vc);
+            self.shortcuts.streams.start_returning(o, vc);
         }
         self.end_run(net, o, u32::from(vc), at);
         if from != TERMINAL {
             let (i, v) = ((from >> 4) as usize, (from & 15) as usize);
-            self.streams.ins.hot_mut(i).closed = end;
+            self.shortcuts.streams.ins.hot_mut(i).closed = end;
             self.return_marked(net, (i, v), end, ENDS);
         }
     }
 
     /// Tells the far end of output `o` that from cycle `at` on no flit of the run on VC `vc` comes.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
-        let out = self.outs.hot(o);
+        let out = self.wires.outs.hot(o);
         let peer = out.peer;
         match out.kind {
             ChannelEnd::Local | ChannelEnd::Injection => {
-                self.flits.push(self.now, at, Flit::of_run(peer << 4 | vc, RUN_ENDS));
+                self.wires.flits.push(self.now, at, Flit::of_run(peer << 4 | vc, RUN_ENDS));
             }
             ChannelEnd::Remote => self.mail_flit::<false>(peer, at, Flit::of_run(vc, RUN_ENDS), NONE),
             // a terminal takes all that comes, and its credits are a run, too
             ChannelEnd::Ejection | ChannelEnd::Unused => {
                 let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
-                self.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
+                self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
             }
         }
     }
 
     /// Counts the flits of the stream of output `o` before cycle `end`.
     fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
-        let sender = self.streams.outs.hot_mut(o);
+        let sender = self.shortcuts.streams.outs.hot_mut(o);
         let flits = end - std::mem::replace(&mut sender.since, end);
-        let out = self.outs.hot_mut(o);
+        let out = self.wires.outs.hot_mut(o);
         out.flits = out.flits.wrapping_add(flits as u32);
         if sender.from == TERMINAL {
             return;
         }
         out.next_free = out.next_free.wrapping_add(flits as u32);
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
-        let segment = self.segments.items.hot_mut(*self.ins.hot(i).head.hot(v) as usize);
+        let segment = self.buffers.segments.items.hot_mut(*self.buffers.ins.hot(i).head.hot(v) as usize);
         segment.arrived += flits as u16;
         segment.sent += flits as u16;
-        self.tally.flit_hops += flits;
+        self.observers.tally.flit_hops += flits;
         if out.kind == ChannelEnd::Ejection {
             let landed = end + u64::from(sender.delay) + net.ejection_delay;
-            self.tally.accepted_flits += self.tally.cycles_inside(landed - flits, landed);
+            self.observers.tally.accepted_flits += self.observers.tally.cycles_inside(landed - flits, landed);
         }
     }
 
     /// Flits that the stream of output `o` has sent and not counted yet.
     pub(crate) fn unsettled(&self, o: usize) -> u32 {
         let flows = |sender: &&Sender| sender.from != NONE;
-        let end = self.streams.next.max(self.now);
-        self.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
+        let end = self.shortcuts.streams.next.max(self.now);
+        self.shortcuts.streams.outs.get(o).filter(flows).map_or(0, |sender| (end - sender.since) as u32)
     }
 
     /// The same, by which the link of the output is taken later: nobody reads that of an injection channel with a stream.
     pub(crate) fn next_free(&self, o: usize) -> u32 {
-        self.outs[o].next_free.wrapping_add(self.unsettled(o))
+        self.wires.outs[o].next_free.wrapping_add(self.unsettled(o))
     }
 
     /// Somebody is about to change channel `o`: what its stream has sent is counted.
     pub(crate) fn settle_channel(&mut self, net: &Net, o: usize) {
         if self.unsettled(o) > 0 {
-            self.settle_stream(net, o, self.streams.next.max(self.now));
+            self.settle_stream(net, o, self.shortcuts.streams.next.max(self.now));
         }
     }
 
     /// Counts the flits of all streams before this cycle.
     pub fn settle_streams(&mut self, net: &Net) {
-        for o in 0..self.streams.outs.len() {
-            if self.streams.outs[o].from != NONE {
+        for o in 0..self.shortcuts.streams.outs.len() {
+            if self.shortcuts.streams.outs[o].from != NONE {
                 self.settle_stream(net, o, self.now);
             }
         }

@@ -11,20 +11,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let (o, vc) = (output(word), (word & 15) as u8);
-        let &Sender { from, vc: own, credits, .. } = self.streams.outs.hot(o);
+        let &Sender { from, vc: own, credits, .. } = self.shortcuts.streams.outs.hot(o);
         let balances = from != NONE && own == vc;
         if word & BEGINS != 0 && balances {
-            self.streams.stop_spending(o);
-            let sender = self.streams.outs.hot_mut(o);
+            self.shortcuts.streams.stop_spending(o);
+            let sender = self.shortcuts.streams.outs.hot_mut(o);
             (sender.credits, sender.credit_vc) = (BALANCED, vc);
         } else if word & BEGINS != 0 {
-            self.streams.start_returning(o, vc);
+            self.shortcuts.streams.start_returning(o, vc);
         } else if credits != BALANCED {
-            self.streams.stop_returning(o, NONE);
+            self.shortcuts.streams.stop_returning(o, NONE);
         } else {
-            self.streams.outs.hot_mut(o).credits = NONE;
-            self.streams.start_spending(o);
-            if *self.outs.hot(o).credits.hot(usize::from(vc)) == 0 {
+            self.shortcuts.streams.outs.hot_mut(o).credits = NONE;
+            self.shortcuts.streams.start_spending(o);
+            if *self.wires.outs.hot(o).credits.hot(usize::from(vc)) == 0 {
                 self.break_stream(net, o);
             }
         }
@@ -33,9 +33,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Counts the credits of this cycle that come in runs, and that no stream spends.
     #[inline(never)]
     pub fn count_credit_runs(&mut self, net: &Net) {
-        for k in 0..self.streams.returning.len() {
-            let o = *self.streams.returning.hot(k) as usize;
-            self.credit::<false, false>(o, u32::from(self.streams.outs.hot(o).credit_vc), net);
+        for k in 0..self.shortcuts.streams.returning.len() {
+            let o = *self.shortcuts.streams.returning.hot(k) as usize;
+            self.credit::<false, false>(o, u32::from(self.shortcuts.streams.outs.hot(o).credit_vc), net);
         }
     }
 
@@ -43,7 +43,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn receive_among_streams<const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
-            let flit = self.flits.item(first, k);
+            let flit = self.wires.flits.item(first, k);
             if flit.packet != NONE {
                 self.receive_head::<false, LONE, false>(net, flit);
             } else if flit.key == BODY {
@@ -59,15 +59,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn receive_run(&mut self, net: &Net, flit: Flit) {
         let (i, vc) = ((flit.to >> 4) as usize, (flit.to & 15) as u8);
         if flit.key == RUN_BEGINS {
-            return self.streams.start_receiving(i, vc);
+            return self.shortcuts.streams.start_receiving(i, vc);
         }
-        let receiver = self.streams.ins.hot_mut(i);
+        let receiver = self.shortcuts.streams.ins.hot_mut(i);
         if receiver.place == THROUGH {
             receiver.place = NONE;
             let o = receiver.out as usize;
             self.close_stream(net, o);
         } else {
-            self.streams.stop_receiving(i, NONE);
+            self.shortcuts.streams.stop_receiving(i, NONE);
         }
     }
 
@@ -76,23 +76,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn receive_runs(&mut self, net: &Net) {
         let mut k = 0;
         // streams that are broken meanwhile add their runs
-        while k < self.streams.incoming.len() {
-            let i = *self.streams.incoming.hot(k);
+        while k < self.shortcuts.streams.incoming.len() {
+            let i = *self.shortcuts.streams.incoming.hot(k);
             k += 1;
-            let vc = self.streams.ins.hot(i as usize).vc;
+            let vc = self.shortcuts.streams.ins.hot(i as usize).vc;
             self.receive_body::<true>(net, i << 4 | u32::from(vc));
         }
-        self.streams.received = self.now + 1;
+        self.shortcuts.streams.received = self.now + 1;
     }
 
     /// Streams flow: their flits of this cycle cross.
     #[inline(always)]
     pub fn flow(&mut self, net: &Net) {
-        self.streams.next = self.now + 1;
-        if !self.streams.spending.is_empty() {
+        self.shortcuts.streams.next = self.now + 1;
+        if !self.shortcuts.streams.spending.is_empty() {
             self.spend(net);
         }
-        if !self.streams.sources.is_empty() {
+        if !self.shortcuts.streams.sources.is_empty() {
             self.flow_from_terminals(net);
         }
     }
@@ -101,11 +101,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
-        while k < self.streams.spending.len() {
-            let o = *self.streams.spending.hot(k) as usize;
-            let sender = self.streams.outs.hot(o);
+        while k < self.shortcuts.streams.spending.len() {
+            let o = *self.shortcuts.streams.spending.hot(k) as usize;
+            let sender = self.shortcuts.streams.outs.hot(o);
             let vc = usize::from(sender.vc);
-            let out = self.outs.hot_mut(o);
+            let out = self.wires.outs.hot_mut(o);
             out.use_credit::<false>(vc, net.room);
             if *out.credits.hot(vc) == 0 && sender.from != TERMINAL {
                 self.break_stream(net, o);
@@ -118,18 +118,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit leaves each terminal with a stream. Without a credit for the next one, or when that is the tail, the stream closes.
     #[inline(never)]
     fn flow_from_terminals(&mut self, net: &Net) {
-        self.tally.injected_flits += u64::from(self.tally.inside(self.now)) * self.streams.sources.len() as u64;
+        self.observers.tally.injected_flits +=
+            u64::from(self.observers.tally.inside(self.now)) * self.shortcuts.streams.sources.len() as u64;
         let mut k = 0;
-        while k < self.streams.sources.len() {
-            let o = *self.streams.sources.hot(k) as usize;
-            let sender = self.streams.outs.hot(o);
-            let out = self.outs.hot(o);
+        while k < self.shortcuts.streams.sources.len() {
+            let o = *self.shortcuts.streams.sources.hot(k) as usize;
+            let sender = self.shortcuts.streams.outs.hot(o);
+            let out = self.wires.outs.hot(o);
             let is_dry = sender.credits != BALANCED && *out.credits.hot(usize::from(sender.vc)) == 0;
-            let terminal = self.terminals.hot_mut(out.router as usize);
+            let terminal = self.interfaces.terminals.hot_mut(out.router as usize);
             terminal.left -= 1;
             if is_dry || terminal.left == 1 {
-                self.streams.sources.swap_remove(k);
-                self.busy.set(out.router as usize);
+                self.shortcuts.streams.sources.swap_remove(k);
+                self.interfaces.busy.set(out.router as usize);
                 self.close_stream(net, o);
             } else {
                 k += 1;
