@@ -29,13 +29,17 @@ pub struct History {
     wheel: Wheel<u32, 128>,
 }
 
+/// Flits that wait for a link in overload, for which memory is reserved.
+const STAGED: usize = 32;
+
 impl History {
     /// The window of a class is twice its flit latency plus 2 cycles (spec of Cascade's variant: a credit round trip).
     /// `most`: cycles that a flit can wait for a link.
     pub fn new(outputs: usize, latencies: impl Iterator<Item = u64>, most: u64) -> Self {
         let windows: Vec<u64> = latencies.map(|l| 2 * l + 2).collect();
         let longest = windows.iter().copied().max().unwrap_or(2);
-        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, outputs * longest as usize), windows }
+        let events = outputs * (longest as usize + STAGED);
+        Self { sent: vec![0; outputs], wheel: Wheel::new(longest + most + 1, events), windows }
     }
 
     /// Counts per output.
