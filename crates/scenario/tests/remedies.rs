@@ -35,8 +35,38 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
     // a policy and a routing that do not go together
     (
         &[("power.policy", "tcep")],
-        "set routing: pal, or set power.policy: always_on",
-        &[&[("routing", "pal")], &[("power.policy", "always_on")]],
+        // 4 VCs are too few for `dal`
+        "set routing: pal or minimal_adaptive, or set power.policy: always_on",
+        &[
+            &[("routing", "pal")],
+            &[("routing", "minimal_adaptive")],
+            &[("power.policy", "always_on")],
+            &[("power.policy", "{neighbour_sleep: {idle: 40cycles, transition: 25cycles}}")],
+        ],
+    ),
+    (
+        &[("power.policy", "tcep"), ("links.default.vcs", "6")],
+        "set routing: pal, dal or minimal_adaptive, or",
+        &[&[("routing", "dal")]],
+    ),
+    (
+        &[
+            ("power.policy", "{neighbour_sleep: {idle: 40cycles, transition: 25cycles}}"),
+            ("power.manages", "[terminal]"),
+        ],
+        "leave terminal out of manages: all stands for those between routers",
+        &[&[("power.manages", "all")]],
+    ),
+    // VC classes of detours, and sizes of a projective plane
+    (
+        &[("routing", "{omniwar: {deroutes: 15}}"), ("links.default.vcs", "16")],
+        "write at most 14",
+        &[&[("routing.omniwar.deroutes", "14")]],
+    ),
+    (
+        &[("topology", "{polarfly: {q: 6, terminals_per_router: 1}}"), ("routing", "ecmp")],
+        "write 5 or 7",
+        &[&[("topology.polarfly.q", "5")], &[("topology.polarfly.q", "7")]],
     ),
     (&[("power.policy", "slac")], "set routing: slac, or", &[&[("routing", "slac"), ("power.policy", "slac")]]),
     (&[("power.policy", "slac")], "{idle_timeout: {idle: 40cycles, transition: 25cycles}}", &[&[IDLE]]),

@@ -34,14 +34,20 @@ pub(crate) fn check_links(spec: &Spec, routing: &dyn Routing) -> Result<(), Refu
     }
 }
 
-/// The names of the routings of this network that go by this knowledge of links, without parameters.
+/// The names of the routings of this network that go by this knowledge of links, without parameters. Its links have enough VCs
+/// for them.
 fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
     let knows = |links: &[LinkKnowledge]| links.contains(&known) && known != LinkKnowledge::Nothing;
     let able = RoutingConfig::ABOUT.iter().filter(|(_, about)| knows(about.links) && (about.fits)(&spec.graph));
     let spared = |name: &&str| {
         let config = serde_json::from_str::<RoutingConfig>(&format!("{{\"{name}\": {{}}}}")).ok();
         let routing = config.and_then(|config| config.build(&spec.graph).ok());
-        routing.is_some_and(|routing| routing.check_links(&spec.managed).is_ok())
+        routing.is_some_and(|mut routing| {
+            routing.go_by(known);
+            let needs = routing.needs();
+            let has_vcs = spec.links.iter().enumerate().all(|(class, link)| needs.least_vcs(class) <= link.vcs);
+            has_vcs && routing.check_links(&spec.managed).is_ok()
+        })
     };
     able.map(|&(name, _)| name).filter(spared).map(str::to_owned).collect()
 }
