@@ -15,7 +15,7 @@
 //! Under a policy that switches links of lines (TCEP, Section IV-E): minimal hops only where the direct link is on. A detour leads
 //! over a router, drawn among those with active links to both ends, and has no bias where the direct link is dark. A shadow
 //! link is taken back if the detour has no credit. A packet finishes its detour before it crosses another dimension. If the
-//! second link has gone dark meanwhile, it goes over the hub. So a dimension of 4 routers or more needs 3 VC classes. If the hub moves meanwhile, the packet may take further hops on its last class.
+//! second link has gone dark meanwhile, it goes over the hub. So a dimension of 3 routers or more needs 3 VC classes. If the hub moves meanwhile, the packet may take further hops on its last class.
 //! # Not modelled
 //! The escape layer that the paper also allows instead of distance classes.
 //! # Validation
@@ -103,9 +103,9 @@ impl RoutingModel for Dal {
     }
 }
 
-/// Most hops of a packet: up to `in_each` in a dimension, but less than it has routers. 1 or more in all.
+/// Most hops of a packet: `in_each` in a dimension of 3 routers or more, where detours are possible. 1 or more in all.
 fn most_hops(grid: &Grid, in_each: u8) -> u8 {
-    grid.widths.iter().map(|&width| (width - 1).min(in_each)).sum::<u8>().max(1)
+    grid.widths.iter().map(|&width| if width > 2 { in_each } else { width - 1 }).sum::<u8>().max(1)
 }
 
 impl Runtime {

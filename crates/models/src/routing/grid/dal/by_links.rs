@@ -141,3 +141,48 @@ impl Runtime {
         minimal.chain(detours.map(|(d, c, bias)| step(d, c, hops + 1, bias, 1 << d))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::grid::dal::Dal;
+    use crate::routing::{LinkKnowledge, Routing, RoutingModel};
+    use weft_api::coordinates::of_all;
+    use weft_topology::{Graph, Peer, TopologyConfig};
+
+    /// Lines of 4, 3 and 2 routers.
+    const GRID: &str = r#"{"hyperx": {"widths": [4, 3, 2], "terminals_per_router": 1}}"#;
+
+    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
+        let mut most = 0;
+        for step in routing.steps(coords[at as usize], packet, 1) {
+            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
+            assert_eq!(step.hop.class, packet.lane, "the class is the hop index");
+            most = most.max(1 + longest(graph, routing, coords, router, &step.after));
+        }
+        most
+    }
+
+    #[test]
+    fn a_line_of_three_routers_or_more_takes_three_hops_at_most() {
+        let graph = serde_json::from_str::<TopologyConfig>(GRID).unwrap().build("topology").unwrap();
+        let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
+        assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
+        routing.go_by(LinkKnowledge::Subnetworks);
+        // to a third router, to the hub, and from there. A packet may come back to the hub in this way. A line of two has no
+        // third router.
+        let classes = 3 + 3 + 1;
+        assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
+        let coords = of_all(&graph);
+        // From member 3 to 1 of a line of 4: over member 2 and the hub. From member 2 of a line of 3 to the hub: over 1.
+        let (from, to) = (23, 13);
+        assert_eq!((coords[from as usize], coords[to as usize]), (0x01_02_03, 0x01_00_01));
+        let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
+        assert_eq!(longest(&graph, &routing, &coords, from, &packet), 3 + 2);
+        for (from, to) in (0..24).flat_map(|from| (0..24).map(move |to| (from, to))) {
+            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
+            assert!(longest(&graph, &routing, &coords, from, &packet) <= classes, "from {from} to {to}");
+        }
+    }
+}

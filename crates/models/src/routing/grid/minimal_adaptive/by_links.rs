@@ -152,3 +152,70 @@ impl Runtime {
         steps
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::grid::minimal_adaptive::MinimalAdaptive;
+    use crate::routing::{LinkKnowledge, Routing, RoutingModel};
+    use weft_api::coordinates::of_all;
+    use weft_topology::{Graph, Peer, TopologyConfig};
+
+    fn of(topology: &str) -> (Graph, Runtime) {
+        let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
+        let mut routing = serde_json::from_str::<MinimalAdaptive>("{}").unwrap().build(&graph).unwrap();
+        routing.go_by(LinkKnowledge::Subnetworks);
+        (graph, routing)
+    }
+
+    /// Follows a packet over all links that may be on at some time; returns the most hops.
+    fn longest(graph: &Graph, routing: &Runtime, coords: &[u64], at: u32, packet: &Packet) -> u32 {
+        let here = coords[at as usize];
+        let mut most = 0;
+        for step in routing.steps(here, packet, 1) {
+            let Peer::Router { router, .. } = graph.ports(at)[usize::from(step.hop.port)].peer else { continue };
+            let mut after = step.after;
+            routing.taken(here, &mut after, step.hop);
+            most = most.max(1 + longest(graph, routing, coords, router, &after));
+        }
+        most
+    }
+
+    #[test]
+    fn a_packet_takes_three_hops_at_most_in_each_dimension() {
+        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let coords = of_all(&graph);
+        let of_pair = |from: u32, to: u32| {
+            let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };
+            longest(&graph, &routing, &coords, from, &packet)
+        };
+        // from (3, 2) to (1, 1): a third router and the hub in the line of 4, the hub in the line of 3
+        assert_eq!(of_pair(11, 5), 3 + 2);
+        for (from, to) in (0..12).flat_map(|from| (0..12).map(move |to| (from, to))) {
+            let apart = routing.grid.distance(coords[from as usize], coords[to as usize]);
+            assert!(of_pair(from, to) <= 3 * apart, "from {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn the_escape_leads_over_the_hub_of_each_line_in_order() {
+        let (graph, routing) = of(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 1}}"#);
+        let coords = of_all(&graph);
+        let next = |at: u32, to: u32| {
+            let hop = routing.escape(coords[at as usize], coords[to as usize])?;
+            let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer else { panic!("a terminal") };
+            Some((router, hop.class))
+        };
+        // from (3, 2) to (1, 1): (0, 2), (1, 2), (1, 0), (1, 1)
+        let way = std::iter::successors(Some((11, LAST)), |&(at, _)| next(at, 5)).skip(1).collect::<Vec<_>>();
+        assert_eq!(way, [(8, INTO_HUB), (9, LAST), (1, INTO_HUB), (5, LAST)]);
+        // between the hub and another member directly
+        assert_eq!((next(0, 3), next(3, 0)), (Some((3, LAST)), Some((0, LAST))));
+    }
+
+    #[test]
+    fn rings_have_no_links_to_go_by() {
+        let (_, routing) = of(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#);
+        assert_eq!((routing.goes_by_links, routing.adaptive, routing.is_minimal()), (false, 2, true));
+    }
+}
