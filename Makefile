@@ -1,6 +1,7 @@
 # make run    set up and run the first example       make test      set up and pass the tests
 # make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds,
 # make bench  speed of the engine and of the face                   the Python tests on what is installed, also those marked `long`
+# make test-model MODEL=dal    the tests of one routing, topology or power policy, seconds after an edit
 # make docs   the site, in target/docs; builds it by running what it shows
 # make test-slurm    sweeps on a real Slurm, in a temporary folder, with kills; needs root, and Debian's slurm-wlm and munge
 # make test-mpi      a sweep on mpi4py's executor; installs an MPI into target/mpi
@@ -26,7 +27,7 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
+.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -41,6 +42,13 @@ test: ready test-rust test-python
 # The compiler needs the interpreter of the environment, and none of its packages: they come meanwhile.
 ready:
 	@$(MAKE) --no-print-directory --jobs 2 compiled $(VENV)/.dev
+
+# Models that are not optimised compile in seconds. The loop stays optimised. WEFT_TEST_ONLY selects the pairs of the model.
+QUICK := --config profile.test.package.weft-models.opt-level=0 --config profile.test.package.weft-engine.opt-level=0
+test-model:
+	$(CARGO) $(QUICK) test --quiet -p weft-models -p weft-topology --lib $(MODEL)
+	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine --lib -- conformance::routing conformance::faults \
+		conformance::policy theory::zero
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # The Python tests run what `make install` installs, those that are marked `long`, too.

@@ -41,9 +41,29 @@ pub fn as_written(config: &impl serde::Serialize) -> String {
 const FIRST: usize = 6;
 const OTHERS: usize = 2;
 
+/// Whether one of these models is tested. WEFT_TEST_ONLY names a routing, a topology or a power policy whose pairs run alone.
+/// Without it all models are tested.
+pub fn is_tested(names: &[&str]) -> bool {
+    let Ok(only) = std::env::var("WEFT_TEST_ONLY") else { return true };
+    let all = [RoutingConfig::NAMES, TopologyConfig::NAMES, PolicyConfig::NAMES].concat();
+    assert!(all.contains(&only.as_str()), "WEFT_TEST_ONLY: no routing, topology or power policy is named `{only}`");
+    names.contains(&only.as_str())
+}
+
+/// Whether all models are tested.
+pub fn all_are_tested() -> bool {
+    is_tested(&[])
+}
+
+/// The pairs that are tested.
+pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let tested = |pair: &&Pair| is_tested(&[pair.routing.name(), pair.topology.name()]);
+    ALL_PAIRS.iter().filter(tested).cloned().collect()
+});
+
 /// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones. The choice
 /// is a hash of the two, so that no other routing, and no other example, changes it.
-pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
     for example in RoutingConfig::examples() {
@@ -138,12 +158,12 @@ impl fmt::Display for PolicyExample {
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
     let mut examples = Vec::new();
     // each network is built once, not once per policy
-    let specs: Vec<Spec> = PAIRS.iter().map(Pair::spec).collect();
+    let specs: Vec<Spec> = ALL_PAIRS.iter().map(Pair::spec).collect();
     for policy in PolicyConfig::examples() {
         let before = examples.len();
         let tells = policy.knowledge_of_links();
         let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
-        for (pair, spec) in PAIRS.iter().zip(&specs) {
+        for (pair, spec) in ALL_PAIRS.iter().zip(&specs) {
             if let Some(managed) = managed_by(spec.clone(), &policy) {
                 let example = PolicyExample { pair: pair.clone(), policy: policy.clone(), managed };
                 let hears = tells != LinkKnowledge::Nothing && pair.routing.knowledge_of_links().contains(&tells);
@@ -162,6 +182,7 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
             examples.extend(any);
         }
     }
+    examples.retain(|e: &PolicyExample| is_tested(&[e.policy.name(), e.pair.routing.name(), e.pair.topology.name()]));
     let turns: Vec<usize> = in_their_turns(&examples).map(|(turn, _)| turn).collect();
     for (turn, example) in turns.into_iter().zip(&mut examples) {
         if turn.is_multiple_of(2) { leave_a_class_out(example) } else { manage_terminal_links(example) }
