@@ -23,6 +23,23 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub ages: &'a [u64],
 }
 
+/// No head of input `i` asks for this VC class of an output any more, whose `requesters` these are. Returns whether nobody asks for
+/// the output now.
+#[inline(always)]
+pub fn end_request<const W: usize, const V: usize>(
+    requesters: &mut Bits<W>,
+    out: &mut OutputUnit<V>,
+    i: usize,
+    class: usize,
+) -> bool {
+    requesters.clear(i);
+    if requesters.is_empty() {
+        out.requested &= !(1 << class);
+        return out.requested == 0;
+    }
+    false
+}
+
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// One of the `heads` (VCs of input `i` that ask for this class of output `p`) takes one of the VCs in `room`; both
     /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
@@ -34,13 +51,8 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         let port = self.ins.hot_mut(i);
         let v = if heads & (heads - 1) == 0 {
             // it was the only such head of this input
-            let requesters = self.requesters.hot_mut(self.common.slot(p, class));
-            requesters.clear(i);
-            if requesters.is_empty() {
-                out.requested &= !(1 << class);
-                if out.requested == 0 {
-                    self.router.vc_requests.clear(p);
-                }
+            if end_request(self.requesters.hot_mut(self.common.slot(p, class)), out, i, class) {
+                self.router.vc_requests.clear(p);
             }
             heads.trailing_zeros() as u8
         } else {

@@ -29,7 +29,7 @@ pub use weft_api::age;
 pub use weft_api::base::kept;
 pub use weft_api::compiled::{ForPorts, Widths};
 pub use weft_api::examples;
-pub use weft_kernel::watch;
+pub use weft_kernel::parts::watch;
 pub use weft_models::{allocation, power, recording, routing, workload};
 use weft_units::Refusal;
 

@@ -1,9 +1,9 @@
 //! Delivers the credits and flits that arrive in this cycle to their ports.
 
 use crate::block::{Block, queues_at};
-use crate::net::{HeadPath, Net};
-use crate::shortcuts::lone::FreshFlit;
-use crate::shortcuts::profile::Crossing;
+use crate::net::Net;
+use crate::shortcuts::fresh::FreshFlit;
+use crate::shortcuts::profile::{Crossing, HeadPath};
 use crate::shortcuts::streams;
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::unchecked::Hot;
@@ -259,7 +259,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.let_compare(net, i, v, packet);
                     return false;
                 }
-                return self.let_choose_alone(i, v, key);
+                return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
             }
             HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.buffers.ins.hot(i).base(i) + net.port(key)),
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
@@ -268,7 +268,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.let_choose(net, i, v);
                     return false;
                 }
-                return self.let_choose_alone(i, v, key);
+                return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
             }
             HeadPath::Key | HeadPath::Candidates | HeadPath::Asked | HeadPath::AmongStreams => {}
             HeadPath::Slow => match self.new_head_slow_path(net, i, v, packet, key) {
@@ -279,7 +279,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !LONE {
             *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = key;
         }
-        let (p, class) = if net.class_bits == 0 { (usize::from(key), 0) } else { split(key, net.class_bits) };
+        let (p, class) =
+            if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
         let is_open = self.note_request::<SINGLE>(net, i, p, class);
         if LONE && is_open {
             let port = self.buffers.ins.hot(i);
@@ -293,14 +294,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.ask_for_vc(i, p);
         }
         false
-    }
-
-    /// The head that has come to VC `v` of input `i` in this cycle with this route key will choose before flits that are alone cross.
-    #[inline(always)]
-    fn let_choose_alone(&mut self, i: usize, v: usize, key: u16) -> bool {
-        let segment = *self.buffers.ins.hot(i).head.hot(v);
-        self.shortcuts.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true });
-        true
     }
 
     /// A head of input `i` asks for a VC of this class at output `p`.
@@ -376,10 +369,4 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Told::TakesBack => self.policy.power.wanted_back.push(over as u32),
         }
     }
-}
-
-/// Output port and VC class of a route key.
-#[inline(always)]
-pub fn split(key: u16, class_bits: u32) -> (usize, usize) {
-    ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)
 }

@@ -1,19 +1,17 @@
 //! A block of routers and all its state. Blocks share nothing; they exchange mail between windows.
 
-use crate::control::Control;
-use crate::deliveries::Delivery;
-use crate::faults::Faults;
-use crate::net::Net;
-use crate::pace::{Paces, Slowed};
-use crate::power::Power;
+use crate::parts::control::Control;
+use crate::parts::deliveries::Delivery;
+use crate::parts::faults::Faults;
+use crate::parts::pace::{Paces, Slowed};
+use crate::parts::power::Power;
+use crate::parts::watch::Watch;
 use crate::recorders::Recorders;
-use crate::shortcuts::lone::FreshFlit;
-use crate::shortcuts::lone::LoneTrial;
+use crate::shortcuts::fresh::FreshFlit;
+use crate::shortcuts::fresh::LoneTrial;
 use crate::shortcuts::profile::Profile;
 use crate::shortcuts::streams::Streams;
-use crate::switch_allocation::SwitchAllocator;
 use crate::tally::Tally;
-use crate::watch::Watch;
 use weft_api::agents::{Agents, Departure};
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::kept::Kept;
@@ -21,7 +19,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::compiled::HeadRouting;
 use weft_api::control::Arrival;
 use weft_api::sensor::History;
-use weft_api::state::{Flit, InputUnit, Move, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_api::state::{Flit, InputUnit, Move, OutputUnit, Packet, Pool, Router, Segment, Terminal};
 use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
@@ -236,92 +234,5 @@ impl Mail {
             slowed: Vec::with_capacity(mail.slowed.capacity()),
             messages: Vec::with_capacity(mail.messages.capacity()),
         }
-    }
-}
-
-impl<const W: usize, const V: usize> Block<W, V> {
-    /// One cycle. Phases read only what earlier cycles or earlier phases of the same router wrote.
-    ///
-    /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
-    /// packet.
-    pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
-        if let Some(board) = &net.common.board {
-            self.post(net, board); //           queues   -> board
-        }
-        self.receive_credits::<SINGLE>(net); // credits  -> counters
-        self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
-        if net.rates.is_some() {
-            self.keep_pace(); //                time     -> outputs that were full, rates of what comes in
-        }
-        self.inject::<SINGLE>(net); //          sources  -> injection channels
-        self.manage_power(net); //              timers   -> link states
-        if net.watches {
-            self.watch_cycle(net); //           journeys <- what they wait for
-        }
-        self.allocate::<SINGLE>(net, allocator); //        heads    -> VCs, flits -> switch -> links, step by step
-        self.now += 1;
-    }
-
-    /// Advances to cycle `until`. Skips cycles in which nothing can happen.
-    pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
-        while self.now < until {
-            if self.is_quiet() && self.nothing_due(net) {
-                self.now += 1;
-            } else if net.single {
-                self.step::<true>(net, allocator);
-            } else {
-                self.step::<false>(net, allocator);
-            }
-        }
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.requests.active.is_empty() && self.interfaces.busy.is_empty() && self.shortcuts.streams.are_quiet()
-    }
-
-    fn nothing_due(&self, net: &Net) -> bool {
-        self.wires.flits.is_empty_at(self.now)
-            && self.wires.credits.is_empty_at(self.now)
-            && self.interfaces.alarms.is_empty_at(self.now)
-            && self.buffers.turning.is_empty_at(self.now)
-            && self.interfaces.deliveries.is_empty_at(self.now)
-            && self.wires.paces.nothing_due(self.now)
-            && self.policy.power.nothing_due(self.now)
-            && self.policy.control.nothing_due(self.now)
-            && self.policy.faults.nothing_due(self.now)
-            && self.wires.history.as_ref().is_none_or(|h| h.nothing_due(self.now))
-            && net.common.board.as_ref().is_none_or(|board| !board.is_due(self.now))
-            && self.observers.watch.is_idle()
-    }
-
-    /// Reserves a slot for a packet; with `single`, also one for its segment.
-    #[inline(always)]
-    pub fn new_packet(&mut self, single: bool) -> u32 {
-        let id = self.buffers.packets.take();
-        if single && id as usize >= self.buffers.segments.items.len() {
-            self.buffers.segments.items.push(Segment::of_single(id));
-        }
-        id
-    }
-
-    /// Takes the mail of another block.
-    pub fn take(&mut self, net: &Net, mail: &mut Mail) {
-        for &(at, mut flit) in &mail.flits {
-            if flit.packet != NONE {
-                let id = self.new_packet(net.single);
-                self.buffers.packets.bring_free();
-                self.buffers.packets.items[id as usize] = mail.packets[flit.packet as usize];
-                flit.packet = id;
-            }
-            self.wires.flits.push(self.now, at, flit);
-        }
-        for &(at, credit) in &mail.credits {
-            self.wires.credits.push(self.now, at, credit);
-        }
-        mail.slowed.drain(..).for_each(|(at, slowed)| self.wires.paces.slow_from(self.now, at, slowed));
-        mail.messages.drain(..).for_each(|(at, arrival)| self.policy.control.post_in(self.now, at, arrival));
-        mail.flits.clear();
-        mail.packets.clear();
-        mail.credits.clear();
     }
 }

@@ -18,6 +18,7 @@ use weft_api::base::unchecked::Hot;
 use weft_api::candidates::{CLOSED, rank};
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::{Segment, UNDECIDED, matching};
+use weft_api::switch::end_request;
 use weft_api::view::{Told, View};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -275,7 +276,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
         let (r, turn) = (self.buffers.ins.hot(i).router as usize, self.tie_turn(i, v));
         if key != UNDECIDED {
-            let (port, class) = crate::arrive::split(key, net.class_bits);
+            let (port, class) = weft_api::state::split(key, net.class_bits);
             let hop = Hop { port: port as u8, class: class as u8 };
             return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
         }
@@ -332,16 +333,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if matching(&port.requests, key) != 0 {
             return;
         }
-        let (p, class) = crate::arrive::split(key, net.class_bits);
+        let (p, class) = weft_api::state::split(key, net.class_bits);
         let (o, number) = (port.base(i) + p, usize::from(port.port));
         let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
-        requesters.clear(number);
-        if requesters.is_empty() {
-            let out = self.wires.outs.hot_mut(o);
-            out.requested &= !(1 << class);
-            if out.requested == 0 {
-                self.requests.routers.hot_mut(r).vc_requests.clear(p);
-            }
+        if end_request(requesters, self.wires.outs.hot_mut(o), number, class) {
+            self.requests.routers.hot_mut(r).vc_requests.clear(p);
         }
     }
 }

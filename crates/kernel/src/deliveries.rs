@@ -5,16 +5,9 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use weft_api::base::kept::Value;
+use crate::parts::deliveries::Delivery;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{NO_JOB, NONE};
-
-/// A packet on its way to a terminal of the block.
-#[derive(Debug, Clone, Copy, Default, Value)]
-pub struct Delivery {
-    packet: u32,
-    terminal: u32,
-}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.

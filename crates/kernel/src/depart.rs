@@ -131,11 +131,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
-        let flit = |to| Flit { to, packet, key, len };
-        if kind == ChannelEnd::Local {
-            self.wires.flits.push(self.now, at, flit(peer << 4 | vc as u32));
+        self.launch::<SINGLE>((kind, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
+    }
+
+    /// A flit, whose `to` is the VC, or what follows the last one of a run, is on a channel that leads to another router or from a
+    /// terminal, and arrives at cycle `at`. `segment`: of its packet, if it is a head.
+    #[inline(always)]
+    pub(crate) fn launch<const SINGLE: bool>(
+        &mut self,
+        (kind, peer): (ChannelEnd, u32),
+        at: u64,
+        flit: Flit,
+        segment: u32,
+    ) {
+        debug_assert!(!matches!(kind, ChannelEnd::Ejection | ChannelEnd::Unused), "it leads to an input");
+        if kind == ChannelEnd::Remote {
+            self.mail_flit::<SINGLE>(peer, at, flit, segment);
         } else {
-            self.mail_flit::<SINGLE>(peer, at, flit(vc as u32), segment);
+            self.wires.flits.push(self.now, at, Flit { to: peer << 4 | flit.to, ..flit });
         }
     }
 

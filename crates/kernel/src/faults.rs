@@ -2,112 +2,14 @@
 //! has failed. If no output leads on, a head is parked until its router hears something new about links. If only a
 //! failed router could take it further, the packet is discarded (`discards.rs`). The rules are in `network/faults.rs`.
 
-use crate::arrive::split;
 use crate::block::Block;
-use crate::broken::Broken;
 use crate::net::{Net, Repair};
-use weft_api::agents::{Breakage, Cause, Detour, Parked};
-use weft_api::base::kept::{Kept, Value};
+use crate::parts::faults::Event;
+use weft_api::agents::{Detour, Parked};
 use weft_api::base::unchecked::Hot;
+use weft_api::state::split;
 use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use weft_api::subnetworks::{Leg, Subnets};
-
-/// One end of a link notices at cycle `at` that the link or a router has failed or returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
-pub struct Event {
-    pub at: u64,
-    pub what: Breakage,
-}
-
-/// The state of a block that has to do with faults.
-#[derive(Debug, Default, Kept)]
-pub struct Faults {
-    #[kept(fixed)]
-    on: bool,
-    /// Future events, the latest first.
-    events: Vec<Event>,
-    parked: Vec<Parked>,
-    /// `dead`: routers that have failed. `dead_ends`: for each output, how many of the two routers at its ends have
-    /// failed.
-    #[kept(each)]
-    dead: Vec<bool>,
-    #[kept(each)]
-    dead_ends: Vec<u8>,
-    /// Heads (input, VC) of packets that will be discarded, because only a failed router could take them further.
-    pub(super) doomed: Vec<(u32, u8)>,
-    /// Routers that have heard something new about links, and whose heads have not looked again yet.
-    news: Vec<u32>,
-    /// Routers that have heard of a fault.
-    #[kept(each)]
-    warned: Vec<bool>,
-    pub(super) broken: Broken,
-}
-
-impl Faults {
-    /// For a block with this many ports and routers. Every block of a run with faults has one, even if no fault is in
-    /// the block.
-    pub fn new(mut events: Vec<Event>, ports: usize, routers: usize, vcs: usize) -> Self {
-        events.sort_unstable_by(|a, b| b.cmp(a));
-        Self {
-            on: true,
-            events,
-            dead: vec![false; routers],
-            dead_ends: vec![0; ports],
-            warned: vec![false; routers],
-            broken: Broken::new(ports, vcs),
-            ..Self::default()
-        }
-    }
-
-    pub fn nothing_due(&self, now: u64) -> bool {
-        self.doomed.is_empty() && self.broken.nothing_due(now) && self.events.last().is_none_or(|event| event.at > now)
-    }
-
-    pub fn is_dead(&self, r: usize) -> bool {
-        self.dead.get(r).is_some_and(|&dead| dead)
-    }
-
-    pub fn dead_ends(&self, o: usize) -> u8 {
-        self.dead_ends.get(o).copied().unwrap_or(0)
-    }
-
-    pub fn parked(&self) -> &[Parked] {
-        &self.parked
-    }
-
-    /// Router `r` has heard something new about links.
-    pub fn note_news(&mut self, r: usize) {
-        if self.on {
-            self.news.push(r as u32);
-        }
-    }
-
-    /// A head asks for channel `o`, which is broken.
-    pub fn note_asked(&mut self, o: usize) {
-        self.broken.asked.push(o as u32);
-    }
-
-    /// The routing has new tables.
-    pub fn hear_of_tables(&mut self) {
-        self.broken.look_again = true;
-    }
-
-    /// Router `r` has heard of a fault.
-    pub fn warn(&mut self, r: usize) {
-        self.warned[r] = true;
-    }
-
-    fn note(&mut self, r: usize, what: Breakage) {
-        self.warned[r] = true;
-        if what.cause != Cause::Link {
-            let ends = &mut self.dead_ends[what.channel as usize];
-            *ends = if what.breaks { *ends + 1 } else { *ends - 1 };
-        }
-        if what.cause == Cause::OwnRouter {
-            self.dead[r] = what.breaks;
-        }
-    }
-}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Handles the links and routers that fail or return in this cycle.

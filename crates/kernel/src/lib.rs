@@ -1,6 +1,6 @@
 //! The loop: a block of routers advances cycle by cycle. It knows the traits of `weft-api`, and no model.
 //!
-//! Begin with [`block`], whose `step` has one line for each phase of a cycle.
+//! Begin with [`cycle`], which has one line for each phase, and [`block`], whose parts the phases read and write.
 
 pub mod arrive;
 pub mod block;
@@ -9,6 +9,7 @@ pub mod bundles;
 pub mod choose;
 pub mod closed_vcs;
 pub mod control;
+pub mod cycle;
 pub mod deliveries;
 pub mod depart;
 pub mod discards;
@@ -19,6 +20,7 @@ pub mod job_tally;
 pub mod net;
 pub mod network_interface;
 pub mod pace;
+pub mod parts;
 pub mod phase_tally;
 pub mod posts;
 pub mod power;

@@ -1,7 +1,7 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
-use crate::pace::Rates;
-use crate::shortcuts::profile::Profile;
+use crate::parts::pace::Rates;
+use crate::shortcuts::profile::{HeadPath, Profile};
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
@@ -122,21 +122,6 @@ pub struct Net {
     /// Length of a batch of the window.
     pub batch: u64,
     pub seed: u64,
-}
-
-/// What is done as a packet becomes the head of its VC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadPath {
-    /// It asks for the hop of its route key, or for the one that its routing names now.
-    Key,
-    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
-    AmongStreams,
-    /// If its key names no hop, the loop will compare its candidates.
-    Candidates,
-    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
-    Asked,
-    /// More: its age, someone watches it, it waits first, or links or routers fail.
-    Slow,
 }
 
 /// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).

@@ -12,6 +12,7 @@ use weft_api::base::bits::{Bits, pick16};
 use weft_api::base::unchecked::Hot;
 use weft_api::spec::FlowControl;
 use weft_api::state::{NO_REQUEST, matching};
+use weft_api::switch::end_request;
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
@@ -85,15 +86,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
             }
             if matching(&self.buffers.ins.hot(base + i).requests, net.key(p, class)) == 0 {
-                self.requests.requesters.hot_mut(slot).clear(i);
+                end_request(self.requests.requesters.hot_mut(slot), self.wires.outs.hot_mut(base + p), i, class);
             }
         }
-        let out = self.wires.outs.hot_mut(base + p);
-        if self.requests.requesters.hot(slot).is_empty() {
-            out.requested &= !(1 << class);
-            return false;
-        }
-        out.free_vcs & room != 0
+        !self.requests.requesters.hot(slot).is_empty() && self.wires.outs.hot(base + p).free_vcs & room != 0
     }
 
     /// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).

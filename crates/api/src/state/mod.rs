@@ -28,6 +28,12 @@ pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
     (port << class_bits | class) as u16
 }
 
+/// Output port and VC class of a route key.
+#[inline(always)]
+pub fn split(key: u16, class_bits: u32) -> (usize, usize) {
+    ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)
+}
+
 /// What an output channel leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

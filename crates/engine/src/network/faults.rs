@@ -71,7 +71,7 @@ use weft_api::coordinates;
 use weft_api::routing::Routing;
 use weft_api::state::Packet;
 use weft_api::subnetworks::Subnets;
-use weft_kernel::faults::Event;
+use weft_kernel::parts::faults::Event;
 use weft_topology::{Graph, Peer, Port};
 use weft_units::{Cycles, Refusal};
 

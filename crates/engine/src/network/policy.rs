@@ -10,9 +10,9 @@ use weft_api::policy::{Policy, Schedule, Site};
 use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
 use weft_api::subnetworks::Views;
 use weft_kernel::block::Block;
-use weft_kernel::control::{Control, Place};
-use weft_kernel::faults::Faults;
 use weft_kernel::net::Repair;
+use weft_kernel::parts::control::{Control, Place};
+use weft_kernel::parts::faults::Faults;
 use weft_topology::{Peer, Port};
 use weft_units::Refusal;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use weft_api::spec::Watched;
 use weft_kernel::block::Block;
 use weft_kernel::net::Net;
+use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
-use weft_kernel::watch::{Birth, Decision, Stay, Wait};
 use weft_topology::{Graph, Peer};
 
 /// One watched packet: number `seq` of those that `terminal` created.

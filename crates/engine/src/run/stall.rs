@@ -124,7 +124,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             return steps.into_iter().flat_map(|step| members(step.hop)).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
-        let (p, class) = weft_kernel::arrive::split(key, self.net.class_bits);
+        let (p, class) = weft_api::state::split(key, self.net.class_bits);
         let hop = Hop { port: p as u8, class: class as u8 };
         if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }

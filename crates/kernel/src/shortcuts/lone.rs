@@ -15,72 +15,20 @@
 //!
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
-use crate::arrive::split;
 use crate::block::Block;
 use crate::depart::Crossing;
 use crate::net::Net;
+use crate::shortcuts::fresh::FreshFlit;
 use crate::shortcuts::streams;
 use weft_api::base::bits::{Bits, pick16};
-use weft_api::base::kept::Kept;
 use weft_api::base::unchecked::Hot;
+use weft_api::state::split;
 use weft_api::state::{
     BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED, occupied,
 };
 
 /// So many fresh flits ahead the loop asks for what it will need.
 const AHEAD: usize = 12;
-
-/// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
-#[derive(Debug, Clone, Default, Kept)]
-pub struct LoneTrial {
-    pub heads_try: bool,
-    /// When this is decided again.
-    until: u64,
-    /// Flits of any kind that could have crossed alone since it was decided, and how many have.
-    tried: u64,
-    pub crossed: u64,
-}
-
-impl LoneTrial {
-    /// Heads try in all cycles (for tests).
-    pub fn without_end() -> Self {
-        Self { heads_try: true, until: u64::MAX, ..Self::default() }
-    }
-
-    /// Heads go on trying while three of five flits cross. When they have stopped, they try anew after a while.
-    #[inline(always)]
-    pub fn decide(&mut self, now: u64) {
-        if now >= self.until {
-            let stop = self.heads_try && self.crossed * 5 < self.tried * 3;
-            let (heads_try, cycles) = if stop { (false, 4096) } else { (true, 128) };
-            *self = Self { heads_try, until: now + cycles, ..Self::default() };
-        }
-    }
-}
-
-/// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone. There is
-/// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
-#[derive(Debug, Clone, Copy)]
-pub struct FreshFlit {
-    /// Input unit * 16 + VC.
-    pub at: u32,
-    /// The output unit by which it will leave.
-    pub out: u32,
-    /// Its segment.
-    pub segment: u32,
-    /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
-    pub key: u16,
-    /// It is a head that chooses in every step: it has not chosen yet, or this key for the next step only.
-    pub chooses: bool,
-}
-
-impl FreshFlit {
-    /// Its input unit, the VC there, and the output unit by which it will leave.
-    #[inline(always)]
-    fn places(self) -> (usize, usize, usize) {
-        ((self.at >> 4) as usize, (self.at & 15) as usize, self.out as usize)
-    }
-}
 
 /// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
 #[inline(always)]
@@ -95,7 +43,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn send_lone_flits<const SINGLE: bool, const STREAMS: bool, const CHOOSE: bool>(&mut self, net: &Net) {
         debug_assert!(self.shortcuts.fresh_flits.len() <= self.buffers.ins.len(), "an input has two fresh flits");
-        if CHOOSE {
+        if CHOOSE && self.policy.power.is_managed {
             self.choose_for_fresh::<SINGLE>(net);
         }
         let (earliest, hops) = (self.now + net.after_grant, self.observers.tally.flit_hops);
@@ -119,15 +67,38 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.shortcuts.fresh_flits.clear();
     }
 
-    /// Fresh heads that choose do so by what they would see in the first step: all credits of the cycle have come, the agents have
-    /// acted, and nothing has left a router. Those that find no open VC are left to that step.
+    /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses by what it would see in the first step:
+    /// all credits of the cycle have come, and nothing has left a router. Where agents may act before that step, it waits until they
+    /// have. Returns whether it is among the fresh flits.
+    #[inline(always)]
+    pub(crate) fn let_choose_alone<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (i, v): (usize, usize),
+        packet: u32,
+        key: u16,
+    ) -> bool {
+        let segment = *self.buffers.ins.hot(i).head.hot(v);
+        let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
+        let tries = self.policy.power.is_managed || self.choose_alone::<SINGLE>(net, &mut fresh, packet);
+        if tries {
+            self.shortcuts.fresh_flits.push(fresh);
+        }
+        tries
+    }
+
+    /// Fresh heads that choose do so now that agents have acted. Those that find no open VC are left to the first step.
     #[inline(never)]
     fn choose_for_fresh<const SINGLE: bool>(&mut self, net: &Net) {
         let mut kept = 0;
         for k in 0..self.shortcuts.fresh_flits.len() {
             let mut fresh = *self.shortcuts.fresh_flits.hot(k);
-            if fresh.chooses && !self.choose_alone::<SINGLE>(net, &mut fresh) {
-                continue;
+            if fresh.chooses {
+                let packet =
+                    if SINGLE { fresh.segment } else { self.buffers.segments.items.hot(fresh.segment as usize).packet };
+                if !self.choose_alone::<SINGLE>(net, &mut fresh, packet) {
+                    continue;
+                }
             }
             *self.shortcuts.fresh_flits.hot_mut(kept) = fresh;
             kept += 1;
@@ -138,10 +109,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Such a head chooses an output, and asks for it if a VC there is open. Else it will choose in the first step, and this returns
     /// false.
     #[inline(always)]
-    fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit) -> bool {
+    fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit, packet: u32) -> bool {
         let (i, v) = ((fresh.at >> 4) as usize, (fresh.at & 15) as usize);
-        let packet =
-            if SINGLE { fresh.segment } else { self.buffers.segments.items.hot(fresh.segment as usize).packet };
         if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
         }
@@ -361,41 +330,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let link = net.links.hot(usize::from(out.class));
         let at = out.depart(earliest) + link.latency;
         let (kind, peer) = (out.kind, out.peer);
-        if kind == ChannelEnd::Local {
-            self.wires.flits.push(self.now, at, Flit::of_run(peer << 4 | vc as u32, key));
-        } else if kind == ChannelEnd::Ejection {
+        if kind == ChannelEnd::Ejection {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
             self.observers.tally.accepted(at + net.ejection_delay);
         } else {
-            self.mail_flit::<false>(peer, at, Flit::of_run(vc as u32, key), NONE);
+            self.launch::<false>((kind, peer), at, Flit::of_run(vc as u32, key), NONE);
         }
         self.return_marked(net, (i, v), self.now, mark);
         self.observers.tally.flit_hops += 1;
         at
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
-    fn tries(trial: &mut LoneTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
-        let mut try_in = |now| {
-            trial.decide(now);
-            (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
-            trial.heads_try
-        };
-        cycles.map(&mut try_in).collect()
-    }
-
-    #[test]
-    fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
-        let mut trial = LoneTrial::default();
-        assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
-        let busy = tries(&mut trial, 10_000..60_000, 5);
-        let short = busy.iter().filter(|&&tries| tries).count();
-        assert!(short > 10 * 128 && short < 14 * 128, "{short} cycles of trial");
-        assert!(tries(&mut trial, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
     }
 }

@@ -1,6 +1,7 @@
 //! Ways to do less for the same result. The loop is complete without them; each of them says when it applies, what it leaves to the
 //! loop, and when what it has skipped must be settled. `profile.rs` alone decides which of them a run has.
 
+pub mod fresh;
 pub mod lone;
 mod prefetch;
 pub mod profile;

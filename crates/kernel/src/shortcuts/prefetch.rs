@@ -3,13 +3,13 @@
 //! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
 //! then those that these lead to, so that many waits for memory pass at the same time.
 
-use crate::arrive::split;
 use crate::block::Block;
 use crate::net::Net;
-use crate::shortcuts::lone::FreshFlit;
+use crate::shortcuts::fresh::FreshFlit;
 use weft_api::base::bits::Bits;
 use weft_api::base::prefetch::{prefetch, prefetch_first_line};
 use weft_api::base::unchecked::Hot;
+use weft_api::state::split;
 use weft_api::state::{Flit, NO_REQUEST, NONE, UNDECIDED, matching};
 use weft_api::workload::JobSources;
 

@@ -11,7 +11,6 @@
 //!
 //! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not.
 
-use crate::net::HeadPath;
 use crate::shortcuts::streams;
 use weft_api::agents::Probes;
 use weft_api::routing::{Decides, Needs};
@@ -26,6 +25,21 @@ pub enum Crossing {
     Lone,
     /// The same, and body flits that follow each other in streams (`streams.rs`).
     Streams,
+}
+
+/// What is done as a packet becomes the head of its VC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadPath {
+    /// It asks for the hop of its route key, or for the one that its routing names now.
+    Key,
+    /// It asks for the hop of its route key, and a stream that leaves by the same output ends (`shortcuts/streams.rs`).
+    AmongStreams,
+    /// If its key names no hop, the loop will compare its candidates.
+    Candidates,
+    /// If its key names no hop, the routing is asked in every step; if it names a trunk, the loop looks for its best member.
+    Asked,
+    /// More: its age, someone watches it, it waits first, or links or routers fail.
+    Slow,
 }
 
 /// The shortcuts of a run, or of a block of it.

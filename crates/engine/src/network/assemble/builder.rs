@@ -18,17 +18,17 @@ use weft_api::workload::{JobSources, NOT_DUE, Place};
 use weft_kernel::block::{
     Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide, Requests, Shortcuts, Switch, Wires,
 };
-use weft_kernel::control::Control;
 use weft_kernel::job_tally::Parts;
 use weft_kernel::net::{Net, NetJob};
-use weft_kernel::pace::{Paces, Rates};
-use weft_kernel::power::Power;
+use weft_kernel::parts::control::Control;
+use weft_kernel::parts::pace::{Paces, Rates};
+use weft_kernel::parts::power::Power;
+use weft_kernel::parts::watch::Watch;
 use weft_kernel::recorders::Recorders;
-use weft_kernel::shortcuts::lone::LoneTrial;
+use weft_kernel::shortcuts::fresh::LoneTrial;
 use weft_kernel::shortcuts::profile::Crossing;
 use weft_kernel::shortcuts::streams::Streams;
 use weft_kernel::tally::Tally;
-use weft_kernel::watch::Watch;
 use weft_topology::{Peer, Trunk};
 
 /// Builds the blocks. `bounds` is the result of [`partition`](super::partition()).

@@ -7,7 +7,7 @@ use weft_api::routing::Needs;
 use weft_api::state::link_class::Link;
 use weft_api::state::rate::Rate;
 use weft_api::walk::Proof;
-use weft_kernel::pace::Rates;
+use weft_kernel::parts::pace::Rates;
 use weft_units::{Cycles, Refusal};
 
 /// Flits that may wait for a link that carries less than one flit per cycle: one can cross the switch while another one

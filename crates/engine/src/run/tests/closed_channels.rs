@@ -11,7 +11,7 @@ use weft_api::policy::Policy;
 use weft_api::spec::{FlowControl, Watched};
 use weft_api::state::{ChannelEnd, LinkState, OutputUnit};
 use weft_kernel::block::Block;
-use weft_kernel::watch::Reason;
+use weft_kernel::parts::watch::Reason;
 use weft_topology::Peer;
 
 #[derive(Debug, Default)]

@@ -62,16 +62,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = self.wires.outs.hot(o);
         let peer = out.peer;
-        match out.kind {
-            ChannelEnd::Local | ChannelEnd::Injection => {
-                self.wires.flits.push(self.now, at, Flit::of_run(peer << 4 | vc, RUN_ENDS));
-            }
-            ChannelEnd::Remote => self.mail_flit::<false>(peer, at, Flit::of_run(vc, RUN_ENDS), NONE),
+        if matches!(out.kind, ChannelEnd::Ejection | ChannelEnd::Unused) {
             // a terminal takes all that comes, and its credits are a run, too
-            ChannelEnd::Ejection | ChannelEnd::Unused => {
-                let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
-                self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
-            }
+            let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
+            self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
+        } else {
+            self.launch::<false>((out.kind, peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
         }
     }
 

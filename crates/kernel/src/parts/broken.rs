@@ -1,0 +1,57 @@
+//! Channels of a block that are broken, and the heads that they concern.
+
+use std::collections::VecDeque;
+use weft_api::base::kept::Kept;
+use weft_api::state::Packet;
+
+/// Number of a VC of an input: (input, VC).
+pub type Place = (usize, usize);
+
+/// `Broken::since` of a head that has an escape.
+pub const NEVER: u64 = u64::MAX;
+
+/// The state of a block that has to do with broken channels.
+#[derive(Debug, Default, Kept)]
+pub struct Broken {
+    #[kept(fixed)]
+    pub vcs: usize,
+    /// By channel: how many faults keep it broken.
+    #[kept(each)]
+    pub causes: Vec<u8>,
+    /// Broken channels that still carry what was granted before; then they are dark.
+    pub fading: Vec<u32>,
+    /// Broken channels that heads have asked for since the last cycle.
+    pub asked: Vec<u32>,
+    /// By input * VCs + VC: the packet at the head, as it was before its routing has chosen by the queues.
+    pub undecided: Vec<Option<Packet>>,
+    /// By input * VCs + VC: since when the head, which chooses in every step, has no escape.
+    pub since: Vec<u64>,
+    /// Heads that wait for new tables, or for their link. They ask for nothing.
+    pub parked: Vec<Place>,
+    /// Tables or links have changed since they last looked.
+    pub look_again: bool,
+    /// When heads without an escape give up: (cycle, since when, place), in the order of time. Where heads escape to a ring,
+    /// those of all heads, which look then whether it is cut.
+    pub deadlines: VecDeque<(u64, u64, Place)>,
+}
+
+impl Broken {
+    /// For a block with this many ports, of `vcs` VCs each.
+    pub fn new(ports: usize, vcs: usize) -> Self {
+        Self { vcs, causes: vec![0; ports], ..Self::default() }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        let soon = self.deadlines.front().is_some_and(|&(at, ..)| at <= now);
+        self.fading.is_empty() && self.asked.is_empty() && !soon && !self.look_again
+    }
+
+    /// Whether the head of VC `v` of input `i` waits for new tables, or for its link.
+    pub fn waits(&self, i: usize, v: usize) -> bool {
+        self.parked.contains(&(i, v))
+    }
+
+    pub fn number(&self, (i, v): Place) -> usize {
+        i * self.vcs + v
+    }
+}

@@ -1,0 +1,10 @@
+//! Deliveries of which a workload hears.
+
+use weft_api::base::kept::Value;
+
+/// A packet on its way to a terminal of the block.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Delivery {
+    pub packet: u32,
+    pub terminal: u32,
+}

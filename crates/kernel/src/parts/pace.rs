@@ -1,0 +1,135 @@
+//! Rates of links, and the paces of the channels of a block (`api/src/state/rate.rs`).
+
+use weft_api::base::bits::Bits;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::base::wheel::Wheel;
+use weft_api::state::Flit;
+use weft_api::state::rate::{Fine, Pace, Rate};
+
+/// Rates of the link classes.
+#[derive(Debug)]
+pub struct Rates {
+    /// By link class.
+    pub of: Vec<Rate>,
+    /// By class of the link over which a flit came, times the number of classes, plus class of the next link
+    /// ([`Pace::delay_after`]).
+    pub delays: Vec<Fine>,
+    /// At the injection channels, before which nothing delays a flit.
+    pub at_source: Fine,
+    /// Most flits that may wait for a link, by class.
+    pub staged: Vec<u32>,
+}
+
+impl Rates {
+    pub fn new(of: Vec<Rate>, staged: Vec<u32>) -> Self {
+        let delay = |&before: &Rate, &next: &Rate| Pace::new(next, 0).delay_after(before);
+        let delays = of.iter().flat_map(|before| of.iter().map(move |next| delay(before, next))).collect();
+        let at_source = Pace::new(of[0], 0).own_delay();
+        Self { delays, at_source, staged, of }
+    }
+
+    /// The pace of a channel of this class.
+    pub fn pace(&self, class: u8) -> Pace {
+        Pace::new(self.of[usize::from(class)], self.staged[usize::from(class)])
+    }
+
+    /// When a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`. `before`: class of
+    /// the channel over which the flit came, and by how much that was slowed down.
+    #[inline(always)]
+    pub fn ready(&self, (before, slowdown): (u8, u32), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
+        let (cycles, part) = if slowdown == 1 && pace.rate() == *self.of.hot(usize::from(next)) {
+            *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
+        } else {
+            self.delay_when_slowed(before, slowdown, pace)
+        };
+        (earliest + cycles, part)
+    }
+
+    #[inline(never)]
+    pub fn delay_when_slowed(&self, before: u8, slowdown: u32, pace: &Pace) -> Fine {
+        pace.delay_after(self.of.hot(usize::from(before)).slower(slowdown))
+    }
+
+    /// When the injection channel has all of a flit that its terminal sends at `now`.
+    pub fn ready_at_source(&self, now: u64) -> Fine {
+        (now + self.at_source.0, self.at_source.1)
+    }
+}
+
+/// The flits that come into an input from some time on were sent at the full rate of their channel divided by `slowdown`.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct Slowed {
+    /// In the block of the input.
+    pub input: u32,
+    pub slowdown: u32,
+    /// Number of this change among those of the channel: of two that take effect in one cycle the later one holds.
+    pub change: u32,
+}
+
+/// What happens to paces in a later cycle.
+#[derive(Debug, Clone, Copy, Value)]
+pub enum Event {
+    /// A full output, or an injection channel whose terminal waits, can take a flit.
+    Opens(u32),
+    Comes(Slowed),
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self::Opens(0)
+    }
+}
+
+/// The paces of the channels of a block; empty if all channels carry one flit per cycle, and any number may wait.
+#[derive(Debug, Kept)]
+pub struct Paces<const W: usize> {
+    /// By output.
+    #[kept(each)]
+    pub of: Vec<Pace>,
+    /// By router: outputs at which no more flits may wait for the link.
+    #[kept(each)]
+    pub full: Vec<Bits<W>>,
+    /// Scratch: the flits of a cycle, the last one first.
+    #[kept(scratch)]
+    pub arriving: Vec<Flit>,
+    /// By input: by how much the flits that come in are slowed down, and the number of that change.
+    #[kept(each)]
+    pub came: Vec<(u32, u32)>,
+    pub events: Wheel<Event, 32>,
+}
+
+impl<const W: usize> Paces<W> {
+    pub fn new(of: Vec<Pace>, routers: usize, horizon: u64) -> Self {
+        let channels = of.len();
+        let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
+        let events = Wheel::new(if of.is_empty() { 2 } else { horizon }, 2 * channels);
+        Self { full, arriving: Vec::new(), came: vec![(1, 0); channels], events, of }
+    }
+
+    /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
+    #[inline(always)]
+    pub fn full_at(&self, r: usize) -> &[u64] {
+        if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.events.is_empty_at(now)
+    }
+
+    /// No output is full, and no change of a rate is on its way.
+    pub fn stand_still(&self) -> bool {
+        self.of.is_empty() || self.events.is_empty()
+    }
+
+    /// Takes effect in cycle `at`.
+    pub fn slow_from(&mut self, now: u64, at: u64, slowed: Slowed) {
+        self.events.push(now, at, Event::Comes(slowed));
+    }
+}
+
+/// The 64-bit cycle near `now` whose low 32 bits are these.
+#[inline(always)]
+pub fn cycle_near(now: u64, low: u32) -> u64 {
+    now.wrapping_add_signed(i64::from(low.wrapping_sub(now as u32) as i32))
+}

@@ -1,0 +1,189 @@
+//! The accounts of the channels of a block, what the policy has closed, and what its agents are to be told.
+
+use crate::bundles::Bundles;
+use crate::timers::Timers;
+use weft_api::agents::{Agents, Channels, Probes};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::state::{Account, Gate, LinkState, OutputUnit};
+
+/// What the policy wants of a channel that is broken: it takes effect when the link returns.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct Wish {
+    pub state: LinkState,
+    pub closed: bool,
+}
+
+/// What the loop keeps for the policy of a block.
+#[derive(Debug, Kept)]
+pub struct Power {
+    /// One per output port.
+    #[kept(each)]
+    pub accounts: Vec<Account>,
+    pub bundles: Bundles,
+    /// For each channel, all its VCs.
+    #[kept(fixed)]
+    pub all_vcs: Vec<u16>,
+    /// For each closed channel, the VCs that packets still hold.
+    #[kept(each)]
+    pub held: Vec<u16>,
+    /// For each channel that is broken: what the policy wants of it. Empty in a run without faults.
+    pub wishes: Vec<Option<Wish>>,
+    #[kept(fixed)]
+    pub probes: Probes,
+    pub timers: Timers,
+    /// Shadow links that packets have chosen. The agents will be told of them.
+    pub wanted_back: Vec<u32>,
+    /// The block has agents, who are told when a channel has drained.
+    #[kept(fixed)]
+    pub has_agents: bool,
+    /// It has agents, or links fail in this run: something is to be done between two steps.
+    #[kept(fixed)]
+    pub is_managed: bool,
+    /// Closed channels that have drained since the agents were last told.
+    pub drained: Vec<u32>,
+    /// Scratch: the drained channels that the agents are told of.
+    #[kept(scratch)]
+    pub told: Vec<u32>,
+    /// Terminals that waited for links which the agents have opened since.
+    pub woken: Vec<u32>,
+    /// The agents have changed something but timers since this was last asked for ([`Block::agents_wrote`]).
+    #[kept(scratch)]
+    pub wrote: bool,
+}
+
+impl Power {
+    pub fn new(all_vcs: Vec<u16>) -> Self {
+        Self {
+            accounts: vec![Account::default(); all_vcs.len()],
+            bundles: Bundles::default(),
+            held: vec![0; all_vcs.len()],
+            wishes: Vec::new(),
+            all_vcs,
+            probes: Probes::default(),
+            timers: Timers::new(0),
+            wanted_back: Vec::new(),
+            has_agents: false,
+            is_managed: false,
+            drained: Vec::new(),
+            told: Vec::new(),
+            woken: Vec::new(),
+            wrote: false,
+        }
+    }
+
+    pub fn nothing_due(&self, now: u64) -> bool {
+        self.timers.nothing_due(now) && self.wanted_back.is_empty() && self.drained.is_empty()
+    }
+
+    /// No head may take a VC of channel `o` from now on.
+    pub fn close_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
+        match self.wish(o) {
+            Some(wish) => wish.closed = true,
+            None if out.is_closed() => return,
+            None => {
+                self.held[o] = self.all_vcs[o] & !out.free_vcs;
+                (out.free_vcs, out.gate) = (0, Gate::Closed);
+            }
+        }
+        self.note_drained(o);
+    }
+
+    /// Heads may take VCs of channel `o` again. The time for which it was closed does not count as time in which it was
+    /// free for a flit.
+    pub fn open_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) {
+        if let Some(wish) = self.wish(o) {
+            wish.closed = false;
+            return;
+        }
+        if !out.is_closed() {
+            return;
+        }
+        out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
+        out.gate = Gate::Open;
+        // flits that were granted before may still wait for the link
+        if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
+            out.next_free = now as u32;
+        }
+    }
+
+    pub fn wish(&mut self, o: usize) -> Option<&mut Wish> {
+        self.wishes.get_mut(o)?.as_mut()
+    }
+
+    /// Channel `o` breaks: no head may take a VC of it, whatever the policy does, until it is mended.
+    pub fn break_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>) {
+        let (state, closed) = (LinkState::of(out.state), out.is_closed());
+        if !closed {
+            self.held[o] = self.all_vcs[o] & !out.free_vcs;
+        }
+        (out.free_vcs, out.gate) = (0, Gate::Broken);
+        self.wishes.resize(self.all_vcs.len(), None);
+        self.wishes[o] = Some(Wish { state, closed });
+    }
+
+    /// Channel `o` works again. Returns the state that the policy wants it to be in.
+    pub fn mend_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) -> LinkState {
+        let wish = self.wishes[o].take().expect("a channel that is broken");
+        out.gate = Gate::Closed;
+        if !wish.closed {
+            self.open_channel(o, out, now);
+        }
+        wish.state
+    }
+
+    /// The state of channel `o` as the policy sees it.
+    pub fn state_for_policy<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> LinkState {
+        self.wishes.get(o).copied().flatten().map_or(LinkState::of(out.state), |wish| wish.state)
+    }
+
+    /// Whether the policy has closed channel `o`, and no packet holds a VC of it.
+    pub fn has_drained<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> bool {
+        let closed = self.wishes.get(o).copied().flatten().map_or(out.is_closed(), |wish| wish.closed);
+        closed && self.held[o] == 0
+    }
+
+    /// A packet has left VC `vc` of channel `o`, which was closed meanwhile.
+    #[cold]
+    pub fn leave_closed(&mut self, o: usize, vc: usize) {
+        self.held[o] &= !(1 << vc);
+        self.note_drained(o);
+    }
+
+    /// If no packet holds a VC of the closed channel `o`, the agents will be told that it has drained.
+    pub fn note_drained(&mut self, o: usize) {
+        if self.held[o] == 0 && self.has_agents {
+            self.drained.push(o as u32);
+        }
+    }
+
+    /// VCs of channel `o` that are held by packets.
+    pub fn held_vcs<const V: usize>(&self, o: usize, out: &OutputUnit<V>) -> u16 {
+        if out.is_closed() { self.held[o] } else { self.all_vcs[o] & !out.free_vcs }
+    }
+
+    /// Starts the accounts of all channels for the window that begins at `now`.
+    pub fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
+        let begun = outs.iter().map(|out| Account::begin(now, out.flits));
+        self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
+    }
+
+    /// Brings the accounts up to date, before the 32-bit counters of the ports overflow.
+    pub fn flush<const V: usize>(&mut self, outs: &[OutputUnit<V>]) {
+        let both = self.accounts.iter_mut().zip(outs);
+        both.for_each(|(account, out)| account.count(LinkState::of(out.state), out.flits));
+    }
+
+    /// Cycles that channels have been off since their accounts began, added over all channels.
+    pub fn off_cycles<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> u64 {
+        let both = self.accounts.iter().zip(outs);
+        both.map(|(account, out)| account.off_cycles(LinkState::of(out.state), now)).sum()
+    }
+
+    /// The accounts of the window that ends at `now`.
+    pub fn close<const V: usize>(&self, outs: &[OutputUnit<V>], now: u64) -> Vec<Account> {
+        let mut accounts = self.accounts.clone();
+        let both = accounts.iter_mut().zip(outs);
+        both.for_each(|(account, out)| account.settle(LinkState::of(out.state), out.flits, now));
+        accounts
+    }
+}

@@ -1,0 +1,80 @@
+//! Flits that have come in this cycle and may cross the switch alone, and whether heads try that.
+
+use weft_api::base::kept::Kept;
+
+/// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone. There is
+/// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
+#[derive(Debug, Clone, Copy)]
+pub struct FreshFlit {
+    /// Input unit * 16 + VC.
+    pub at: u32,
+    /// The output unit by which it will leave.
+    pub out: u32,
+    /// Its segment.
+    pub segment: u32,
+    /// Route key of a head, which does not stand among the requests of its input unit yet; [`NO_REQUEST`] of other flits.
+    pub key: u16,
+    /// It is a head that chooses in every step: it has not chosen yet, or this key for the next step only.
+    pub chooses: bool,
+}
+
+impl FreshFlit {
+    /// Its input unit, the VC there, and the output unit by which it will leave.
+    #[inline(always)]
+    pub fn places(self) -> (usize, usize, usize) {
+        ((self.at >> 4) as usize, (self.at & 15) as usize, self.out as usize)
+    }
+}
+
+/// Whether heads try to cross alone. It changes no result: where many flits meet others, the allocator does the same for less.
+#[derive(Debug, Clone, Default, Kept)]
+pub struct LoneTrial {
+    pub heads_try: bool,
+    /// When this is decided again.
+    pub until: u64,
+    /// Flits of any kind that could have crossed alone since it was decided, and how many have.
+    pub tried: u64,
+    pub crossed: u64,
+}
+
+impl LoneTrial {
+    /// Heads try in all cycles (for tests).
+    pub fn without_end() -> Self {
+        Self { heads_try: true, until: u64::MAX, ..Self::default() }
+    }
+
+    /// Heads go on trying while three of five flits cross. When they have stopped, they try anew after a while.
+    #[inline(always)]
+    pub fn decide(&mut self, now: u64) {
+        if now >= self.until {
+            let stop = self.heads_try && self.crossed * 5 < self.tried * 3;
+            let (heads_try, cycles) = if stop { (false, 4096) } else { (true, 128) };
+            *self = Self { heads_try, until: now + cycles, ..Self::default() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether heads try in each of these cycles, if so many of 10 flits cross in a cycle.
+    fn tries(trial: &mut LoneTrial, cycles: std::ops::Range<u64>, crossed: u64) -> Vec<bool> {
+        let mut try_in = |now| {
+            trial.decide(now);
+            (trial.tried, trial.crossed) = (trial.tried + 10, trial.crossed + crossed);
+            trial.heads_try
+        };
+        cycles.map(&mut try_in).collect()
+    }
+
+    #[test]
+    fn heads_try_while_most_are_alone_and_make_short_trials_otherwise() {
+        let mut trial = LoneTrial::default();
+        assert!(tries(&mut trial, 0..10_000, 6).into_iter().all(|tries| tries));
+        let busy = tries(&mut trial, 10_000..60_000, 5);
+        let short = busy.iter().filter(|&&tries| tries).count();
+        assert!(short > 10 * 128 && short < 14 * 128, "{short} cycles of trial");
+        assert!(tries(&mut trial, 60_000..80_000, 9)[5000..].iter().all(|&tries| tries), "the load has fallen");
+    }
+}
