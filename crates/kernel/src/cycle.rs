@@ -3,7 +3,6 @@
 use crate::block::{Block, Mail};
 use crate::net::Net;
 use crate::switch_allocation::SwitchAllocator;
-use weft_api::compiled::HeadRouting;
 use weft_api::state::{NONE, Segment};
 
 impl<const W: usize, const V: usize> Block<W, V> {

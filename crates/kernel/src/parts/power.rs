@@ -2,7 +2,7 @@
 
 use crate::bundles::Bundles;
 use crate::timers::Timers;
-use weft_api::agents::{Agents, Channels, Probes};
+use weft_api::agents::Probes;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::{Account, Gate, LinkState, OutputUnit};
 
