@@ -156,3 +156,75 @@ impl Profile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One-flit packets whose routing names each hop ahead, on a small network.
+    fn facts(needs: &Needs, longest: u32) -> Facts<'_> {
+        Facts {
+            needs,
+            trunks: false,
+            slow_heads: false,
+            hold_switch: false,
+            vc_realloc: false,
+            fast_links: false,
+            watches: false,
+            faults: false,
+            longest,
+            outputs: 1000,
+            is_large: false,
+        }
+    }
+
+    fn row(facts: &Facts, told: Probes) -> (Crossing, bool) {
+        let Profile { crossing, steady, .. } = Profile::of(facts).beside(told);
+        (crossing, steady)
+    }
+
+    /// The rows of the table above, and what agents are told of that takes one from another.
+    #[test]
+    fn every_row_of_the_table_is_chosen() {
+        let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });
+        let nothing = Probes::default();
+        assert_eq!(row(&facts(&at_head, 1), nothing), (Crossing::Allocated, false));
+        assert_eq!(row(&facts(&at_head, 8), nothing), (Crossing::Allocated, true));
+        assert_eq!(row(&facts(&ahead, 1), nothing), (Crossing::Lone, false));
+        assert_eq!(row(&facts(&ahead, 11), nothing), (Crossing::Lone, true));
+        assert_eq!(row(&facts(&ahead, 12), nothing), (Crossing::Streams, true));
+        assert_eq!(row(&facts(&ahead, 12), Probes { routed: true, ..nothing }), (Crossing::Streams, false));
+        assert_eq!(row(&facts(&ahead, 12), Probes { arrivals: true, ..nothing }), (Crossing::Lone, false));
+        assert_eq!(row(&facts(&ahead, 12), Probes { departures: true, ..nothing }), (Crossing::Allocated, false));
+    }
+
+    #[test]
+    fn each_fact_that_forbids_a_shortcut_does() {
+        let ahead = Needs::default();
+        let of = |change: &dyn Fn(&mut Facts<'_>)| {
+            let mut facts = facts(&ahead, 12);
+            change(&mut facts);
+            row(&facts, Probes::default())
+        };
+        assert_eq!(of(&|facts| facts.slow_heads = true), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| facts.vc_realloc = true), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| facts.fast_links = true), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| facts.trunks = true), (Crossing::Lone, true));
+        assert_eq!(of(&|facts| (facts.trunks, facts.hold_switch) = (true, true)), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), (Crossing::Lone, true));
+        assert_eq!(of(&|facts| facts.watches = true), (Crossing::Streams, false));
+        assert_eq!(of(&|facts| facts.faults = true), (Crossing::Streams, false));
+    }
+
+    #[test]
+    fn heads_go_by_the_shortcuts() {
+        let needs = Needs { decides: Decides::EachStep, compares_credits_of: Some(1), ..Needs::default() };
+        let compares = Profile::of(&facts(&needs, 1));
+        assert_eq!(compares.heads(false, true), HeadPath::Candidates);
+        assert_eq!(Profile::of(&Facts { trunks: true, ..facts(&needs, 1) }).heads(false, true), HeadPath::Asked);
+        assert_eq!(Profile::PLAIN.heads(false, true), HeadPath::Asked);
+        assert_eq!(Profile::PLAIN.heads(false, false), HeadPath::Key);
+        assert_eq!(Profile::of(&facts(&Needs::default(), 12)).heads(false, false), HeadPath::AmongStreams);
+        assert_eq!(compares.heads(true, true), HeadPath::Slow);
+    }
+}
