@@ -22,6 +22,7 @@ pub mod control;
 pub mod coordinates;
 pub mod examples;
 pub mod links_up;
+pub mod outside;
 pub mod policy;
 pub mod recording;
 pub mod routing;

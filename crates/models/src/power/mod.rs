@@ -6,7 +6,7 @@
 
 weft_units::registry! {
     /// Every link power policy.
-    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples:
+    pub enum PolicyConfig as PolicyModel declares OFFERS: Offers, with examples, open to OutsidePolicy:
     "always_on" => always_on::AlwaysOn,
     "elastic_tree" => elastic_tree::ElasticTree,
     "fewest_links" => fewest_links::FewestLinks,
@@ -22,6 +22,7 @@ weft_units::registry! {
 mod detours;
 mod stars;
 
+use crate::outside::OutsidePolicy;
 use weft_api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use weft_api::policy::{OffTime, Schedule};
 pub use weft_api::state::{Account, LinkState};

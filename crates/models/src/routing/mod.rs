@@ -7,7 +7,7 @@
 
 weft_units::registry! {
     /// Every routing algorithm the engine can run.
-    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example:
+    pub enum RoutingConfig as AnyRoutingModel declares ABOUT: About, with examples of Example, open to OutsideRouting:
     grid {
         "dimension_order" => dimension_order::DimensionOrder,
         "minimal" => minimal::Minimal,
@@ -57,6 +57,7 @@ mod on_links;
 mod two_legs;
 mod weighted;
 
+use crate::outside::OutsideRouting;
 pub use weft_api::agents::Published;
 pub use weft_api::base::hash::{below, hash};
 pub use weft_api::examples::{Accepts, Example};

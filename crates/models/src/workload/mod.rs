@@ -3,11 +3,12 @@
 
 weft_units::registry! {
     /// Every workload.
-    pub enum WorkloadConfig as WorkloadModel, with examples:
+    pub enum WorkloadConfig as WorkloadModel, with examples, open to OutsideWorkload:
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
 }
 
+use crate::outside::OutsideWorkload;
 use weft_api::workload::WorkloadModel;
 
 impl Default for WorkloadConfig {
