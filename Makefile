@@ -47,8 +47,8 @@ ready:
 QUICK := --config profile.test.package.weft-models.opt-level=0 --config profile.test.package.weft-engine.opt-level=0
 test-model:
 	$(CARGO) $(QUICK) test --quiet -p weft-models -p weft-topology --lib $(MODEL)
-	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine --lib -- conformance::routing conformance::faults \
-		conformance::policy theory::zero
+	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-conformance --test members
+	WEFT_TEST_ONLY=$(MODEL) $(CARGO) $(QUICK) test --quiet -p weft-engine --lib -- conformance::faults theory::zero
 
 # WEFT_TEST_ROUNDS: how many times as many rounds and cycles the long tests of the engine run (`common::rounds`).
 # The Python tests run what `make install` installs, those that are marked `long`, too.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// A member from outside. `M`: the trait of its family. `D`: what its family has each member declare, beside its parameters.
+/// A member from outside. `M`: the trait of its family. `D`: the facts that each member of the family declares.
 pub struct Outside<M: ?Sized, D = ()> {
     name: &'static str,
     parameters: Value,
@@ -15,8 +15,8 @@ pub struct Outside<M: ?Sized, D = ()> {
 }
 
 impl<M: ?Sized, D: Copy> Outside<M, D> {
-    /// The member of this name. Its parameters tell it from others of the name, so they say all that it depends on. `share`
-    /// hides its type.
+    /// The member of this name. Two members of one name are equal if their parameters are, so the parameters must determine the
+    /// model. `share` hides its type.
     ///
     /// # Panics
     /// If the parameters can't be written as JSON.

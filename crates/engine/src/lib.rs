@@ -30,8 +30,9 @@ pub use weft_api::base::kept;
 pub use weft_api::compiled::{ForPorts, Widths};
 pub use weft_api::examples;
 pub use weft_kernel::parts::watch;
+pub use weft_models::outside::{self, Models};
 pub use weft_models::{allocation, power, recording, routing, workload};
-use weft_units::Refusal;
+use weft_units::{Cycles, Refusal};
 
 /// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on
 /// each other in a cycle, the policy goes with the routing.
@@ -57,6 +58,21 @@ pub fn resume<'a>(
 ) -> Result<Outcome, Refusal> {
     let blocks = run::course::blocks_of(checkpoint.as_ref())?;
     run_from(spec, spec::Execution { blocks, ..how }, progress, Some(Box::new(checkpoint)))
+}
+
+/// Runs a spec without warm-up, stops its sources in cycle `stop`, and measures until no packet is left. Refuses a network that
+/// does not empty within `limit` cycles from then on. For tests of models.
+///
+/// # Panics
+/// If the network is empty, and a credit has not come home, or a VC is held.
+pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
+    let mut spec = spec.clone();
+    (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);
+    if spec.is_narrow() {
+        Simulation::<1, 8>::new(&spec, how)?.run_to_rest(&spec, stop, limit)
+    } else {
+        Simulation::<2, 16>::new(&spec, how)?.run_to_rest(&spec, stop, limit)
+    }
 }
 
 fn run_from(

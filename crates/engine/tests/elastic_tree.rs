@@ -2,7 +2,6 @@
 //! that is dark does: nothing.
 
 use crate::integration::common::*;
-use crate::integration::conservation::check_account;
 use weft_engine::outcome::{Ending, Outcome};
 use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use weft_engine::outcome::{Ending, JobOutcome, Measured};
 use weft_engine::power::LinkState;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, Job, LoadPhase, Stop};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_traffic::{Lengths, Pattern, PatternConfig, Population};
@@ -555,4 +556,43 @@ fn the_results_of_jobs_batches_and_replies_are_known() {
         }
     }
     assert_eq!(digest, DIGEST, "the digest is {digest:#x} now");
+}
+
+/// Far above saturation most packets of the window are not made when it ends: created and backlog are what the random
+/// streams of the terminals say.
+#[test]
+fn what_an_open_loop_offers_is_created_or_backlog() {
+    for load in [0.1, 1.0] {
+        let mut spec = spec(HYPERX, UGAL_P);
+        packets(&mut spec, 2, VirtualCutThrough, 8);
+        spec.traffic.jobs = vec![job("all", (0..24).collect(), load, 2)];
+        phases(&mut spec, 200, 500);
+        spec.phases.drain_limit = 0;
+        let created: usize = (0..24).map(|terminal| creations(&spec, terminal).len()).sum();
+        let out = run(&spec);
+        assert_eq!(out.offered_flits, 2 * created as u64, "load {load}");
+        assert!(out.sums.packets > 0 && (load < 1.0 || out.backlog_packets > 100), "{}", out.backlog_packets);
+    }
+}
+
+/// By Little's law a terminal that never has more than `n` requests without a reply sends at most one per `n`-th part of a
+/// round trip.
+#[test]
+fn no_terminal_has_more_requests_without_a_reply_than_allowed() {
+    for outstanding in [1, 2, 5] {
+        let json = format!(r#"{{"request_reply": {{"outstanding": {outstanding}}}}}"#);
+        let workload = serde_json::from_str(&json).expect("a workload");
+        let mut spec = spec(HYPERX, DOR);
+        spec.traffic.jobs = vec![Job { workload, ..job("all", (0..24).collect(), 1.0, 2) }];
+        phases(&mut spec, 0, 3000);
+        let out = run(&spec);
+        let latency = |name: &str| {
+            let found = out.jobs[0].latencies.iter().find(|(own, _)| *own == name);
+            found.map(|(_, measured)| measured.sums.latency as f64).expect("a latency")
+        };
+        // the sum over round trips of their cycles is the sum over cycles of those under way
+        let under_way = latency("round_trip") / (24.0 * out.cycles as f64);
+        assert!(under_way <= f64::from(outstanding), "{under_way} of {outstanding}");
+        assert!(under_way > 0.8 * f64::from(outstanding), "{under_way} of {outstanding}: the limit is reached");
+    }
 }

@@ -21,7 +21,7 @@ pub type OutsideRouting = Outside<dyn AnyRoutingModel + Send + Sync, About>;
 pub type OutsidePolicy = Outside<dyn PolicyModel + Send + Sync, Offers>;
 pub type OutsideWorkload = Outside<dyn WorkloadModel + Send + Sync>;
 
-/// What a configuration from outside has to be, beside the trait of its family: it is written as JSON and read from it.
+/// A configuration from outside can be written as JSON and read from it.
 pub trait Configuration: Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + Send + Sync + 'static> Configuration for M {}
@@ -34,7 +34,7 @@ impl RoutingConfig {
 }
 
 impl PolicyConfig {
-    /// A power policy that no registry knows, and what it offers.
+    /// A power policy that no registry knows. `offers`: its offers to routings and faults.
     pub fn outside<M: PolicyModel + Configuration>(name: &'static str, offers: Offers, model: M) -> Self {
         Self::Outside(Outside::new(name, model, offers, |model| model))
     }
@@ -75,7 +75,7 @@ impl Models {
         self
     }
 
-    /// Adds a power policy, and what it offers.
+    /// Adds a power policy. `offers`: its offers to routings and faults.
     #[must_use]
     pub fn with_policy<M: PolicyModel + Configuration>(mut self, name: &'static str, offers: Offers) -> Self {
         let make = move |parameters| Ok(PolicyConfig::outside(name, offers, serde_json::from_value::<M>(parameters)?));

@@ -8,6 +8,7 @@ pub mod marks;
 pub mod measure;
 pub mod outcome;
 pub mod report;
+mod rest;
 pub mod stall;
 pub mod steady;
 pub mod warmup;

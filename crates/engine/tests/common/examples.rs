@@ -64,8 +64,6 @@ pub const UNIFORM_SELF: &str = r#"{"uniform": {"include_self": true}}"#;
 pub const TORNADO: &str = r#"{"tornado": {}}"#;
 pub const NEIGHBOR: &str = r#"{"neighbor": {}}"#;
 pub const ADVERSE: &str = r#"{"group_shift": {"shift": 1}}"#;
-/// A cycle is 1 ns in these tests.
-pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
 /// Stages go on and off soon.
 pub const QUICK_STAGES: &str =
     r#"{"slac": {"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}}"#;

@@ -1,16 +1,11 @@
-//! Every member of a family that has a registry runs here, in networks from its own examples (`common/members.rs`).
+//! Every routing and every power policy under faults, in networks from their own examples (`conformance/src/members.rs`). The
+//! suites of the families are in the crate `weft-conformance`.
 
-mod allocator;
 mod faults;
-mod policy;
 mod random_faults;
-mod recording;
-mod routing;
-mod workload;
 
 use crate::integration::common::*;
 use weft_engine::Spec;
-use weft_engine::spec::Execution;
 
 /// Each name that is tested has an example among those that run.
 #[track_caller]
@@ -28,13 +23,6 @@ fn assert_run(names: &[&str], run: &[&str]) {
             "{name} runs in no test: its `examples()` are none, or no small network is for them"
         );
     }
-}
-
-/// The result is the same in one block and in three, and when the run is broken off and goes on from a checkpoint.
-fn check_blocks(spec: &Spec, what: &str) {
-    let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
-    assert_same(&run(spec), &three, what);
-    assert_resumes(spec, &three, &checkpoints, what);
 }
 
 #[test]

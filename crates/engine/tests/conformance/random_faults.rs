@@ -11,7 +11,7 @@ use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, PolicyConfig};
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::spec::{Fault, FaultTimes, LoadPhase, Part, Rate};
+use weft_engine::spec::{Execution, Fault, FaultTimes, LoadPhase, Part, Rate};
 use weft_engine::{Outcome, Simulation};
 use weft_traffic::stream;
 use weft_units::Refusal;

@@ -1,7 +1,6 @@
 //! Links whose two ends agree to sleep: the states in each cycle, the control packets, and the refusals.
 
 use crate::integration::common::*;
-use crate::integration::conservation::check_account;
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::FlowControl::VirtualCutThrough;

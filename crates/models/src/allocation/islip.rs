@@ -11,7 +11,7 @@
 //! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
 //! iSLIP, whatever the switch allocator.
 //! # Validation
-//! `engine/tests/theory.rs`: it has the head-of-line limit of Hluchyj and Karol. `engine/tests/conservation.rs`: nothing
+//! `engine/tests/theory.rs`: it has the head-of-line limit of Hluchyj and Karol. `conformance/src/allocator.rs`: nothing
 //! is lost. BookSim2: all rows of `tests/data/golden/booksim.csv`, but for two of `separable_input_first` and those for
 //! information.
 

@@ -12,7 +12,7 @@
 //! Wavefront and maximum-size allocators; speculation. VC allocation in a stage of its own is always one iteration of
 //! iSLIP, whatever the switch allocator.
 //! # Validation
-//! `engine/tests/conservation.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
+//! `conformance/src/allocator.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //! # Not modelled
 //! The rest of that router. Heads of routings that are decided at arrival ask for that one output.
 //! # Validation
-//! `engine/tests/conservation.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
+//! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
 //! rows of a peer.
 
 use schemars::JsonSchema;

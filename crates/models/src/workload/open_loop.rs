@@ -12,7 +12,7 @@
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation
-//! `engine/tests/conformance/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
+//! `conformance/src/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: phases, jobs
 //! and batches. `engine/tests/determinism.rs`: the stream of a terminal is its own.
 
 use schemars::JsonSchema;

@@ -17,7 +17,8 @@
 //! answers.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
-//! `engine/tests/conformance/workload.rs`: never more outstanding than allowed, nothing is lost, blocks change nothing.
+//! `conformance/src/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: never more
+//! outstanding than allowed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

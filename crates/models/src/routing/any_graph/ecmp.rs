@@ -16,7 +16,7 @@
 //! Flows other than terminal to terminal; unequal weights.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: one of the shortest paths for each flow, the flows of a leaf over all links up;
 //! `engine/tests/bounds.rs`: bounds of a ring and a full mesh are reached. No rows of a peer.
 

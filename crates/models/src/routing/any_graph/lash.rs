@@ -22,7 +22,7 @@
 //! Several paths between two routers; a choice by congestion; new tables after a fault, which packets of the old ones could block.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle
 //! in at most 8 layers. The layers of tori are a test in this file. `engine/tests/bounds.rs`: bounds of a full mesh and a
 //! butterfly are reached. No rows of a peer.

@@ -28,7 +28,7 @@
 //! the legs draws its paths, each packet draws its own.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `lbr/shares.rs`: shares sum to 1 and none is negative, on random queues; `lbr/drawn.rs`: who draws when;
 //! `engine/tests/paths.rs`: paths, and mean hops by sums; `engine/tests/bounds.rs`: half or more of the bound of detours.
 //! No rows of a peer.

@@ -18,7 +18,7 @@
 //! A choice by congestion; a weight for a single link; delays of routers in a sum of latencies.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: `random` takes all shortest paths that a search finds; `engine/tests/bounds.rs`: bounds of
 //! rings and butterflies are reached. No rows of a peer.
 

@@ -18,7 +18,7 @@
 //! Next hops by terminal or by source; choice among parallel links: that on the lowest port is taken.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers), with
 //! tables of dimension order. `engine/tests/refused.rs`: holes, loops and deadlocks; `engine/tests/bounds.rs`: the
 //! bound of dimension order is reached. No rows of a peer.
 

@@ -13,7 +13,7 @@
 //! Global knowledge (UGAL-G).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/paths.rs`: over complete lines it
 //! weighs what `ugal` weighs. No rows of a peer.
 

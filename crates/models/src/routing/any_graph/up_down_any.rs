@@ -18,7 +18,7 @@
 //! A root of the user's choice; a choice by congestion; new tables after a fault. Links near the root carry more than others.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/deadlock_free.rs`: 200 random graphs, among them rings, trees, stars and wide-area networks, without a cycle.
 //! `engine/tests/bounds.rs`: the bound of a full mesh is reached. No rows of a peer.
 

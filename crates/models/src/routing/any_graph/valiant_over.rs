@@ -13,7 +13,7 @@
 //! Nothing.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound of two uniform legs is reached. `engine/tests/paths.rs`: over complete lines it
 //! takes the paths of `valiant`. No rows of a peer.
 

@@ -10,7 +10,7 @@
 //! Nothing.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: a group is held to its one global link. Peers: the rows `min` of
 //! `tests/data/golden/booksim.csv` (all within their bands) and of `tests/data/golden/caminos.csv`, where uniform
 //! traffic is faster here from load 0.5 on: see `ARCHITECTURE.md`; the rows `MIN` of `tests/data/golden/fogsim.csv`.

@@ -27,7 +27,7 @@
 //! # Not modelled
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks.
 //! # Validation
-//! On palm trees with embedded and physical rings: `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall
+//! On palm trees with embedded and physical rings: `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall
 //! in the smallest buffers), `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty),
 //! `engine/tests/theory.rs` (latency without contention to the cycle). Here: hops of all states, limits
 //! of misroutes, adversarial load beyond minimal, more of it with `occupancy: waiting`, which way it takes round a link that is

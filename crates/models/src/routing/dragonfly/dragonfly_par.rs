@@ -17,7 +17,7 @@
 //! Misrouting inside the intermediate and the destination group (OFAR).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: half or more of the bound of detours. Here: the classes of every path, also behind a second
 //! decision; minimal at low load; under `group_shift` beyond the minimal bound and not below UGAL-L. FOGSim's PAR
 //! is another rule; only its rows inside a group, where both are minimal, are compared (`tests/data/golden/fogsim.csv`).

@@ -17,7 +17,7 @@
 //! is never set: q1 > q1 + q2 + margin is false. `weft check` hints at this, and at margins that no queue is above.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
 //! `engine/tests/bounds.rs` (half or more of the bound of detours). FOGSim: the rows `PB`, `PB125` and
 //! `UGAL-L` (a bit that is never set) of `tests/data/golden/fogsim.csv`.
 

@@ -17,7 +17,7 @@
 //! the way to the intermediate, which can deadlock.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: the queues that are compared; `engine/tests/bounds.rs`: half or more of the bound of
 //! detours, with local and with global queues. Peers: the rows `ugal` are for information, since both compose this
 //! routing differently (`tests/data/golden/booksim.csv`, `tests/data/golden/caminos.csv`).

@@ -16,7 +16,7 @@
 //! Nothing.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound under `group_shift` is reached. The tests of this file: mean hops with and without
 //! `early_exit` against the mean over all paths. CAMINOS: the rows `val` of `tests/data/golden/caminos.csv` (`router`,
 //! `early_exit`). FOGSim: the rows `VAL` of `tests/data/golden/fogsim.csv` (`other_group`).

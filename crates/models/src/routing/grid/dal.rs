@@ -20,9 +20,9 @@
 //! The escape layer that the paper also allows instead of distance classes.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: its paths are all those with one detour per dimension, and no others;
-//! `engine/tests/bounds.rs`: half or more of the bound of detours. `engine/tests/conformance/policy.rs`: nothing is lost under
+//! `engine/tests/bounds.rs`: half or more of the bound of detours. `conformance/src/policy.rs`: nothing is lost under
 //! policies that switch links. No rows of a peer.
 
 mod by_links;

@@ -17,7 +17,7 @@
 //! packets that enter it, which wait as long as the ring stays full.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: bounds under tornado are reached; `engine/tests/stall.rs`: without dateline a ring is
 //! refused, and stalls if forced, and with `bubble` it does not stall in buffers of two packets.
 //! `engine/src/network/bubbles/tests.rs`: in every cycle each ring has its bubble. `bubble` has no rows of a peer. BookSim2: the

@@ -25,7 +25,7 @@
 //! The output VC with the most credits: VCs with room take turns. Thresholds of single VCs. Trunks. VCs of the ring belong to
 //! whole link classes: on links that are on no ring they stay empty.
 //! # Validation
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers),
 //! `engine/tests/escape_rings.rs` (somebody always arrives, and the rings empty), `engine/tests/theory.rs` (latency without
 //! contention to the cycle), `engine/tests/bounds.rs` (half or more of the bound of detours). Here: hops of all states, limits of
 //! detours, load beyond minimal under bit complement, uniform load of minimal routing. No rows of a peer.

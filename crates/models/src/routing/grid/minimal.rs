@@ -10,7 +10,7 @@
 //! A choice of the dimension by congestion.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/bounds.rs`: the bound under tornado is reached. CAMINOS: the rows `shortest` of
 //! `tests/data/golden/caminos.csv`.
 

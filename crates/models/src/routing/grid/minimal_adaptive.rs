@@ -21,9 +21,9 @@
 //! Credits of routers further ahead. Wormhole flow control of longer packets (refused: see `assemble`).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/choosing.rs`: ties are broken evenly, trunks carry what their members carry together;
-//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. `engine/tests/conformance/policy.rs`:
+//! `engine/tests/bounds.rs`: the bound under tornado is reached, and cuts bound uniform traffic. `conformance/src/policy.rs`:
 //! nothing is lost under policies that switch links. No rows of a peer.
 
 mod by_links;

@@ -18,7 +18,7 @@
 //! DimWAR, which crosses dimensions in order on two VC classes (see `ugal_p`).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: its paths are all those that the classes allow, and no others; `engine/tests/bounds.rs`: half or
 //! more of the bound of detours. No rows of a peer.
 

@@ -18,7 +18,7 @@
 //! # Validation
 //! Table I row by row (below). `engine/tests/pal.rs`: equal to `ugal_p` to the last bit while all links are on; every pair
 //! is reached over static subsets of links with the number of hops that theory gives. On every legal topology:
-//! `engine/tests/theory.rs`, `engine/tests/conservation.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link
+//! `engine/tests/theory.rs`, `conformance/src/routing.rs`, `engine/tests/stall.rs`. No rows of a peer: none has link
 //! states.
 
 use crate::routing::bounds::SharedBounds;

@@ -10,7 +10,7 @@
 //! Global knowledge (UGAL-G).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: the costs that are compared; `engine/tests/theory.rs`: minimal when idle, beyond the
 //! minimal bound under tornado; `engine/tests/bounds.rs`: half or more of the bound of detours. BookSim2: the rows
 //! `ugal` of `flatfly` in `tests/data/golden/booksim.csv`.

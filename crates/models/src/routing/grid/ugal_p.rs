@@ -11,7 +11,7 @@
 //! Link states (PAL).
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/theory.rs`: minimal when idle, beyond the minimal bound under tornado; `engine/tests/bounds.rs`: half
 //! or more of the bound of detours. No rows of a peer.
 

@@ -11,7 +11,7 @@
 //! Nothing.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/theory.rs` and `engine/tests/bounds.rs`: it saturates at the bound of two uniform legs under tornado,
 //! bit complement and uniform traffic. No rows of a peer.
 

@@ -30,7 +30,7 @@
 //! A choice by congestion.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! The tests of this file: `balanced` lists the hops of `shortest_path`, `printed` those of the algorithm, and detours are
 //! those of the paper. `engine/tests/faults.rs`: what is lost with and without detours.
 //! `engine/tests/bounds.rs`: the bounds of both under uniform traffic are reached. No rows of a peer.

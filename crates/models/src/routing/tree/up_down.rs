@@ -28,7 +28,7 @@
 //! Links up that are chosen again while the packet waits; widths of a level that differ from router to router.
 //! # Validation
 //! On every legal topology: `engine/tests/theory.rs` (latency without contention to the cycle),
-//! `engine/tests/conservation.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
+//! `conformance/src/routing.rs` (nothing lost), `engine/tests/stall.rs` (no stall in the smallest buffers).
 //! `engine/tests/paths.rs`: all shortest paths and no others, D-mod-k by the digits; `engine/tests/bounds.rs`: full
 //! trees under `bit_complement`, and what defeats either order of digits. BookSim2: the rows `nca` of
 //! `tests/data/golden/booksim.csv` (`random`).

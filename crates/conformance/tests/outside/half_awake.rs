@@ -13,7 +13,7 @@ use weft_units::{Cycles, Refusal};
 pub struct HalfAwake {}
 
 impl HalfAwake {
-    pub(crate) const OFFERS: Offers = Offers::ALWAYS_ON;
+    pub const OFFERS: Offers = Offers::ALWAYS_ON;
 }
 
 impl PolicyModel for HalfAwake {

@@ -1,8 +1,9 @@
 //! Runs that are broken off and go on from a checkpoint.
 
-use super::*;
+use super::{assert_same, in_turn, run};
 use std::sync::Mutex;
-use weft_engine::Progress;
+use weft_engine::spec::Execution;
+use weft_engine::{Outcome, Progress, Spec};
 
 /// Makes checkpoints at the first, second, fourth, eighth ... time that one can be made, and keeps the last two.
 #[derive(Debug, Default)]
@@ -50,6 +51,13 @@ pub fn assert_resumes(spec: &Spec, plain: &Outcome, checkpoints: &[Vec<u8>], wha
         assert_same(plain, &out, &format!("{what}, checkpoint {k}"));
         assert!(told(&out) == told(plain), "{what}: the same numbers after checkpoint {k}, but something else differs");
     }
+}
+
+/// The result is the same in one block and in three, and when the run is broken off and goes on from a checkpoint.
+pub fn check_blocks(spec: &Spec, what: &str) {
+    let (three, checkpoints) = run_keeping(spec, Execution::new(1, 3));
+    assert_same(&run(spec), &three, what);
+    assert_resumes(spec, &three, &checkpoints, what);
 }
 
 /// All that a result says, in words. Of the lowest and the highest value of a histogram, which it keeps beside its counts,

@@ -6,7 +6,7 @@ use weft_api::examples::{Accepts, Example};
 use weft_api::routing::{Hop, Needs, Routing, RoutingModel};
 use weft_api::state::Packet;
 use weft_api::walk::Step;
-use weft_models::routing::on_grid::Grid;
+use weft_engine::routing::on_grid::Grid;
 use weft_topology::Graph;
 use weft_units::Refusal;
 

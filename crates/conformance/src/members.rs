@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 use weft_engine::Spec;
-use weft_engine::examples::small_networks;
+use weft_engine::examples::{Example, small_networks};
 use weft_engine::power::PolicyConfig;
 use weft_engine::routing::{LinkKnowledge, RoutingConfig};
 use weft_topology::{Graph, TopologyConfig};
@@ -61,12 +61,26 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     ALL_PAIRS.iter().filter(tested).cloned().collect()
 });
 
-/// Every example of every routing in the networks that it is for. If it is for all that fit, in some small ones. The choice
-/// is a hash of the two, so that no other routing, and no other example, changes it.
+/// Every example of every registered routing in the networks that it is for, and every kind of topology.
 static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let mut pairs = pairs_of(RoutingConfig::examples());
+    // a kind of topology that the hashes have left out
+    let small = small_networks();
+    for kind in TopologyConfig::NAMES {
+        if !pairs.iter().any(|pair| pair.topology.name() == *kind) {
+            let all = all_pairs(&small).filter(|pair| pair.topology.name() == *kind);
+            pairs.extend(all.min_by_key(|pair| turn_of(&pair.to_string())));
+        }
+    }
+    pairs
+});
+
+/// These examples of routings in the networks that they are for. If one is for all that fit, in some small ones. The choice
+/// is a hash of the two, so that no other routing, and no other example, changes it.
+pub fn pairs_of(examples: Vec<Example<RoutingConfig>>) -> Vec<Pair> {
     let small = small_networks();
     let mut pairs: Vec<Pair> = Vec::new();
-    for example in RoutingConfig::examples() {
+    for example in examples {
         let routing = example.config;
         let first = pairs.last().is_none_or(|last| last.routing.name() != routing.name());
         let most = if first { FIRST } else { OTHERS } * rounds(1).min(2) as usize;
@@ -77,15 +91,8 @@ static ALL_PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         });
         pairs.extend(networks.into_iter().map(|topology| Pair { topology, routing: routing.clone() }));
     }
-    // a kind of topology that the hashes have left out
-    for kind in TopologyConfig::NAMES {
-        if !pairs.iter().any(|pair| pair.topology.name() == *kind) {
-            let all = all_pairs(&small).filter(|pair| pair.topology.name() == *kind);
-            pairs.extend(all.min_by_key(|pair| turn_of(&pair.to_string())));
-        }
-    }
     pairs
-});
+}
 
 /// All pairs of examples of routings and small networks that they fit: too many to run.
 fn all_pairs(small: &[(TopologyConfig, Graph)]) -> impl Iterator<Item = Pair> {
@@ -153,13 +160,27 @@ impl fmt::Display for PolicyExample {
     }
 }
 
-/// Every example of every policy, on one network of each kind of topology where some pair fits it. A policy that offers
-/// knowledge of its links runs with each routing that uses this knowledge. The choices are hashes, as those of `PAIRS`.
+/// The examples of registered policies that are tested.
 pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
+    let tested = |e: &PolicyExample| is_tested(&[e.policy.name(), e.pair.routing.name(), e.pair.topology.name()]);
+    policies_of(PolicyConfig::examples(), tested)
+});
+
+/// These examples of policies, each on one network of each kind of topology where some pair of registered models fits it.
+/// `keep`: which of them run.
+pub fn policies_of(policies: Vec<PolicyConfig>, keep: impl Fn(&PolicyExample) -> bool) -> Vec<PolicyExample> {
+    let mut examples = placed(policies);
+    examples.retain(keep);
+    with_other_classes(examples)
+}
+
+/// The same, each managing all links between routers. A policy that offers knowledge of its links runs with each routing that
+/// uses this knowledge. The choices are hashes, as those of the pairs.
+fn placed(policies: Vec<PolicyConfig>) -> Vec<PolicyExample> {
     let mut examples = Vec::new();
     // each network is built once, not once per policy
     let specs: Vec<Spec> = ALL_PAIRS.iter().map(Pair::spec).collect();
-    for policy in PolicyConfig::examples() {
+    for policy in policies {
         let before = examples.len();
         let tells = policy.knowledge_of_links();
         let mut by_kind: BTreeMap<(&str, &str), Vec<PolicyExample>> = BTreeMap::new();
@@ -182,13 +203,17 @@ pub static POLICIES: LazyLock<Vec<PolicyExample>> = LazyLock::new(|| {
             examples.extend(any);
         }
     }
-    examples.retain(|e: &PolicyExample| is_tested(&[e.policy.name(), e.pair.routing.name(), e.pair.topology.name()]));
+    examples
+}
+
+/// Half of the examples manage the links of terminals, too, and the others leave a class out, where they can.
+fn with_other_classes(mut examples: Vec<PolicyExample>) -> Vec<PolicyExample> {
     let turns: Vec<usize> = in_their_turns(&examples).map(|(turn, _)| turn).collect();
     for (turn, example) in turns.into_iter().zip(&mut examples) {
         if turn.is_multiple_of(2) { leave_a_class_out(example) } else { manage_terminal_links(example) }
     }
     examples
-});
+}
 
 /// The link classes that the policy manages there; `None` if it does not go with the routing or the network.
 fn managed_by(mut spec: Spec, policy: &PolicyConfig) -> Option<Vec<bool>> {

@@ -1,0 +1,48 @@
+//! Checks of every result: no packet is lost, and the accounts of the channels close.
+
+use weft_engine::power::LinkState;
+use weft_engine::{Outcome, Spec};
+
+/// Checks of every run, drained or not.
+pub fn check_account(spec: &Spec, out: &Outcome) {
+    let what = format!("{:?} {:?}", spec.routing, spec.policy);
+    let states = spec.policy.states();
+    for c in &out.channels {
+        assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
+        for state in LinkState::ALL.into_iter().filter(|s| !states.contains(s)) {
+            let cycles = c.cycles[state as usize];
+            let declared = "a state that `modes` of the policy does not declare";
+            assert_eq!(cycles, 0, "{what}: a channel is {} for {cycles} cycles, {declared}: {c:?}", state.name());
+        }
+        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        assert_eq!(dark, [0, 0], "{what}: a dark channel carries nothing: {c:?}");
+        if !spec.managed[c.class as usize] || states.len() == 1 {
+            assert_eq!((c.cycles[0], c.transitions), (out.window, 0), "{what}: {c:?}");
+        }
+    }
+    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).flat_map(|c| &c.flits).sum();
+    assert_eq!(injected, out.injected_flits, "{what}");
+    // no terminal takes more than a flit per cycle
+    assert!(out.accepted_flits <= out.window * u64::from(out.terminals), "{what}");
+    if spec.phases.warmup == 0 {
+        assert!(out.accepted_flits <= out.injected_flits && out.injected_flits <= out.offered_flits, "{what}");
+    }
+    assert_eq!(out.batches.iter().map(|b| b.packets).sum::<u64>(), out.sums.packets, "{what}");
+    assert_eq!(out.sums.flits + out.missing_packets * u64::from(spec.traffic.longest()), out.offered_flits, "{what}");
+}
+
+/// All that was offered has arrived, whole, and every hop of it is counted once. `out`: a run to rest.
+pub fn check_all_arrived(spec: &Spec, out: &Outcome) {
+    let what = format!("{:?} {:?} {:?}", spec.routing, spec.router, spec.traffic.longest());
+    let flits = u64::from(spec.traffic.longest());
+    assert_eq!(out.missing_packets, 0, "{what}");
+    assert!(out.sums.packets > 0, "{what}");
+    assert_eq!((out.sums.flits, out.sums.packets * flits), (out.offered_flits, out.offered_flits), "{what}");
+    assert_eq!((out.injected_flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+    // a packet of h hops crosses h + 1 routers
+    let crossed: u64 = (1..).zip(&out.hop_counts).map(|(routers, packets)| routers * packets * flits).sum();
+    assert_eq!(out.flit_hops, crossed, "{what}");
+    assert_eq!(out.latency.len(), out.sums.packets, "{what}");
+    let hops: u64 = (0..).zip(&out.hop_counts).map(|(hops, packets)| hops * packets).sum();
+    assert_eq!(out.sums.hops, hops, "{what}");
+}

@@ -1,0 +1,49 @@
+//! The suite of switch allocators: nothing is lost at any load, whatever the packets, and blocks change nothing. An allocator is
+//! compiled into the loop, so only registered ones run here.
+
+use super::routing::check_drains;
+use super::{HYPERX, UGAL_P, check_blocks, packets, phases, spec};
+use weft_engine::Spec;
+use weft_engine::allocation::AllocatorConfig;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+
+const DOR: &str = r#"{"dimension_order": {}}"#;
+const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
+
+/// One router, heads that know their output, heads that choose in every step, a detour, rings that keep a bubble.
+const NETWORKS: [(&str, &str); 5] = [
+    (r#"{"single_router": {"terminals": 8}}"#, DOR),
+    (HYPERX, UGAL_P),
+    (TORUS, r#"{"minimal_adaptive": {}}"#),
+    (
+        r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
+        r#"{"dragonfly_valiant": {}}"#,
+    ),
+    (TORUS, r#"{"dimension_order": {"dateline": "bubble"}}"#),
+];
+
+/// Runs the suite on an allocator.
+///
+/// # Panics
+/// With what is wrong, if the allocator does not conform.
+pub fn check(allocator: &AllocatorConfig) {
+    for (topology, routing) in NETWORKS {
+        for (flits, flow_control, buffer) in [(1, VirtualCutThrough, 4), (5, VirtualCutThrough, 8), (5, Wormhole, 2)] {
+            let mut spec = spec(topology, routing);
+            packets(&mut spec, flits, flow_control, buffer);
+            spec.router.allocator = allocator.clone();
+            let what = format!("{allocator:?}, {routing} on {topology}, {flits} flits, {flow_control:?}");
+            check_delivers(&mut spec, &what);
+            phases(&mut spec, 100, 300);
+            check_blocks(&spec, &what);
+        }
+    }
+}
+
+/// Below saturation and at overload, at which it leaves the spec.
+fn check_delivers(spec: &mut Spec, what: &str) {
+    for load in [0.1, 1.0] {
+        spec.set_load(load);
+        check_drains(spec, 500, what);
+    }
+}

@@ -1,0 +1,45 @@
+//! Results as numbers, and their comparison.
+
+use weft_engine::Outcome;
+use weft_engine::power::LinkState;
+
+/// Everything a result says but its channels, as integers.
+pub fn packet_numbers(out: &Outcome) -> Vec<u64> {
+    let mut n = vec![out.cycles, out.window, out.terminals.into(), out.offered_flits, out.injected_flits];
+    n.extend([out.accepted_flits, out.backlog_packets, out.missing_packets, out.flit_hops]);
+    for s in std::iter::once(&out.sums).chain(&out.batches) {
+        n.extend([s.packets, s.flits, s.latency, s.network_latency, s.hops, s.minimal]);
+    }
+    for histogram in [&out.latency, &out.network_latency] {
+        n.extend(histogram.iter_recorded().flat_map(|bin| [bin.value_iterated_to(), bin.count_at_value()]));
+    }
+    n.extend(&out.hop_counts);
+    n
+}
+
+/// Everything a result says, as integers.
+pub fn numbers(out: &Outcome) -> Vec<u64> {
+    let mut n = packet_numbers(out);
+    for c in &out.channels {
+        let end = |at: Option<u32>, port: u32| [at.map_or(u64::MAX, u64::from), u64::from(port)];
+        n.extend(end(c.from, c.from_port).into_iter().chain(end(c.to, c.to_port)));
+        n.extend([u64::from(c.class), c.transitions]);
+        n.extend(of_states(&c.cycles).chain(of_states(&c.flits)));
+    }
+    n.extend(&out.asleep);
+    n
+}
+
+/// By state; lower rates count only where a channel was at one, so that a digest does not change with their number.
+fn of_states(values: &[u64; LinkState::COUNT]) -> impl Iterator<Item = u64> {
+    let at_full_rate = |state: LinkState| state.slowdown() == 1;
+    LinkState::ALL.into_iter().zip(values).filter(move |&(state, &n)| n > 0 || at_full_rate(state)).map(|(_, &n)| n)
+}
+
+/// Two results are the same, bit for bit.
+#[track_caller]
+pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
+    assert_eq!(a.ending, b.ending, "{what}");
+    assert!(a.sums == b.sums, "{what}: {:?} and {:?}", a.sums, b.sums);
+    assert!(numbers(a) == numbers(b), "{what}: the same sums, but other numbers differ");
+}

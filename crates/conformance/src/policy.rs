@@ -1,0 +1,111 @@
+//! The suite of power policies. No packet is lost, and the account of every channel closes. Channels are in all states that the
+//! policy declares, and in no others. Blocks and checkpoints change nothing. (`engine/tests/conformance/faults.rs` adds faults.)
+
+use super::{PolicyExample, as_written, check_account, check_blocks, in_their_turns, in_turn, packets, phases, run};
+use weft_engine::Spec;
+use weft_engine::outcome::Ending;
+use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::{LoadPhase, channel_ends};
+
+/// Runs the suite on a policy. `examples`: its configurations; `placed`: these beside routings in networks.
+///
+/// # Panics
+/// With what is wrong, if the policy does not conform.
+pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    for policy in examples {
+        let what = as_written(policy);
+        assert!(placed.iter().any(|e| e.policy == *policy), "{what} goes with no routing on any small network");
+    }
+    check_placed(placed);
+    check_states(name, placed);
+    check_settles(name, placed);
+}
+
+/// Runs what each example has to pass by itself.
+///
+/// # Panics
+/// With what is wrong, if one of them does not.
+pub fn check_placed(placed: &[&PolicyExample]) {
+    check_all(placed, check_accounts);
+    check_all(placed, check_delivers);
+    check_all(placed, check_blocks);
+}
+
+/// The example with packets of 5 flits, at `load` in all of the window.
+fn example(e: &PolicyExample, load: f64) -> Spec {
+    let mut spec = e.pair.spec();
+    packets(&mut spec, 5, VirtualCutThrough, 16);
+    (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
+    spec.set_load(load);
+    phases(&mut spec, 300, 4000);
+    // each channel alone, and all of them
+    let channels = 0..channel_ends(&spec.graph).len() as u32;
+    spec.bundles = channels.clone().map(|row| vec![row]).chain([channels.collect()]).collect();
+    spec
+}
+
+/// Loads at which links go off, go on and are full.
+const LOADS: [f64; 3] = [0.01, 0.2, 1.0];
+
+/// The policy on each of its networks, at one of the loads in turn.
+fn check_all(placed: &[&PolicyExample], check: impl Fn(&Spec, &str)) {
+    for (turn, e) in in_their_turns(placed) {
+        for &load in in_turn(turn, &LOADS) {
+            check(&example(e, load), &format!("{e} at {load}"));
+        }
+    }
+}
+
+/// The account of every channel closes.
+fn check_accounts(spec: &Spec, what: &str) {
+    let out = run(spec);
+    check_account(spec, &out);
+    // a set of one channel sleeps while this one is off, and the set of all no longer than any of them
+    let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off as usize]).collect();
+    assert_eq!(out.asleep[..off.len()], off, "{what}");
+    assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");
+}
+
+/// Ends the load at cycle 2,000, long before the window ends. What is offered until then may need ten times as long: of a
+/// 3-ary 3-tree on which every pair of leaves has one path, 3 of 27 links of the upper level carry two thirds of the flits.
+fn falling_silent(mut spec: Spec) -> Spec {
+    let first = &spec.traffic.jobs[0].phases[0];
+    let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
+    spec.traffic.jobs[0].phases.push(silence);
+    phases(&mut spec, 0, 40_000);
+    spec
+}
+
+/// All packets arrive when the sources stop.
+fn check_delivers(spec: &Spec, what: &str) {
+    let spec = falling_silent(spec.clone());
+    let out = run(&spec);
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+    assert!(out.sums.packets > 0, "{what}");
+    assert_eq!((out.sums.flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+    check_account(&spec, &out);
+}
+
+/// Every state that the policy declares is reached. (`check_account` sees that channels are in no other states.)
+fn check_states(name: &str, placed: &[&PolicyExample]) {
+    let mut missing: Vec<LinkState> = placed.iter().flat_map(|e| e.policy.states()).copied().collect();
+    for (e, load) in placed.iter().flat_map(|e| [(e, 0.2), (e, 1.0)]) {
+        if e.policy.states().iter().any(|state| missing.contains(state)) {
+            let out = run(&falling_silent(example(e, load)));
+            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state as usize] == 0));
+        }
+    }
+    assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");
+}
+
+/// `warmup: auto` waits for the power state of policies that have a settling period only. (The examples of a timetable
+/// repeat.)
+fn check_settles(name: &str, placed: &[&PolicyExample]) {
+    let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
+    let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, spec.cycle_fs).expect("sound");
+    let first = settles(&specs.next().expect("an example"));
+    let switches = specs.any(|spec| run(&spec).channels.iter().any(|c| c.transitions > 0));
+    assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}, and switches links: {switches}");
+}

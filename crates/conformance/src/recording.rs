@@ -1,0 +1,87 @@
+//! The suite of recordings. A table has rows, and the columns that its recording declares. Blocks and checkpoints change
+//! nothing in it, and it changes no other result.
+
+use super::{Execution, HYPERX, Outcome, Spec, assert_resumes, assert_same, phases, run, run_as, run_keeping, spec};
+use std::sync::LazyLock;
+use weft_api::recording::{Asked, Table, TableInfo};
+
+/// A network under a policy that has routers talk and that switches links, with packets of several flits.
+fn busy() -> Spec {
+    let mut spec = spec(HYPERX, r#"{"pal": {"sensor": "used_credits"}}"#);
+    let quick = r#""activation_epoch": "200cycles", "deactivation_epoch": "800cycles", "wake": "50ns""#;
+    let policy = format!(r#"{{"tcep": {{{quick}, "initial": "all_on"}}}}"#);
+    spec.policy = serde_json::from_str(&policy).expect("the configuration of a registered model");
+    phases(&mut spec, 1000, 4000);
+    spec.set_load(0.2);
+    spec
+}
+
+/// Its result where nothing is recorded.
+static PLAIN: LazyLock<Outcome> = LazyLock::new(|| run(&busy()));
+
+/// Runs the suite on a recording. `examples`: its configurations; `info`: the description of its table.
+///
+/// # Panics
+/// With what is wrong, if the recording does not conform.
+pub fn check(name: &str, examples: &[Asked], info: &TableInfo) {
+    assert!(!examples.is_empty(), "the recording {name} runs in no test: let its `examples()` give a configuration");
+    check_info(name, info);
+    for asked in examples {
+        check_example(asked, info);
+    }
+}
+
+/// The description of a table is complete.
+fn check_info(name: &str, info: &TableInfo) {
+    assert!(!info.meaning.is_empty() && info.rows.starts_with("A row per"), "{name}");
+    let headings = (info.columns)();
+    for (k, heading) in headings.iter().enumerate() {
+        assert!(!heading.meaning.is_empty(), "{name}: {}", heading.name);
+        assert!(headings[..k].iter().all(|other| other.name != heading.name), "{name}: {} twice", heading.name);
+    }
+}
+
+fn check_example(asked: &Asked, info: &TableInfo) {
+    let what = format!("{} {:?}", asked.name, asked.model);
+    let mut spec = busy();
+    spec.recordings = vec![asked.clone()];
+    let out = run(&spec);
+    assert_same(&PLAIN, &out, &what);
+    let [(name, table)] = &out.recorded[..] else { panic!("{what}: one table") };
+    assert_eq!(*name, asked.name);
+    assert!(table.columns[0].1.rows() > 0, "{what} has no rows");
+    check_columns(info, table, &what);
+    let (three, checkpoints) = run_keeping(&spec, Execution::new(1, 3));
+    assert_resumes(&spec, &out, &checkpoints, &what);
+    let twelve = run_as(&spec, Execution::new(2, 12));
+    for (other, blocks) in [(three, 3), (twelve, 12)] {
+        // by their text, as no fraction that is not a number equals itself
+        assert_eq!(format!("{:?}", other.recorded), format!("{:?}", out.recorded), "{what}, {blocks} blocks");
+    }
+}
+
+/// The columns are among those that the recording declares, in their order, and of one length.
+fn check_columns(info: &TableInfo, table: &Table, what: &str) {
+    let mut declared = (info.columns)().into_iter();
+    for (name, column) in &table.columns {
+        let heading = declared.find(|heading| heading.name == *name);
+        let heading = heading.unwrap_or_else(|| panic!("{what} does not declare {name}, or not in this place"));
+        assert_eq!(heading.kind, column.kind(), "{what}: {name}");
+        assert_eq!(column.rows(), table.columns[0].1.rows(), "{what}: {name}");
+    }
+    assert_eq!(table.complete.is_some(), info.bounded, "{what}");
+}
+
+/// All these recordings together are what they are alone.
+///
+/// # Panics
+/// If one of them changes another one.
+pub fn check_together(all: Vec<Asked>) {
+    let mut spec = busy();
+    spec.recordings = all;
+    let together = run(&spec);
+    for (asked, both) in spec.recordings.clone().into_iter().zip(&together.recorded) {
+        spec.recordings = vec![asked];
+        assert_eq!(format!("{:?}", run(&spec).recorded[0]), format!("{both:?}"));
+    }
+}

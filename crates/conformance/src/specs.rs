@@ -1,0 +1,90 @@
+//! Short ways to change a spec, and to run it.
+
+use weft_engine::power::PolicyConfig;
+use weft_engine::spec::{Execution, FlowControl};
+use weft_engine::{Outcome, Spec};
+use weft_units::Refusal;
+
+/// The rounds (or cycles) of a long test: `few` in `make test`; `make test-all` sets WEFT_TEST_ROUNDS=4, for four times
+/// as many. Every round asserts the same, however many there are.
+pub fn rounds(few: u64) -> u64 {
+    let times = std::env::var("WEFT_TEST_ROUNDS").map_or(1, |text| text.parse().expect("WEFT_TEST_ROUNDS is a number"));
+    few * times
+}
+
+/// One of `all` in turn, so that many members share the choices out among them; all of them in `make test-all`.
+pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
+    all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
+}
+
+/// A cycle is 1 ns in these tests.
+pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
+
+pub const ONE: Execution = Execution::new(1, 1);
+
+/// Under a policy that switches links, one that goes with the routing and has links to manage: by timeout where that can
+/// be, else the first example of another one. Where there is none, and without `switched`, all links stay on.
+pub fn fitting_policy(spec: &mut Spec, switched: bool) {
+    let all = spec.managed.clone();
+    let timeout = serde_json::from_str(IDLE_TIMEOUT).expect("a policy");
+    let candidates = std::iter::once(timeout).chain(PolicyConfig::examples());
+    for candidate in candidates.filter(|candidate| switched && candidate.states().len() > 1) {
+        spec.policy = candidate;
+        if manage_what_can_be(spec) {
+            return;
+        }
+    }
+    (spec.policy, spec.managed) = (PolicyConfig::default(), all);
+}
+
+/// The policy manages all classes of links between routers, or else all but one, or else one. Returns whether it can.
+pub fn manage_what_can_be(spec: &mut Spec) -> bool {
+    let all: Vec<bool> = (0..spec.managed.len()).map(|class| class > 0).collect();
+    // class 0 is left out of all
+    let without = (0..all.len()).map(|left_out| {
+        let mut managed = all.clone();
+        managed[left_out] = false;
+        managed
+    });
+    let alone = (1..all.len()).map(|class| (0..all.len()).map(|other| other == class).collect());
+    without.chain(alone).any(|managed| {
+        spec.managed = managed;
+        (spec.managed.contains(&true) || all.len() == 1) && weft_engine::check(spec).is_ok()
+    })
+}
+
+/// Packets of `flits`; with virtual cut-through in buffers that hold at least one (two, where rings keep a bubble),
+/// else streaming through `buffer`.
+pub fn packets(spec: &mut Spec, flits: u32, flow_control: FlowControl, buffer: u32) {
+    spec.set_packet(flits);
+    spec.router.flow_control = flow_control;
+    let least = if flow_control == FlowControl::VirtualCutThrough { flits } else { 1 };
+    spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(least));
+    // worms are refused where they could not always reach their escape
+    let refused = |refusal: Refusal| refusal.path == "router.flow_control";
+    if flow_control == FlowControl::Wormhole && weft_engine::check(spec).is_err_and(refused) {
+        packets(spec, flits, FlowControl::VirtualCutThrough, buffer);
+    }
+    // rings that keep a bubble need room for two packets
+    let two = |refusal: Refusal| refusal.path.ends_with(".buffer");
+    if flow_control == FlowControl::VirtualCutThrough && weft_engine::check(spec).is_err_and(two) {
+        spec.links.iter_mut().for_each(|link| link.buffer = buffer.max(2 * flits));
+    }
+}
+
+/// (delay, vc_realloc, speedup)
+pub fn router(spec: &mut Spec, (delay, vc_realloc, speedup): (u64, u8, u8)) {
+    (spec.router.delay, spec.router.vc_realloc, spec.router.speedup) = (delay, vc_realloc, speedup);
+}
+
+pub fn phases(spec: &mut Spec, warmup: u64, window: u64) {
+    (spec.phases.warmup, spec.phases.window) = (warmup, window);
+}
+
+pub fn run(spec: &Spec) -> Outcome {
+    run_as(spec, ONE)
+}
+
+pub fn run_as(spec: &Spec, how: Execution) -> Outcome {
+    weft_engine::run(spec, how, &()).expect("a run")
+}

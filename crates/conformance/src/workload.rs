@@ -1,0 +1,94 @@
+//! The suite of workloads. Each offered packet is delivered or still waits, whether the workload is alone or beside another
+//! one. Batches complete. Blocks and checkpoints change nothing.
+
+use super::{Execution, HYPERX, Spec, UGAL_P, check_blocks, packets, phases, run, run_as, spec};
+use weft_engine::outcome::Ending;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::spec::{Job, LoadPhase, Stop};
+use weft_engine::workload::WorkloadConfig;
+use weft_traffic::{Pattern, PatternConfig, Population};
+
+/// Runs the suite on a workload: alone, and beside each of `others`, below saturation and above.
+///
+/// # Panics
+/// With what is wrong, if the workload does not conform.
+pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
+    for load in [0.1, 1.0] {
+        let mut all = vec![vec![job("all", 0..24, workload, load)]];
+        // on terminals that share routers' links, and 3 terminals in no job
+        all.extend(
+            others.iter().map(|other| vec![job("first", 0..9, workload, load), job("second", 9..21, other, load)]),
+        );
+        for jobs in all {
+            let mut spec = spec(HYPERX, UGAL_P);
+            packets(&mut spec, 2, VirtualCutThrough, 8);
+            spec.traffic.jobs = jobs;
+            phases(&mut spec, 200, 500);
+            let what: Vec<_> = spec.traffic.jobs.iter().map(|job| job.workload.name()).collect();
+            let what = format!("{what:?} at {load}");
+            check_in_blocks(&spec, &what);
+            check_delivers(spec.clone(), &what);
+            check_missing(spec.clone(), &what);
+            check_batches(spec, &what);
+        }
+    }
+}
+
+/// A job on `terminals`, with packets of 2 flits.
+fn job(name: &str, terminals: std::ops::Range<u32>, workload: &WorkloadConfig, load: f64) -> Job {
+    let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).expect("a pattern");
+    let uniform: Pattern = uniform.build(&Population::of(terminals.len() as u32), "pattern").expect("a pattern");
+    Job { workload: workload.clone(), ..Job::steady(name, terminals.collect(), uniform.into(), load, 2) }
+}
+
+fn check_in_blocks(spec: &Spec, what: &str) {
+    check_blocks(spec, what);
+    let (one, three) = (run(spec), run_as(spec, Execution::new(1, 3)));
+    assert!(one.jobs == three.jobs, "{what}");
+}
+
+/// The loads end at cycle 2,000: all that was created is delivered, and nothing waits.
+fn check_delivers(mut spec: Spec, what: &str) {
+    for job in &mut spec.traffic.jobs {
+        let first = &job.phases[0];
+        let silence = LoadPhase { from: 2000, load: vec![0.0; first.load.len()], ..first.clone() };
+        job.phases.push(silence);
+    }
+    phases(&mut spec, 0, 100_000);
+    let out = run(&spec);
+    assert_eq!((&out.ending, out.missing_packets, out.backlog_packets), (&Ending::Drained, 0, 0), "{what}");
+    assert_eq!((out.sums.flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
+    assert_eq!(out.injected_flits, out.offered_flits, "{what}");
+    for job in &out.jobs {
+        assert!(job.packets.sums.packets > 100, "{what}");
+        assert_eq!((job.missing_packets, job.packets.sums.flits), (0, job.offered_flits), "{what}");
+    }
+}
+
+/// A run that ends in the middle: what is offered is delivered, under way, or still to come.
+fn check_missing(mut spec: Spec, what: &str) {
+    phases(&mut spec, 0, 700);
+    spec.phases.drain_limit = 0;
+    let out = run(&spec);
+    let offered: u64 = out.jobs.iter().map(|job| job.offered_flits).sum();
+    assert_eq!(offered, out.offered_flits, "{what}");
+    let delivered: u64 = out.jobs.iter().map(|job| job.packets.sums.packets).sum();
+    let missing: u64 = out.jobs.iter().map(|job| job.missing_packets).sum();
+    assert_eq!((delivered, missing), (out.sums.packets, out.missing_packets), "{what}");
+    assert!(missing > 0 && out.missing_packets >= out.backlog_packets, "{what}: {missing} {}", out.backlog_packets);
+}
+
+fn check_batches(mut spec: Spec, what: &str) {
+    for job in &mut spec.traffic.jobs {
+        job.batch = Some((0..job.terminals.len() as u32).map(|rank| rank % 3 * 10).collect());
+    }
+    phases(&mut spec, 0, 100_000);
+    spec.phases.stop = Stop::Complete;
+    let out = run(&spec);
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+    for job in &out.jobs {
+        let batch = job.batch.expect("a batch");
+        assert_eq!((batch.delivered, batch.completed.is_some()), (batch.packets, true), "{what}");
+        assert_eq!(batch.packets, job.packets.sums.packets, "{what}");
+    }
+}

@@ -1,0 +1,45 @@
+//! Runs until no packet is left. Then all buffers and credits must be as at the start.
+
+use super::outcome::Outcome;
+use crate::network::simulation::Simulation;
+use crate::network::spec::Spec;
+use weft_units::{Cycles, Refusal};
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// Goes on for `limit` cycles, or until no packet is left, once the sources are stopped. Returns how many packets are left.
+    /// If none is, it waits for the last credits.
+    ///
+    /// # Panics
+    /// If nothing is left and some part of the network is not as at the start ([`Simulation::assert_empty`]).
+    pub fn empty_within(&mut self, limit: Cycles) -> usize {
+        let end = self.now() + limit;
+        while self.packets_under_way() > 0 && self.now() < end {
+            self.advance(self.now() + STRIDE);
+        }
+        let left = self.packets_under_way();
+        if left == 0 {
+            // the last credits are still on their way
+            self.advance(self.now() + STRIDE);
+            self.assert_empty();
+        }
+        left
+    }
+
+    /// Stops the sources in cycle `stop`, and measures until no packet is left. Refuses a network that does not empty within
+    /// `limit` cycles. `spec`: that of the simulation, whose window begins in cycle 0 and is longer than all this.
+    pub fn run_to_rest(mut self, spec: &Spec, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
+        self.advance(stop);
+        self.stop_sources();
+        let left = self.empty_within(limit);
+        if left > 0 {
+            let what = format!("{left} packets are left {limit} cycles after the sources have stopped");
+            return Err(Refusal::new("routing", what, "look for packets that wait for each other, or wander for ever"));
+        }
+        let mut spec = spec.clone();
+        spec.phases.window = self.now();
+        Ok(self.run(&spec, &()))
+    }
+}
+
+/// Cycles between two looks at the packets under way.
+const STRIDE: Cycles = 200;
