@@ -83,6 +83,7 @@ pub(crate) fn net_with(
         slow_heads,
         hold_switch: common.hold_switch,
         vc_realloc: spec.router.vc_realloc > 0,
+        paced_links: rates.is_some(),
         fast_links,
         watches,
         faults: faults.any(),

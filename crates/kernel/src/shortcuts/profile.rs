@@ -66,7 +66,8 @@ pub struct Facts<'a> {
     /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
     pub hold_switch: bool,
     pub vc_realloc: bool,
-    /// Flits of one packet may arrive in the same cycle.
+    /// Some links are paced; flits of one packet may arrive in the same cycle.
+    pub paced_links: bool,
     pub fast_links: bool,
     /// Packets are watched, or links and routers fail.
     pub watches: bool,
@@ -91,8 +92,8 @@ impl Facts<'_> {
             false
         } else if self.choose() {
             // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
-            // too early. So none may have chosen an output that is kept for another packet, or lacks the room to enter a ring.
-            let any_can_leave = !self.hold_switch && self.needs.ring_entries.is_empty();
+            // too early. So none may have chosen an output that is kept for another packet, is full, or lacks the room to enter a ring.
+            let any_can_leave = !self.hold_switch && !self.paced_links && self.needs.ring_entries.is_empty();
             any_can_leave && !self.needs.sees_grants && !self.needs.reads_group
         } else {
             self.needs.decides == Decides::Ahead
@@ -169,6 +170,7 @@ mod tests {
             slow_heads: false,
             hold_switch: false,
             vc_realloc: false,
+            paced_links: false,
             fast_links: false,
             watches: false,
             faults: false,
@@ -211,6 +213,8 @@ mod tests {
         assert_eq!(of(&|facts| facts.fast_links = true), (Crossing::Allocated, true));
         assert_eq!(of(&|facts| facts.trunks = true), (Crossing::Lone, true));
         assert_eq!(of(&|facts| (facts.trunks, facts.hold_switch) = (true, true)), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), (Crossing::Allocated, true));
+        assert_eq!(of(&|facts| facts.paced_links = true), (Crossing::Streams, true));
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), (Crossing::Lone, true));
         assert_eq!(of(&|facts| facts.watches = true), (Crossing::Streams, false));
         assert_eq!(of(&|facts| facts.faults = true), (Crossing::Streams, false));
