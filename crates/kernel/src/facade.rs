@@ -42,6 +42,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn state(&self, channel: usize) -> LinkState {
+        self.look(channel);
         self.block.policy.power.state_for_policy(channel, &self.block.wires.outs[channel])
     }
 
@@ -76,6 +77,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn bandwidth(&self, channel: usize) -> f64 {
+        self.look(channel);
         self.block.bandwidth(self.net, channel)
     }
 
@@ -105,6 +107,7 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     }
 
     fn set_timer(&mut self, who: usize, at: u64) {
+        self.look(who);
         self.block.policy.power.timers.set(who, self.block.now, at);
     }
 

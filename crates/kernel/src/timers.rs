@@ -124,6 +124,27 @@ mod tests {
     }
 
     #[test]
+    fn timers_end_when_they_should_after_a_jump() {
+        let mut timers = Timers::new(3);
+        for (who, at) in [(0, 100), (0, 50), (0, 100), (1, 4000), (2, 2500)] {
+            timers.set(who, 0, at);
+        }
+        assert_eq!(timers.next(), 100);
+        timers.jump(40);
+        let mut all = Vec::new();
+        let mut end = |timers: &mut Timers, now: u64| {
+            let ended = timers.end(now);
+            all.extend(ended.iter().map(|&who| (now, who)));
+            timers.give_back(ended);
+        };
+        (40..200).for_each(|now| end(&mut timers, now));
+        timers.jump(2500);
+        assert_eq!(timers.next(), 2500);
+        (2500..4100).for_each(|now| end(&mut timers, now));
+        assert_eq!((all, timers.next()), (vec![(100, 0), (2500, 2), (4000, 1)], u64::MAX));
+    }
+
+    #[test]
     fn a_timer_that_is_set_to_an_old_time_again_ends_once() {
         let mut timers = Timers::new(1);
         timers.set(0, 0, 100);

@@ -440,7 +440,7 @@ pub struct Flit {
     pub len: u16,
 }
 
-/// `Flit::key` of a body flit that goes for itself, of one that is the first of a run (`kernel/src/streams.rs`), and of what comes in
+/// `Flit::key` of a body flit that goes for itself, of one that is the first of a run (`kernel/src/shortcuts/streams.rs`), and of what comes in
 /// the cycle after the last flit of a run.
 pub const BODY: u16 = UNDECIDED;
 pub const RUN_BEGINS: u16 = 1;

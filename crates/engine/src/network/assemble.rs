@@ -85,6 +85,7 @@ pub(crate) fn net_with(
         vc_realloc: spec.router.vc_realloc > 0,
         paced_links: rates.is_some(),
         fast_links,
+        closes_vcs,
         watches,
         faults: faults.any(),
         longest: spec.traffic.longest(),

@@ -1,4 +1,4 @@
-//! Skips the time in which nothing happens but that body flits flow steadily (`kernel/src/steady.rs`).
+//! Skips the time in which nothing happens but that body flits flow steadily (`kernel/src/shortcuts/steady.rs`).
 //!
 //! Before an advance, a network in which only body flits and credits are under way is searched for a period: its state is compared
 //! with that of some cycles before, at most [`LONGEST`] of them (or as many windows, with several blocks). From then on the clock goes
@@ -51,9 +51,15 @@ impl Steady {
 }
 
 impl<const W: usize, const V: usize> Simulation<W, V> {
-    /// The cycle before which no packet is created or delivered, as far as that is known; it may have passed.
+    /// The cycle before which no packet is created or delivered, and no agent acts, as far as that is known; it may have passed.
     pub(crate) fn steady_until(&self) -> u64 {
-        self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until)
+        let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
+        until.min(self.agents_wait_until())
+    }
+
+    /// The next cycle in which agents do something if no packet and no credit comes; 0: they have something to do now.
+    fn agents_wait_until(&self) -> u64 {
+        self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX)
     }
 
     /// Cycles that were skipped so far (for tests).
@@ -83,7 +89,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };
         let over = (self.now - pattern.begin) % pattern.period;
-        let timer = self.blocks.iter().map(|block| block.agents_wait_until().unwrap_or(0)).min().unwrap_or(u64::MAX);
+        let timer = self.agents_wait_until();
         let periods = (until.min(pattern.until).min(timer).saturating_sub(self.now)) / pattern.period;
         if over > 0 {
             self.step_blocks(until.min(self.now + pattern.period - over));

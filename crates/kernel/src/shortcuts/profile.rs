@@ -1,4 +1,5 @@
-//! Which shortcuts a run takes: the only place that decides it.
+//! Which shortcuts a run takes: the only place that decides it for a block. (An overseer ends steady flows, too, and so do the
+//! agents of any block that are told of flits.)
 //!
 //! | row | flits cross | steady flows | where |
 //! |---|---|---|---|
@@ -7,7 +8,7 @@
 //! | lone | alone, without the allocator | no | one-flit packets; agents that are told of arrivals |
 //! | lone, steady | alone | yes | packets of 2 to 11 flits, or heads that choose in every step |
 //! | streams, steady | alone, and in streams | yes | packets of 12 flits and more |
-//! | streams | alone, and in streams | no | the same, beside agents that are told of routed heads |
+//! | streams | alone, and in streams | no | the same, beside agents that are told of routed heads only: no policy has such |
 //!
 //! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not.
 
@@ -69,6 +70,8 @@ pub struct Facts<'a> {
     /// Some links are paced; flits of one packet may arrive in the same cycle.
     pub paced_links: bool,
     pub fast_links: bool,
+    /// VCs may be closed to the next head for a while.
+    pub closes_vcs: bool,
     /// Packets are watched, or links and routers fail.
     pub watches: bool,
     pub faults: bool,
@@ -111,7 +114,7 @@ impl Facts<'_> {
     /// Whether what happens next depends on nothing but the state that `steady.rs` compares.
     fn may_repeat(&self) -> bool {
         let nobody_looks = self.needs.posts.is_none() && self.needs.sensor != Some(Sensor::HistoryWindow);
-        self.longest > 1 && nobody_looks && !self.watches && !self.faults
+        self.longest > 1 && nobody_looks && !self.closes_vcs && !self.watches && !self.faults
     }
 }
 
@@ -172,6 +175,7 @@ mod tests {
             vc_realloc: false,
             paced_links: false,
             fast_links: false,
+            closes_vcs: false,
             watches: false,
             faults: false,
             longest,
@@ -216,8 +220,16 @@ mod tests {
         assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), (Crossing::Allocated, true));
         assert_eq!(of(&|facts| facts.paced_links = true), (Crossing::Streams, true));
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), (Crossing::Lone, true));
-        assert_eq!(of(&|facts| facts.watches = true), (Crossing::Streams, false));
-        assert_eq!(of(&|facts| facts.faults = true), (Crossing::Streams, false));
+        // these come with slow heads
+        for slow in
+            [|facts: &mut Facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true]
+        {
+            let with = |facts: &mut Facts| {
+                facts.slow_heads = true;
+                slow(facts);
+            };
+            assert_eq!(of(&with), (Crossing::Allocated, false));
+        }
     }
 
     #[test]

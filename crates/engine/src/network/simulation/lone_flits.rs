@@ -1,4 +1,4 @@
-//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/lone.rs`).
+//! Tests that nothing changes if flits that are alone cross without the allocator (`kernel/src/shortcuts/lone.rs`).
 
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, TORUS};
 use crate::network::simulation::Simulation;

@@ -2,10 +2,11 @@
 
 use super::Simulation;
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, told_plainly};
-use crate::network::spec::{Execution, Spec};
+use crate::network::jobs::Job;
+use crate::network::spec::{Execution, Rate, Spec, Stop};
 use weft_api::base::hash::hash;
 use weft_api::base::kept::{Kept, Reader, Writer};
-use weft_api::spec::FlowControl;
+use weft_api::spec::{FlowControl, InputSpeedup};
 use weft_kernel::shortcuts::profile::{Crossing, Profile};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
@@ -31,12 +32,13 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
 }
 
 /// Agents that are told of no flit.
-const POLICIES: [&str; 5] = [
+const POLICIES: [&str; 6] = [
     r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#,
     r#"{"idle_timeout": {"idle": "15ns", "transition": "7ns"}}"#,
     r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns", "to": "quarter"}}"#,
     r#"{"timetable": {"off": [{"classes": "all", "from": "20ns", "until": "60ns"}], "period": "100ns", "transition": "5ns"}}"#,
     r#"{"rate_ladder": {"epoch": "100ns", "transition": "30ns"}}"#,
+    r#"{"neighbour_sleep": {"idle": "40ns", "transition": "25ns"}}"#,
 ];
 
 #[test]
@@ -58,6 +60,38 @@ fn shortcuts_change_nothing_beside_agents() {
                 assert_eq!(profile.crossing == Crossing::Allocated, is_left, "{policy}, {routing}");
             }
         }
+    }
+}
+
+/// Agents that are told of arrivals: flits that are alone cross beside them.
+#[test]
+fn lone_flits_change_nothing_beside_agents_that_are_told_of_arrivals() {
+    for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {
+        let spec = spec(HYPERX, r#"{"minimal_adaptive": {}}"#, r#"{"tcep": {}}"#, 1, load);
+        assert_eq!(assert_same(&spec, loads).crossing, Crossing::Lone);
+    }
+}
+
+/// A batch is complete in the same cycle, whatever flows beside it: a packet of it that waits for a link is delivered when a timer
+/// has opened that.
+#[test]
+fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
+    for transition in [100, 400, 900] {
+        let policy = format!(r#"{{"idle_timeout": {{"idle": "30ns", "transition": "{transition}ns"}}}}"#);
+        let mut spec = spec(HYPERX, NETWORKS[0].1, &policy, 20_000, 0.9);
+        spec.links.iter_mut().for_each(|link| link.buffer = 20_000);
+        // the terminals of the first router send each other messages without end, the others one short packet each
+        let within = spec.graph.terminals_per_router().expect("as many for each");
+        let job = |name: &str, terminals: std::ops::Range<u32>, load: f64, flits: u32| {
+            let population = weft_traffic::Population::of(terminals.len() as u32);
+            let pattern = weft_traffic::PatternConfig::default().build(&population, "pattern").expect("a pattern");
+            Job::steady(name, terminals.collect(), std::sync::Arc::new(pattern), load, flits)
+        };
+        let mut batch = job("batch", within..spec.graph.terminals(), 0.01, 2);
+        batch.batch = Some(vec![1; batch.terminals.len()]);
+        spec.traffic.jobs = vec![job("messages", 0..within, 0.9, 20_000), batch];
+        (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 60_000, Stop::Complete);
+        assert_same(&spec, &format!("transition {transition}"));
     }
 }
 
@@ -136,14 +170,20 @@ fn shortcuts_change_nothing_in_networks_at_random() {
             link.vcs = 4 + draw(30 + k, 4) as u8;
             link.buffer = if is_worm { 2 + draw(40 + k, 30) as u32 } else { flits + draw(40 + k, 60) as u32 };
             if k > 0 && draw(50 + k, 4) == 0 {
-                link.rate =
-                    crate::network::spec::Rate::new(1, 1 + u128::from(draw(60 + k, 3)), "links").expect("a rate");
+                let (flits, cycles) = [(1, 2), (1, 3), (2, 3), (3, 4), (5, 7)][draw(60 + k, 5) as usize];
+                link.rate = Rate::new(flits, cycles, "links").expect("a rate");
             }
-            spec.managed[k as usize] = k > 0 && draw(70 + k, 3) > 0;
+            let may_sleep = k > 0 || policy.contains("idle_timeout") || policy.contains("timetable");
+            spec.managed[k as usize] = may_sleep && draw(70 + k, 3) > 0;
         }
+        let none_is_managed = !spec.managed.contains(&true);
+        spec.managed[1] |= none_is_managed;
         spec.router.speedup = 1 + draw(6, 3) as u8;
         spec.router.delay += draw(7, 3);
         spec.router.vc_realloc = u8::from(draw(91, 8) == 0);
+        if draw(94, 6) == 0 {
+            spec.router.input_speedup = InputSpeedup::Vcs;
+        }
         spec.router.hold_switch = !is_worm && spec.router.vc_realloc == 0 && draw(92, 6) == 0;
         if draw(8, 3) == 0 {
             trials::answer(&mut spec, 1 + draw(9, u64::from(flits)) as u32);

@@ -1,4 +1,4 @@
-//! Tests that nothing changes if body flits that follow each other move in streams (`kernel/src/streams.rs`).
+//! Tests that nothing changes if body flits that follow each other move in streams (`kernel/src/shortcuts/streams.rs`).
 
 use super::Simulation;
 use super::trials::{self, HYPERX, NETWORKS, TORUS};
