@@ -76,7 +76,7 @@ fn lone_flits_change_nothing_beside_agents_that_are_told_of_arrivals() {
 /// has opened that.
 #[test]
 fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_a_link() {
-    for transition in [100, 400, 900] {
+    for transition in [300, 1000, 3000] {
         let policy = format!(r#"{{"idle_timeout": {{"idle": "30ns", "transition": "{transition}ns"}}}}"#);
         let mut spec = spec(HYPERX, NETWORKS[0].1, &policy, 20_000, 0.9);
         spec.links.iter_mut().for_each(|link| link.buffer = 20_000);
@@ -87,7 +87,7 @@ fn a_batch_beside_long_messages_is_complete_when_its_last_packet_has_waited_for_
             let pattern = weft_traffic::PatternConfig::default().build(&population, "pattern").expect("a pattern");
             Job::steady(name, terminals.collect(), std::sync::Arc::new(pattern), load, flits)
         };
-        let mut batch = job("batch", within..spec.graph.terminals(), 0.01, 2);
+        let mut batch = job("batch", within..spec.graph.terminals(), 0.2, 2);
         batch.batch = Some(vec![1; batch.terminals.len()]);
         spec.traffic.jobs = vec![job("messages", 0..within, 0.9, 20_000), batch];
         (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 60_000, Stop::Complete);
