@@ -221,12 +221,12 @@ mod tests {
         assert_eq!(of(&|facts| facts.paced_links = true), (Crossing::Streams, true));
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), (Crossing::Lone, true));
         // these come with slow heads
-        for slow in
-            [|facts: &mut Facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true]
-        {
-            let with = |facts: &mut Facts| {
+        let all: [fn(&mut Facts<'_>); 3] =
+            [|facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true];
+        for set in all {
+            let with = |facts: &mut Facts<'_>| {
                 facts.slow_heads = true;
-                slow(facts);
+                set(facts);
             };
             assert_eq!(of(&with), (Crossing::Allocated, false));
         }
