@@ -1,5 +1,5 @@
 //! Every member of every family of the engine that has a registry runs the suite of its family, as a test of its own:
-//! `cargo test -p weft-conformance --test members routing::omniwar`. WEFT_TEST_ONLY=NAME selects the networks of one routing,
+//! `cargo test -p weft-conformance --test members omniwar`. WEFT_TEST_ONLY=NAME selects the networks of one routing,
 //! topology or power policy (`members::is_tested`).
 
 use libtest_mimic::{Arguments, Trial};
