@@ -48,10 +48,10 @@ impl Allocator for ThreeStage {
 #[inline(always)]
 fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
-    mut outputs: Bits<W>,
+    outputs: Bits<W>,
 ) -> usize {
-    let mut asking = Bits::<W>::default();
-    while let Some(p) = outputs.take_first() {
+    let (mut asking, mut left) = (Bits::<W>::default(), outputs);
+    while let Some(p) = left.take_first() {
         let inputs = ports.requests::<HEADS, SINGLE>(p);
         if inputs.is_empty() {
             ports.router.clear_requests::<HEADS>(p);
@@ -60,7 +60,7 @@ fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: b
     }
     let (mut chosen, mut picks) = (Bits::<W>::default(), [0u8; 128]);
     while let Some(i) = asking.take_first() {
-        let v = pick_vc(ports, i, sendable::<W, V, HEADS, SINGLE, AGE>(ports, i));
+        let v = pick_vc(ports, i, sendable::<W, V, HEADS, SINGLE, AGE>(ports, i, outputs));
         let p = output_of(ports, i, v);
         *picks.hot_mut(i) = v;
         ports.grants.hot_mut(p).set(i);
@@ -78,10 +78,11 @@ fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: b
     moves
 }
 
-/// VCs of input `i` that could send a flit now.
+/// VCs of input `i` that could send a flit to one of these outputs now. (Others may be full.)
 fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &Ports<'_, W, V, AGE>,
     i: usize,
+    outputs: Bits<W>,
 ) -> u16 {
     let port = ports.ins.hot(i);
     let mut vcs = 0;
@@ -91,13 +92,15 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
             // an empty queue still has the output VC that it held last
             let (p, vc) = (usize::from(*port.output_vc.hot(v) >> 4), usize::from(*port.output_vc.hot(v) & 15));
             let out = ports.outs.hot(p);
-            (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0 && usize::from(*out.holder.hot(vc)) == i << 4 | v
+            outputs.contains(p)
+                && (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0
+                && usize::from(*out.holder.hot(vc)) == i << 4 | v
         } else if !HEADS || key == UNDECIDED {
             false
         } else {
             let (p, class) = ports.common.split(key);
             let (open, link) = (ports.available_vcs::<SINGLE>(p), ports.outs.hot(p).class);
-            ports.open_to(p, link, open, class) != 0
+            outputs.contains(p) && ports.open_to(p, link, open, class) != 0
         };
         vcs |= u16::from(may) << v;
     }
