@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::trials::{self, CHOOSING, HYPERX, NETWORKS, told_plainly};
+use crate::network::assemble;
 use crate::network::jobs::Job;
 use crate::network::spec::{Execution, Rate, Spec, Stop};
 use weft_api::base::hash::hash;
@@ -50,13 +51,12 @@ fn shortcuts_change_nothing_beside_agents() {
             turn += 2;
             let packets = [(1, 0.05), (8, 0.1), (40, 0.4), (1, 0.3), (40, 0.1)];
             for &(flits, load) in packets.iter().cycle().skip(turn % 5).take(2) {
-                let profile = assert_same(
-                    &spec(topology, routing, policy, flits, load),
-                    &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"),
-                );
+                let spec = spec(topology, routing, policy, flits, load);
+                let net = assemble::net(&spec).expect("a network");
+                let profile =
+                    assert_same(&spec, &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"));
                 // a slower mode makes links paced, and then heads that choose are left to the allocator
-                let is_slowed = policy.contains("quarter") || policy.contains("rate_ladder");
-                let is_left = is_slowed && CHOOSING.contains(&(topology, routing));
+                let is_left = net.rates.is_some() && CHOOSING.contains(&(topology, routing));
                 assert_eq!(profile.crossing == Crossing::Allocated, is_left, "{policy}, {routing}");
             }
         }
@@ -176,9 +176,9 @@ fn shortcuts_change_nothing_in_networks_at_random() {
                 let (flits, cycles) = [(1, 2), (1, 3), (2, 3), (3, 4), (5, 7)][draw(60 + k, 5) as usize];
                 link.rate = Rate::new(flits, cycles, "links").expect("a rate");
             }
-            let may_sleep = k > 0 || policy.contains("idle_timeout") || policy.contains("timetable");
-            spec.managed[k as usize] = may_sleep && draw(70 + k, 3) > 0;
+            spec.managed[k as usize] = draw(70 + k, 3) > 0;
         }
+        spec.managed[0] &= spec.check_policy().is_ok(); // not all switch links of terminals
         let none_is_managed = !spec.managed.contains(&true);
         spec.managed[1] |= none_is_managed;
         spec.router.speedup = 1 + draw(6, 3) as u8;
