@@ -355,6 +355,7 @@ SMALL = {
     "full_mesh": {"routers": 5, "terminals_per_router": 2},
     "flex": {"widths": [3, 2], "layers": 5, "terminals_per_router": 1},
     "slim_fly": {"q": 4, "terminals_per_router": 1},
+    "polarfly": {"q": 4, "terminals_per_router": 1},
     "graph": {"file": "ring.anynet"},
 }
 

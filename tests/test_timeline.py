@@ -340,7 +340,7 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     [
         (
             ["--kinds", "hello"],
-            r"no control packet is called 'hello'\n  = help: the kinds are activate, activate_yours",
+            r"no control packet is called 'hello'\n  = help: the kinds are .*activate, activate_yours",
         ),
         (["--routers", "3"], r"there is no router 3: the network has 3\n  = help: write 0 to 2"),
     ],
