@@ -32,9 +32,7 @@ FAMILIES = {
         "topology/src/models",
         "topology/src/models/mod.rs",
     ),
-    "routing": Family(
-        "Routings", "How packets find their way.", "models/src/routing", "models/src/routing/mod.rs"
-    ),
+    "routing": Family("Routings", "How packets find their way.", "models/src/routing", "models/src/routing/mod.rs"),
     "traffic.pattern": Family(
         "Traffic patterns", "Who sends to whom.", "traffic/src/pattern", "traffic/src/pattern.rs"
     ),
