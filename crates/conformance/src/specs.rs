@@ -22,8 +22,8 @@ pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition"
 
 pub const ONE: Execution = Execution::new(1, 1);
 
-/// Under a policy that switches links, one that goes with the routing and has links to manage: by timeout where that can
-/// be, else the first example of another one. Where there is none, and without `switched`, all links stay on.
+/// Gives the spec a power policy that fits the routing and has links to switch. The policy by timeout is tried first, then the
+/// examples of all policies. If none fits, or without `switched`, all links stay on.
 pub fn fitting_policy(spec: &mut Spec, switched: bool) {
     let all = spec.managed.clone();
     let timeout = serde_json::from_str(IDLE_TIMEOUT).expect("a policy");

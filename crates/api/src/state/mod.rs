@@ -440,10 +440,11 @@ pub struct Flit {
     pub len: u16,
 }
 
-/// `Flit::key` of a body flit that goes for itself, of one that is the first of a run (`kernel/src/shortcuts/streams.rs`), and of what comes in
-/// the cycle after the last flit of a run.
+/// `Flit::key` of a body flit that is no part of a run (`kernel/src/shortcuts/streams.rs`).
 pub const BODY: u16 = UNDECIDED;
+/// `Flit::key` of the first flit of a run.
 pub const RUN_BEGINS: u16 = 1;
+/// `Flit::key` of the event in the cycle after the last flit of a run. The event is no flit.
 pub const RUN_ENDS: u16 = 2;
 
 impl Flit {

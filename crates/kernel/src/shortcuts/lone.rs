@@ -2,14 +2,15 @@
 //!
 //! A flit that comes to an empty queue crosses the switch in the same cycle if nobody else wants its output or leaves its input,
 //! and it has an output VC with a credit: a body flit or a tail the VC that its packet holds, a head one that is open to it. Most
-//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) does so before flits that are alone
-//! cross, by what it would see in the first step of the cycle; so nothing leaves a router alone while other heads there are still to
-//! choose. A body flit that is alone may be the first of a stream (`streams.rs`).
+//! flits do. All others are left to the allocator. A head that chooses in every step (`choose.rs`) chooses before flits that are alone
+//! cross. It must find the state of the first step, so no flit leaves a router alone before all heads of that router have chosen. A
+//! body flit that is alone may be the first of a stream (`streams.rs`).
 //!
 //! # When it applies
 //!
-//! Where nobody sees in which order flits leave a router, as `profile.rs` says. Outputs that are paced (`pace.rs`) are left to the
-//! allocator, and so are those that a policy has closed: what its agents see of one when a head asks for it must be as without.
+//! Where the order in which flits leave a router is invisible, as `profile.rs` decides. Paced outputs (`pace.rs`) are left to the
+//! allocator. So are outputs that a policy has closed: when a head asks for one, the agents must find the same counts as without
+//! this shortcut.
 //!
 //! # What it hands back, and when it is settled
 //!

@@ -170,7 +170,8 @@ fn streams_go_on_from_a_checkpoint() {
     }
 }
 
-/// With agents that are told of flits, a board, links that fail, rings that keep a bubble, arbiters by age and short packets every flit goes for itself.
+/// There are no streams beside agents that are told of flits or a board. The same holds for links that fail, for rings that keep a
+/// bubble, for arbiters by age and for short packets.
 #[test]
 fn streams_are_off_where_somebody_may_look_at_their_flits() {
     let off = |topology: &str, routing: &str, flits: u32, change: &dyn Fn(&mut Spec)| {
