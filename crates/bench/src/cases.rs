@@ -1,6 +1,9 @@
 //! The networks that the benchmark runs.
 
 use crate::booksim::Peer;
+use crate::reading::Reading;
+use weft_api::policy::Offers;
+use weft_engine::Models;
 use weft_engine::Spec;
 use weft_engine::age::Priority;
 use weft_engine::spec::{InputSpeedup, Rate};
@@ -11,7 +14,7 @@ use weft_units::Refusal;
 pub struct Case {
     pub name: String,
     network: &'static Network,
-    pub routing: Routing,
+    routing: Routing,
     pub load: f64,
     pub packet_flits: u32,
     /// Cycles to fill the network before the clock starts, and cycles timed.
@@ -38,12 +41,10 @@ struct Network {
 
 /// A routing with its configuration, the power policy beside it, and its BookSim name.
 #[derive(Debug, Clone, Copy)]
-pub struct Routing {
+struct Routing {
     name: &'static str,
     config: &'static str,
     policy: &'static str,
-    /// Agents that look at every link take the place of the policy.
-    pub reading: bool,
     booksim: Option<&'static str>,
 }
 
@@ -188,15 +189,17 @@ const ALWAYS_ON: &str = r#"{"always_on": {}}"#;
 /// Links would go off after more idle time than any case lasts.
 const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1us"}}"#;
 const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
+/// Looks at every link (`reading.rs`).
+const READING: &str = r#"{"reading": {}}"#;
 /// Links stay at their full rate, whatever they carry.
 const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
 const fn routing(name: &'static str, config: &'static str, booksim: &'static str) -> Routing {
-    Routing { name, config, policy: ALWAYS_ON, reading: false, booksim: Some(booksim) }
+    Routing { name, config, policy: ALWAYS_ON, booksim: Some(booksim) }
 }
 
 const fn pal(name: &'static str, policy: &'static str) -> Routing {
-    Routing { name, config: r#"{"pal": {"sensor": "used_credits"}}"#, policy, reading: false, booksim: None }
+    Routing { name, config: r#"{"pal": {"sensor": "used_credits"}}"#, policy, booksim: None }
 }
 
 const MINIMAL: Routing = routing("minimal", r#"{"dimension_order": {}}"#, "ran_min");
@@ -209,29 +212,23 @@ const TORUS_ORDER: Routing = routing("dimension_order", r#"{"dimension_order": {
 const TORUS_ADAPTIVE: Routing = routing("minimal_adaptive", r#"{"minimal_adaptive": {}}"#, "min_adapt");
 const TREE_RANDOM: Routing = routing("up_down", r#"{"up_down": {}}"#, "nca");
 const DRAGONFLY_MINIMAL: Routing = routing("minimal", r#"{"dragonfly_minimal": {}}"#, "min");
-const DRAGONFLY_VALIANT: Routing = Routing {
-    name: "valiant",
-    config: r#"{"dragonfly_valiant": {}}"#,
-    policy: ALWAYS_ON,
-    reading: false,
-    booksim: None,
-};
-const OFAR: Routing =
-    Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, reading: false, booksim: None };
+const DRAGONFLY_VALIANT: Routing =
+    Routing { name: "valiant", config: r#"{"dragonfly_valiant": {}}"#, policy: ALWAYS_ON, booksim: None };
+const OFAR: Routing = Routing { name: "ofar", config: r#"{"dragonfly_ofar": {}}"#, policy: ALWAYS_ON, booksim: None };
 const FLEX_MINIMAL: Routing =
-    Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, reading: false, booksim: None };
+    Routing { name: "minimal", config: r#"{"flex_minimal": {}}"#, policy: ALWAYS_ON, booksim: None };
 const FLEX_UGAL: Routing = Routing {
     name: "ugal",
     config: r#"{"ugal_over": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits"}}"#,
     policy: ALWAYS_ON,
-    reading: false,
+
     booksim: None,
 };
 const FLEX_LBR: Routing = Routing {
     name: "lbr",
     config: r#"{"lbr": {"minimal": {"flex_minimal": {}}, "sensor": "used_credits", "prefer_min_on_tie": false}}"#,
     policy: ALWAYS_ON,
-    reading: false,
+
     booksim: None,
 };
 
@@ -260,15 +257,15 @@ pub fn all() -> Vec<Case> {
         add(&BUTTERFLY_MIXED, MINIMAL, packet, 0.3, (2_000, 40_000));
     }
     let policies = [
-        ("", ALWAYS_ON, false),
-        ("sleepless/", IDLE_FOR_EVER, false),
-        ("sleepless-reading/", ALWAYS_ON, true),
-        ("full-rate/", FULL_RATE, false),
-        ("idle-timeout/", IDLE, false),
+        ("", ALWAYS_ON),
+        ("sleepless/", IDLE_FOR_EVER),
+        ("sleepless-reading/", READING),
+        ("full-rate/", FULL_RATE),
+        ("idle-timeout/", IDLE),
     ];
-    for (name, policy, reading) in policies {
+    for (name, policy) in policies {
         let mut beside = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
-            let routing = Routing { reading, ..routing.beside(policy) };
+            let routing = routing.beside(policy);
             let name = format!("{}/{name}{}/{packet_flits}f/{load:.2}", network.name, routing.name);
             cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
         };
@@ -323,7 +320,8 @@ impl Case {
         let mut spec = Spec::new(&topology, serde_json::from_str(self.routing.config).map_err(parse)?)?;
         spec.set_packet(self.packet_flits);
         spec.set_load(self.load);
-        spec.policy = serde_json::from_str(self.routing.policy).map_err(parse)?;
+        let models = Models::default().with_policy::<Reading>("reading", Offers::ALWAYS_ON);
+        spec.policy = models.policy(self.routing.policy, &self.name)?;
         for (class, link) in spec.links.iter_mut().enumerate() {
             (link.vcs, link.buffer) = (self.network.vcs, self.buffer());
             if let Some(k) = class.checked_sub(1) {

@@ -1,15 +1,40 @@
 //! A power policy that looks at every link again and again, and finds nothing to do. Beside a network that is always on it shows what
 //! agents cost. It is written as a crate outside of Weft would write it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::base::kept::Kept;
-use weft_api::policy::Policy;
+use weft_api::policy::{Policy, PolicyModel, Site};
+use weft_api::state::LinkState;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal};
 
 /// Cycles between two looks at a link.
 const EVERY: u64 = 5_000;
 
-#[derive(Debug)]
-pub struct Reading;
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {}
+
+impl PolicyModel for Reading {
+    fn modes(&self) -> &'static [LinkState] {
+        &[LinkState::On]
+    }
+
+    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(None)
+    }
+
+    fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
 
 impl Policy for Reading {
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {

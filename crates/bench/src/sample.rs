@@ -1,7 +1,6 @@
 //! One timed run, in the process that runs it.
 
 use crate::cases::Case;
-use crate::reading::Reading;
 use clap::ValueEnum;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ use weft_engine::recording::{
 };
 use weft_engine::spec::Execution;
 use weft_engine::{ForPorts, Simulation, Spec, Widths};
-use weft_units::{Refusal, Time};
+use weft_units::Time;
 
 /// What a run records for pictures and reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -96,17 +95,6 @@ impl Case {
         if spec.is_narrow() { self.sample_of::<1, 8>(&spec, how) } else { self.sample_of::<2, 16>(&spec, how) }
     }
 
-    fn simulation<const W: usize, const V: usize>(
-        &self,
-        spec: &Spec,
-        how: Execution,
-    ) -> Result<Simulation<W, V>, Refusal>
-    where
-        Widths: ForPorts<V>,
-    {
-        if self.routing.reading { Simulation::with_policy(spec, how, &Reading) } else { Simulation::new(spec, how) }
-    }
-
     fn sample_of<const W: usize, const V: usize>(&self, spec: &Spec, how: How) -> Result<Sample, Box<dyn Error>>
     where
         Widths: ForPorts<V>,
@@ -114,7 +102,7 @@ impl Case {
         let start = Instant::now();
         let execution = Execution { plain: how.plain, ..Execution::new(how.threads, how.blocks) };
         let mut simulations =
-            (0..how.copies).map(|_| self.simulation(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
+            (0..how.copies).map(|_| Simulation::new(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
         let setup_seconds = start.elapsed().as_secs_f64();
         advance(&mut simulations, self.warmup);
         let before: u64 = simulations.iter().map(Simulation::flit_hops).sum();

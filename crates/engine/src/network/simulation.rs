@@ -60,30 +60,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     where
         Widths: ForPorts<V>,
     {
-        Self::of(Self::net(spec, how)?, spec, how)
-    }
-
-    /// The same under a policy that no registry knows, instead of that of the spec: one that switches no link which the routing
-    /// needs on.
-    pub fn with_policy(spec: &Spec, how: Execution, policy: &dyn Policy) -> Result<Self, Refusal>
-    where
-        Widths: ForPorts<V>,
-    {
-        let net = Self::net(spec, how)?;
-        let allocator = Self::allocator(spec, &net);
-        Ok(Self::of_models(spec, how, net, policy, allocator))
-    }
-
-    fn net(spec: &Spec, how: Execution) -> Result<Net, Refusal> {
         let mut net = assemble::net(spec)?;
         if how.plain {
             net.make_plain();
         }
-        Ok(net)
-    }
-
-    fn allocator(spec: &Spec, net: &Net) -> Box<dyn SwitchAllocator<W, V>> {
-        spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age || net.rings })
+        Self::of(net, spec, how)
     }
 
     /// The simulation of a network whose shared part is built.
@@ -92,7 +73,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         Widths: ForPorts<V>,
     {
         let policy = policy::build(spec)?;
-        let allocator = Self::allocator(spec, &net);
+        let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
+        let allocator = spec.router.allocator.give_to(compile);
         Ok(Self::of_models(spec, how, net, &*policy, allocator))
     }
 
