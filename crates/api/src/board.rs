@@ -113,6 +113,16 @@ impl Board {
         now.is_multiple_of(self.every)
     }
 
+    /// The first cycle from `now` on in which routers post.
+    pub fn next(&self, now: Cycles) -> Cycles {
+        now.next_multiple_of(self.every)
+    }
+
+    /// Cycles for which the board keeps a post. Older posts are overwritten.
+    pub fn kept_for(&self) -> Cycles {
+        self.kept.saturating_mul(self.every)
+    }
+
     /// Router `router` posts its numbers in cycle `now`, in which posts are due.
     pub fn post(&self, now: Cycles, router: u32, numbers: &[u32]) {
         let first = self.place(now / self.every, router);

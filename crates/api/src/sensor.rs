@@ -63,7 +63,13 @@ impl History {
         }
     }
 
-    pub fn nothing_due(&self, now: u64) -> bool {
-        self.wheel.is_empty_at(now)
+    /// The first cycle from `now` on, before `until`, in which a flit leaves its window; `until` if there is none.
+    pub fn next(&self, now: u64, until: u64) -> u64 {
+        self.wheel.next(now, until)
+    }
+
+    /// No window has a flit.
+    pub fn is_empty(&self) -> bool {
+        self.wheel.is_empty()
     }
 }

@@ -1,7 +1,8 @@
 //! The suite of power policies. No packet is lost, and the account of every channel closes. Channels are in all states that the
 //! policy declares, and in no others. Blocks and checkpoints change nothing. (`engine/tests/conformance/faults.rs` adds faults.)
 
-use super::{PolicyExample, as_written, check_account, check_blocks, in_their_turns, in_turn, packets, phases, run};
+use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_blocks};
+use super::{in_their_turns, in_turn, packets, phases, run, run_as};
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, PolicyConfig};
@@ -31,6 +32,7 @@ pub fn check_placed(placed: &[&PolicyExample]) {
     check_all(placed, check_accounts);
     check_all(placed, check_delivers);
     check_all(placed, check_blocks);
+    check_all(placed, check_idle);
 }
 
 /// The example with packets of 5 flits, at `load` in all of the window.
@@ -86,6 +88,16 @@ fn check_delivers(spec: &Spec, what: &str) {
     assert!(out.sums.packets > 0, "{what}");
     assert_eq!((out.sums.flits, out.accepted_flits), (out.offered_flits, out.offered_flits), "{what}");
     check_account(&spec, &out);
+}
+
+/// Idle time that is skipped changes nothing: bursts with silence between them, beside the loop that takes no shortcut.
+fn check_idle(spec: &Spec, what: &str) {
+    let mut spec = spec.clone();
+    let first = spec.traffic.jobs[0].phases[0].clone();
+    let silence = LoadPhase { from: 500, load: vec![0.0; first.load.len()], ..first.clone() };
+    let again = LoadPhase { from: 3800, ..first };
+    spec.traffic.jobs[0].phases.extend([silence, again]);
+    assert_same(&run(&spec), &run_as(&spec, ONE.plain()), what);
 }
 
 /// Every state that the policy declares is reached. (`check_account` sees that channels are in no other states.)

@@ -118,7 +118,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let Power { timers, wanted_back, drained, .. } = &self.policy.power;
         let nothing_set = timers.none_is_set() && wanted_back.is_empty() && drained.is_empty();
         let agents_rest = self.policy.agents.is_none() || nothing_set && self.policy.control.is_empty();
-        agents_rest && self.policy.faults.nothing_due(u64::MAX)
+        agents_rest && self.policy.faults.next(self.now) == u64::MAX
     }
 
     /// Calls the agents for everything that is due in this cycle.

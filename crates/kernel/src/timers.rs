@@ -36,6 +36,11 @@ impl Timers {
         self.wheel.is_empty_at(now)
     }
 
+    /// The first cycle from `now` on, before `until`, in which the wheel looks at a timer; `until` if there is none.
+    pub fn next_look(&self, now: u64, until: u64) -> u64 {
+        self.wheel.next(now, until)
+    }
+
     pub fn none_is_set(&self) -> bool {
         self.comes_up.iter().all(|&at| at == NEVER)
     }

@@ -50,6 +50,17 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
         *self.ends.hot((cycle & self.mask) as usize) == EMPTY
     }
 
+    /// The first cycle from `from` on, before `until`, in which an event is due; `until` if there is none. No event is due
+    /// before `from`.
+    #[inline]
+    pub fn next(&self, from: u64, until: u64) -> u64 {
+        let cycles = until.saturating_sub(from).min(self.mask + 1) as usize;
+        let first = (from & self.mask) as usize;
+        let (before, after) = self.ends.split_at(first);
+        let mut slots = after.iter().chain(before).take(cycles);
+        slots.position(|&end| end != EMPTY).map_or(until, |distance| from + distance as u64)
+    }
+
     #[inline(always)]
     pub fn push(&mut self, now: u64, at: u64, item: T) {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
@@ -192,6 +203,20 @@ mod tests {
         }
         assert!(got.iter().all(|&(now, x)| u64::from(x / 16) + u64::from(x % 16) == now));
         assert!(wheel.next.len() <= 40, "{} chunks", wheel.next.len());
+    }
+
+    #[test]
+    fn the_next_event_is_the_first_in_the_order_of_time() {
+        for now in [0, 5, 15, 16_003] {
+            let mut wheel = Wheel::<u32, 4>::new(16, 64);
+            assert_eq!(wheel.next(now, now + 1000), now + 1000, "an empty wheel");
+            for ahead in [15, 7, 3, 0] {
+                wheel.push(now, now + ahead, 1);
+                assert_eq!(wheel.next(now, now + 1000), now + ahead);
+                assert_eq!(wheel.next(now, now + 2), now + ahead.min(2), "none before the bound");
+                assert_eq!(wheel.next(now, now), now);
+            }
+        }
     }
 
     #[test]

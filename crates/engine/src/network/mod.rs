@@ -5,6 +5,7 @@ pub mod dependency;
 pub mod episodes;
 pub mod faults;
 pub mod fullest;
+mod idle;
 pub mod jobs;
 pub mod load_readings;
 pub mod memory;

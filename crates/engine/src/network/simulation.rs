@@ -2,6 +2,7 @@
 
 use crate::network::assemble;
 use crate::network::bundles::SleepAccounts;
+use crate::network::idle::Idle;
 use crate::network::load_readings::LoadReadings;
 use crate::network::policy;
 use crate::network::rebuild;
@@ -39,6 +40,8 @@ pub struct Simulation<const W: usize, const V: usize> {
     pub(super) windows_done: u64,
     /// Skips cycles in which body flits flow steadily.
     pub(crate) steady: Steady,
+    /// Skips cycles in which nothing is under way.
+    pub(crate) idle: Idle,
     pub(crate) now: u64,
     /// Blocks into which the network was to be divided; where there are fewer routers, it has fewer.
     pub(crate) wanted_blocks: usize,
@@ -102,6 +105,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
         let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts.profile.steady);
+        let places = |block: &Block<W, V>| 2 * block.wires.outs.len() + block.interfaces.terminals.len();
+        let idle = Idle::new(blocks.iter().map(places).sum());
         Self {
             net,
             blocks,
@@ -111,6 +116,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             window,
             windows_done: 0,
             steady: Steady::new(may_repeat),
+            idle,
             now: 0,
             wanted_blocks: wanted,
             first,
@@ -212,10 +218,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Runs the blocks to cycle `until`, cycle by cycle.
     pub(super) fn step_blocks(&mut self, until: u64) {
-        let (net, now) = (&self.net, self.now);
         if self.blocks.len() == 1 {
-            self.blocks[0].advance(net, &*self.allocator, until);
-        } else {
+            self.blocks[0].advance(&self.net, &*self.allocator, until);
+        } else if !self.step_in_turn(until) {
+            let (net, now) = (&self.net, self.now);
             let windows = Windows { now, until, length: self.window, done: self.windows_done };
             advance_all(net, &*self.allocator, &mut self.blocks, (&self.post, &self.cores), windows);
             self.windows_done += (until - now).div_ceil(self.window);
@@ -360,6 +366,8 @@ fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> 
 
 #[cfg(test)]
 mod boards;
+#[cfg(test)]
+mod idle;
 #[cfg(test)]
 mod lone_flits;
 #[cfg(test)]

@@ -73,6 +73,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.agents_wrote() {
                 self.steady.forget();
             }
+            if self.skip_idle(until) {
+                continue;
+            }
             if let Some(pattern) = self.steady.pattern.take_if(|pattern| pattern.until <= self.now + pattern.period) {
                 self.step_blocks(until.min(pattern.until.max(self.now + 1)));
             } else if self.steady.pattern.is_some() {
@@ -80,7 +83,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             } else if self.now >= self.steady.look_at && self.is_worth_a_search() {
                 self.look_for_pattern(until);
             } else {
-                self.step_blocks(until);
+                self.step_blocks(self.stretch(until));
             }
         }
     }
@@ -151,7 +154,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let both = || self.blocks.iter().zip(flows);
         let periods = both().filter(|(_, flow)| !flow.is_empty()).map(|(block, flow)| block.periods_left(flow)).min();
         let counted = self.now + periods.unwrap_or(0) * period;
-        let due = self.blocks.iter().map(|block| block.next_due(&self.net)).min().unwrap_or(0);
+        let due = self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(0);
         // flits are counted as accepted before they are delivered, if that will be in the window
         let (first, end) = self.blocks[0].observers.tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);

@@ -260,11 +260,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
-            // nothing is delivered while body flits flow steadily
-            let steady = if self.is_complete(u64::MAX) { 0 } else { self.steady_until().saturating_sub(self.now) };
-            let look = (steady / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
+            // nothing is delivered while body flits flow steadily, or while nothing is under way
+            let until = self.steady_until().max(self.empty_until());
+            let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
+            let look = (calm / COMPLETE_LOOK).max(1) * COMPLETE_LOOK;
             // a run that goes on from a checkpoint at a mark ends its looks where it would have ended them without a break
-            let next = (self.now - (self.now - start) % COMPLETE_LOOK + look).min(limit);
+            let next = (self.now - (self.now - start) % COMPLETE_LOOK).saturating_add(look).min(limit);
             if let Some(ending) = self.advance_marking(next, look, course) {
                 return Some(ending);
             }
@@ -296,13 +297,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
                 return Some(Ending::Interrupted);
             }
             let before = self.now;
-            if self.advance_telling((self.now + look).min(until), course) {
+            if self.advance_telling(self.look_end(look, until), course) {
                 return Some(Ending::Interrupted);
             }
             if self.now / HOUSEKEEPING != before / HOUSEKEEPING {
                 self.housekeeping();
             }
             if course.nothing_moved(self.now, self.flit_hops())
+                && self.has_packets()
                 && let Some(stall) = stall::find(self)
             {
                 return Some(Ending::Stalled(stall));
@@ -315,7 +317,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// checkpoint.
     fn advance_telling(&mut self, until: u64, course: &mut Course) -> bool {
         while self.now < until {
-            self.advance_recording((self.now + course.look).min(until));
+            self.advance_recording(self.look_end(course.look, until));
             if !course.stops && !course.progress.tick(self.now.min(course.expected), course.expected) {
                 course.stops = self.can_be_kept() && course.progress.wants_checkpoint(self.now);
                 if !course.stops {
@@ -351,7 +353,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             if self.now >= limit {
                 return Ending::Saturated;
             }
-            if let Some(ending) = self.advance_watched((self.now + DRAIN_LOOK).min(limit), DRAIN_LOOK, course) {
+            if let Some(ending) = self.advance_watched(self.look_end(DRAIN_LOOK, limit), DRAIN_LOOK, course) {
                 return ending;
             }
         }

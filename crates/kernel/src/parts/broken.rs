@@ -41,9 +41,11 @@ impl Broken {
         Self { vcs, causes: vec![0; ports], ..Self::default() }
     }
 
-    pub fn nothing_due(&self, now: u64) -> bool {
-        let soon = self.deadlines.front().is_some_and(|&(at, ..)| at <= now);
-        self.fading.is_empty() && self.asked.is_empty() && !soon && !self.look_again
+    /// The first cycle from `now` on in which something is to be done; `u64::MAX` if there is none.
+    pub fn next(&self, now: u64) -> u64 {
+        let is_calm = self.fading.is_empty() && self.asked.is_empty() && !self.look_again;
+        let deadline = self.deadlines.front().map_or(u64::MAX, |&(at, ..)| at.max(now));
+        if is_calm { deadline } else { now }
     }
 
     /// Whether the head of VC `v` of input `i` waits for new tables, or for its link.

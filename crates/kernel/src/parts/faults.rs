@@ -51,8 +51,10 @@ impl Faults {
         }
     }
 
-    pub fn nothing_due(&self, now: u64) -> bool {
-        self.doomed.is_empty() && self.broken.nothing_due(now) && self.events.last().is_none_or(|event| event.at > now)
+    /// The first cycle from `now` on in which something is to be done; `u64::MAX` if there is none.
+    pub fn next(&self, now: u64) -> u64 {
+        let event = self.events.last().map_or(u64::MAX, |event| event.at.max(now));
+        if self.doomed.is_empty() { event.min(self.broken.next(now)) } else { now }
     }
 
     pub fn is_dead(&self, r: usize) -> bool {

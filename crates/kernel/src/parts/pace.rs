@@ -113,10 +113,6 @@ impl<const W: usize> Paces<W> {
         if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
     }
 
-    pub fn nothing_due(&self, now: u64) -> bool {
-        self.events.is_empty_at(now)
-    }
-
     /// No output is full, and no change of a rate is on its way.
     pub fn stand_still(&self) -> bool {
         self.of.is_empty() || self.events.is_empty()

@@ -71,8 +71,10 @@ impl Power {
         }
     }
 
-    pub fn nothing_due(&self, now: u64) -> bool {
-        self.timers.nothing_due(now) && self.wanted_back.is_empty() && self.drained.is_empty()
+    /// The first cycle from `now` on, before `until`, in which the agents are to be called; `until` if there is none.
+    pub fn next(&self, now: u64, until: u64) -> u64 {
+        let is_calm = self.wanted_back.is_empty() && self.drained.is_empty();
+        if is_calm { self.timers.next_look(now, until) } else { now }
     }
 
     /// No head may take a VC of channel `o` from now on.

@@ -2,6 +2,7 @@
 //! loop, and when what it has skipped must be settled. `profile.rs` alone decides which of them a run has.
 
 pub mod fresh;
+pub mod idle;
 pub mod lone;
 mod prefetch;
 pub mod profile;

@@ -10,7 +10,8 @@
 //! | streams, steady | alone, and in streams | yes | packets of 12 flits and more |
 //! | streams | alone, and in streams | no | the same, beside agents that are told of routed heads only: no policy has such |
 //!
-//! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not.
+//! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not. Each row but the
+//! plain one skips idle time.
 
 use crate::shortcuts::streams;
 use weft_api::agents::Probes;
@@ -54,6 +55,8 @@ pub struct Profile {
     pub compares_credits_of: Option<u8>,
     /// The loop asks for records before it needs them (`prefetch.rs`).
     pub prefetch: bool,
+    /// Cycles in which nothing happens are skipped (`idle.rs`).
+    pub jumps: bool,
 }
 
 /// What is known of a run when its shortcuts are chosen.
@@ -121,7 +124,7 @@ impl Facts<'_> {
 impl Profile {
     /// The plain loop.
     pub const PLAIN: Self =
-        Self { crossing: Crossing::Allocated, steady: false, compares_credits_of: None, prefetch: false };
+        Self { crossing: Crossing::Allocated, steady: false, compares_credits_of: None, prefetch: false, jumps: false };
 
     pub fn of(facts: &Facts) -> Self {
         let crossing = match (facts.lone_flits_may_cross(), facts.body_flits_may_stream()) {
@@ -134,6 +137,7 @@ impl Profile {
             steady: facts.may_repeat(),
             compares_credits_of: facts.needs.compares_credits_of.filter(|_| !facts.trunks),
             prefetch: facts.is_large,
+            jumps: true,
         }
     }
 

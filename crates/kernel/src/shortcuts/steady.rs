@@ -195,19 +195,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         flow.outs.iter().map(|&(o, _)| busy(&self.wires.outs[o as usize], self.now)).max().unwrap_or(0)
     }
 
-    /// The first cycle from now on in which a source may have a packet, as far as that is known.
-    pub fn next_due(&self, net: &Net) -> u64 {
-        if net.tells {
-            let mut cycles = self.now..self.now + self.interfaces.alarms.horizon();
-            return cycles
-                .find(|&cycle| !self.interfaces.alarms.is_empty_at(cycle))
-                .unwrap_or(self.now + self.interfaces.alarms.horizon());
-        }
-        let mut due = u64::MAX;
-        self.interfaces.alarms.for_each(|t| due = due.min(self.interfaces.terminals[t as usize].due));
-        due
-    }
-
     /// The flow goes on for so many periods, which last `cycles` in all.
     pub fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64) {
         for &(id, came) in &flow.segments {
@@ -231,8 +218,6 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.shortcuts.streams.delay(cycles);
         self.wires.flits.delay(cycles);
         self.wires.credits.delay(cycles);
-        let asleep = if net.tells { Vec::new() } else { self.interfaces.alarms.take_all() };
-        self.now += cycles;
-        asleep.into_iter().for_each(|t| self.sleep(net, t as usize, self.now));
+        self.sleep_on(net, self.now + cycles);
     }
 }

@@ -197,6 +197,11 @@ fn shortcuts_change_nothing_in_networks_at_random() {
             let samples: RecordingConfig = serde_json::from_str(&samples).expect("a recording");
             spec.recordings.push(samples.asked());
         }
+        if draw(95, 4) == 0 {
+            // silence between two bursts
+            spec.phases.window += 3_000;
+            super::idle::set_loads(&mut spec, &[(0, 0.3), (400 + draw(96, 400), 0.0), (3_000 + draw(97, 900), 0.1)]);
+        }
         spec.seed = case;
         let what = format!("case {case}: {topology}, {routing}, {policy}, {flits} flits");
         let Profile { crossing, steady, .. } = assert_same(&spec, &what);

@@ -1,0 +1,104 @@
+//! Skips idle time (`kernel/src/shortcuts/idle.rs`). With nothing under way, the clock of the whole network jumps to the next cycle in
+//! which a source is due, a timer of agents ends or something fails. The results are the same as without.
+//!
+//! The search for that cycle looks at all terminals and timers. It is made before a stretch of steps, and only if no head, source or
+//! stream has work to do. After a search that has gained little time the next one waits, so that searches cost less than steps.
+
+use crate::network::simulation::Simulation;
+use crate::network::threads::take_of_thread;
+
+/// Most cycles between two searches.
+const STRETCH: u64 = 1024;
+/// Terminals, timers and ports that a search reads in the time of one step of a quiet block.
+const LOOKS_PER_CYCLE: usize = 16;
+/// Most idle cycles between two looks after the run [cycles].
+const LONGEST_LOOK: u64 = 1 << 24;
+
+/// When idle time is searched for next.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    look_at: u64,
+    /// Cycles that a search must gain.
+    worth: u64,
+    /// Cycles that were skipped so far.
+    pub skipped: u64,
+}
+
+impl Idle {
+    /// `places`: terminals, timers and ports of the network.
+    pub fn new(places: usize) -> Self {
+        Self { look_at: 0, worth: (places / LOOKS_PER_CYCLE) as u64, skipped: 0 }
+    }
+}
+
+impl<const W: usize, const V: usize> Simulation<W, V> {
+    /// Where the next stretch of steps towards `until` ends.
+    pub(super) fn stretch(&self, until: u64) -> u64 {
+        let end = if self.idle.look_at > self.now { self.idle.look_at } else { self.now + STRETCH };
+        until.min(end).min(self.now + STRETCH)
+    }
+
+    /// Jumps to the next cycle in which something happens, at most to `until`. Does nothing, and returns false, if something may
+    /// happen now.
+    pub(super) fn skip_idle(&mut self, until: u64) -> bool {
+        let is_idle = self.now >= self.idle.look_at && self.are_quiet() && self.nothing_is_under_way();
+        if !is_idle {
+            return false;
+        }
+        let next = self.blocks.iter().map(|block| block.idle_until(&self.net)).min().unwrap_or(u64::MAX).min(until);
+        let gained = next.saturating_sub(self.now);
+        self.idle.look_at = if gained < self.idle.worth { next.max(self.now) + self.idle.worth } else { next };
+        if gained > 0 {
+            self.blocks.iter_mut().for_each(|block| block.jump(&self.net, next));
+            self.now = next;
+            self.idle.skipped += gained;
+            self.steady.forget();
+        }
+        gained > 0
+    }
+
+    /// No head, source or stream has work to do, and the blocks may skip time.
+    fn are_quiet(&self) -> bool {
+        self.blocks.iter().all(|block| block.shortcuts.profile.jumps && block.is_quiet())
+    }
+
+    fn nothing_is_under_way(&self) -> bool {
+        self.blocks.iter().all(|block| block.nothing_is_under_way())
+    }
+
+    /// Runs idle blocks to cycle `until` on this thread, window by window: to begin threads would take longer. Does nothing, and returns
+    /// false, if something is under way.
+    pub(super) fn step_in_turn(&mut self, until: u64) -> bool {
+        if !self.are_quiet() || !self.nothing_is_under_way() {
+            return false;
+        }
+        let mut now = self.now;
+        while now < until {
+            now = now.saturating_add(self.window).min(until);
+            self.blocks.iter_mut().for_each(|block| block.advance(&self.net, &*self.allocator, now));
+            (0..self.blocks.len()).for_each(|k| take_of_thread(&self.net, &mut self.blocks, k, 0));
+        }
+        true
+    }
+
+    /// The network has packets, sent or waiting at their source.
+    pub(crate) fn has_packets(&self) -> bool {
+        self.blocks.iter().any(|block| block.has_packets())
+    }
+
+    /// The cycle before which no packet is created, if the network has none; otherwise this one.
+    pub(crate) fn empty_until(&self) -> u64 {
+        let jumps = self.blocks.iter().all(|block| block.shortcuts.profile.jumps);
+        if !jumps || self.has_packets() {
+            return self.now;
+        }
+        self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(self.now)
+    }
+
+    /// The cycle of the next look after the run, at most `until`. It is `look` cycles from now, or a multiple of that while the network
+    /// stays empty.
+    pub(crate) fn look_end(&self, look: u64, until: u64) -> u64 {
+        let empty = self.empty_until().saturating_sub(self.now).min(LONGEST_LOOK) / look * look;
+        until.min(self.now + empty.max(look))
+    }
+}

@@ -1,0 +1,83 @@
+//! Tests that nothing changes if idle time is skipped (`network/idle.rs`), and that little else is left of long idle times.
+
+use super::Simulation;
+use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told, told_plainly};
+use crate::network::spec::{Execution, Spec};
+use weft_api::base::hash::hash;
+use weft_api::workload::LoadPhase;
+use weft_models::power::PolicyConfig;
+
+/// Lets all terminals send from some cycles on, at these loads.
+pub(super) fn set_loads(spec: &mut Spec, loads: &[(u64, f64)]) {
+    let job = &mut spec.traffic.jobs[0];
+    let first = job.phases[0].clone();
+    let phase = |&(from, load): &(u64, f64)| LoadPhase { from, load: vec![load; first.load.len()], ..first.clone() };
+    job.phases = loads.iter().map(phase).collect();
+}
+
+/// Routings that post on a board, or keep a history of their links.
+const READERS: [(&str, &str); 3] = [
+    (DRAGONFLY, r#"{"dragonfly_pb": {}}"#),
+    (HYPERX, r#"{"ugal": {"sensor": "history_window"}}"#),
+    (TORUS, r#"{"lbr": {}}"#),
+];
+
+const ROUTINGS: [(&str, &str); 4] = [
+    (TORUS, r#"{"dimension_order": {}}"#),
+    (HYPERX, r#"{"minimal_adaptive": {}}"#),
+    (DRAGONFLY, r#"{"dragonfly_minimal": {}}"#),
+    (TREE, r#"{"up_down": {}}"#),
+];
+
+/// Every policy, beside every routing with which it goes: bursts with silence between them.
+#[test]
+fn skipped_idle_time_changes_nothing_under_any_policy() {
+    let mut ran = std::collections::BTreeMap::new();
+    for policy in PolicyConfig::examples() {
+        for (case, (topology, routing)) in (0..).zip(ROUTINGS.into_iter().chain(READERS)) {
+            let draw = |what: u32, below: u64| hash(case, what, 0, 31) % below;
+            let flits = [1, 3, 20][draw(1, 3) as usize];
+            let mut spec = trials::spec(topology, routing, flits, 0.2, (700, 9_000));
+            (spec.policy, spec.phases.drain_limit) = (policy.clone(), 40_000);
+            spec.links[0].latency = 1 + draw(2, 9);
+            set_loads(&mut spec, &[(0, 0.2), (300, 0.0), (3_100, 0.1), (3_250, 0.0), (8_000 + draw(3, 900), 0.01)]);
+            if draw(4, 3) == 0 {
+                trials::answer(&mut spec, flits);
+            }
+            if crate::check(&spec).is_err() {
+                continue;
+            }
+            for blocks in [1, 3] {
+                let what = format!("{policy:?}, {topology}, {routing}, {blocks} blocks");
+                trials::assert_same(&told(&spec, blocks, |_| ()), &told_plainly(&spec, blocks), &what);
+            }
+            *ran.entry(policy.name()).or_insert(0) += 1;
+        }
+    }
+    assert!(ran.len() + 3 >= PolicyConfig::NAMES.len(), "few policies ran: {ran:?}");
+}
+
+/// All terminals send in the first and in the last 100 of `cycles` cycles.
+fn two_bursts(policy: &str, cycles: u64) -> Spec {
+    let mut spec = trials::spec(HYPERX, r#"{"dimension_order": {}}"#, 1, 0.2, (0, cycles));
+    spec.policy = serde_json::from_str(policy).expect("a policy");
+    set_loads(&mut spec, &[(0, 0.2), (100, 0.0), (cycles - 100, 0.2)]);
+    spec
+}
+
+/// A long idle time costs only the cycles around its events.
+#[test]
+fn long_idle_times_are_skipped() {
+    const CYCLES: u64 = 1_000_000_000;
+    for policy in [r#"{"always_on": {}}"#, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#] {
+        for blocks in [1, 3] {
+            let spec = two_bursts(policy, CYCLES);
+            let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, blocks)).expect("a simulation");
+            simulation.advance(CYCLES);
+            let stepped = CYCLES - simulation.idle.skipped;
+            // two bursts of 100 cycles, a stretch of 1,024 behind each, and the cycles before and after timers
+            assert!(stepped < 5_000, "{policy}, {blocks} blocks: {stepped} cycles were not skipped");
+            assert!(simulation.flit_hops() > 0);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Idle time: cycles in which nothing happens are skipped.
+//!
+//! # When it applies
+//!
+//! A block is *quiet* if no head, source or stream has work to do in this cycle. It then skips the cycles before its next event. A block
+//! is *idle* if nothing at all is under way: no packet, no credit, no control packet. Then only a source, a timer of agents or a fault
+//! can begin something. Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle network
+//! skips any number of cycles at once (`engine/src/network/idle.rs`).
+//!
+//! # What it hands back, and when it is settled
+//!
+//! The state as it would be after the skipped cycles. Nothing is left to settle. The posts of the cycles just before an event are made
+//! one by one, so the board holds what it would hold.
+
+use crate::block::Block;
+use crate::net::Net;
+use weft_api::state::{NO_JOB, NONE};
+use weft_api::workload::NOT_DUE;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// No head, source or stream has work to do in this cycle, unless an event is due.
+    #[inline(always)]
+    pub fn is_quiet(&self) -> bool {
+        self.requests.active.is_empty() && self.interfaces.busy.is_empty() && self.shortcuts.streams.are_quiet()
+    }
+
+    /// The first cycle from now on, before `until`, in which an event is due; `until` if there is none. The block is quiet.
+    #[inline]
+    pub fn next_event(&self, net: &Net, until: u64) -> u64 {
+        let now = self.now;
+        let mut next = self.wires.flits.next(now, until);
+        next = self.wires.credits.next(now, next);
+        next = self.interfaces.alarms.next(now, next);
+        if next == now {
+            return now; // most often
+        }
+        next = self.buffers.turning.next(now, next);
+        next = self.interfaces.deliveries.next(now, next);
+        next = self.wires.paces.events.next(now, next);
+        next = self.policy.control.arriving.next(now, next);
+        next = self.policy.power.next(now, next);
+        next = next.min(self.policy.faults.next(now));
+        if let Some(history) = &self.wires.history {
+            next = history.next(now, next);
+        }
+        if let Some(board) = &net.common.board {
+            next = next.min(board.next(now));
+        }
+        if self.observers.watch.is_idle() { next } else { now }
+    }
+
+    /// Packets of the block are under way, or wait at a source that has created them.
+    pub fn has_packets(&self) -> bool {
+        self.buffers.packets.in_use() > 0
+    }
+
+    /// Nothing is under way, and the agents wait for nothing but timers.
+    pub fn nothing_is_under_way(&self) -> bool {
+        self.is_quiet()
+            && !self.has_packets()
+            && self.wires.flits.is_empty()
+            && self.wires.credits.is_empty()
+            && self.buffers.turning.is_empty()
+            && self.interfaces.deliveries.is_empty()
+            && self.wires.paces.stand_still()
+            && self.wires.history.as_ref().is_none_or(|history| history.is_empty())
+            && self.agents_wait_until().is_some()
+            && self.observers.watch.is_idle()
+    }
+
+    /// The first cycle in which a source that has no packet may create one, if none is delivered before; `u64::MAX` if there is none.
+    pub fn next_created(&self) -> u64 {
+        let free =
+            self.interfaces.terminals.iter().filter(|terminal| terminal.job != NO_JOB && terminal.packet == NONE);
+        free.map(|terminal| terminal.due).min().unwrap_or(NOT_DUE)
+    }
+
+    /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
+    pub fn idle_until(&self, net: &Net) -> u64 {
+        let until = self.next_created().min(self.policy.power.timers.next()).min(self.policy.faults.next(self.now));
+        let Some(board) = &net.common.board else { return until };
+        // the posts of the last cycles before that are made one by one
+        let links_are_free =
+            self.wires.outs.iter().all(|out| (out.next_free.wrapping_sub(self.now as u32) as i32) <= 0);
+        if links_are_free { until.saturating_sub(board.kept_for()) } else { self.now }
+    }
+
+    /// The clock of an idle block jumps to cycle `now`, before which it has nothing to do.
+    pub fn jump(&mut self, net: &Net, now: u64) {
+        self.policy.power.timers.jump(now);
+        self.sleep_on(net, now);
+    }
+
+    /// Moves the clock to cycle `now`. Sources that are not due yet get new alarms; no source is due before.
+    pub fn sleep_on(&mut self, net: &Net, now: u64) {
+        let mut asleep = self.interfaces.alarms.take_all();
+        self.now = now;
+        if net.tells {
+            // deliveries have left void alarms, and terminals with several
+            asleep.sort_unstable();
+            asleep.dedup();
+            asleep.retain(|&t| self.is_idle(t as usize));
+        }
+        asleep.retain(|&t| self.interfaces.terminals[t as usize].due < NOT_DUE);
+        for t in asleep {
+            self.interfaces.terminals[t as usize].alarm = 0;
+            self.sleep(net, t as usize, now);
+        }
+    }
+}
