@@ -17,7 +17,7 @@ use weft_engine::recording::{
     transient::Transient,
 };
 use weft_engine::spec::Execution;
-use weft_engine::{ForPorts, Simulation, Spec, Widths};
+use weft_engine::{Simulation, Spec};
 use weft_units::Time;
 
 /// What a run records for pictures and reports.
@@ -92,17 +92,10 @@ impl Case {
     pub fn sample(&self, how: How) -> Result<Sample, Box<dyn Error>> {
         let mut spec = self.spec()?;
         how.record.apply(&mut spec);
-        if spec.is_narrow() { self.sample_of::<1, 8>(&spec, how) } else { self.sample_of::<2, 16>(&spec, how) }
-    }
-
-    fn sample_of<const W: usize, const V: usize>(&self, spec: &Spec, how: How) -> Result<Sample, Box<dyn Error>>
-    where
-        Widths: ForPorts<V>,
-    {
         let start = Instant::now();
         let execution = Execution { plain: how.plain, ..Execution::new(how.threads, how.blocks) };
         let mut simulations =
-            (0..how.copies).map(|_| Simulation::new(spec, execution)).collect::<Result<Vec<Simulation<W, V>>, _>>()?;
+            (0..how.copies).map(|_| Simulation::new(&spec, execution)).collect::<Result<Vec<Simulation>, _>>()?;
         let setup_seconds = start.elapsed().as_secs_f64();
         advance(&mut simulations, self.warmup);
         let before: u64 = simulations.iter().map(Simulation::flit_hops).sum();
@@ -121,7 +114,7 @@ impl Case {
 }
 
 /// All simulations at the same time, the first on this thread.
-fn advance<const W: usize, const V: usize>(simulations: &mut [Simulation<W, V>], until: u64) {
+fn advance(simulations: &mut [Simulation], until: u64) {
     let (first, others) = simulations.split_first_mut().expect("at least one copy");
     std::thread::scope(|scope| {
         for simulation in others {

@@ -11,9 +11,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use weft_engine::Simulation;
 use weft_engine::scaling::{Observed, wait_together};
 use weft_engine::spec::Execution;
-use weft_engine::{ForPorts, Simulation, Spec, Widths};
 
 /// What the machine takes, beside the work of the blocks [s].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -102,23 +102,8 @@ fn line_seconds() -> f64 {
 /// Measures the blocks of a case, divided as for so many threads.
 pub fn observed(case: &Case, threads: usize) -> Result<Observed, Box<dyn Error>> {
     let spec = case.spec()?;
-    if spec.is_narrow() {
-        observed_of::<1, 8>(case, &spec, threads)
-    } else {
-        observed_of::<2, 16>(case, &spec, threads)
-    }
-}
-
-fn observed_of<const W: usize, const V: usize>(
-    case: &Case,
-    spec: &Spec,
-    threads: usize,
-) -> Result<Observed, Box<dyn Error>>
-where
-    Widths: ForPorts<V>,
-{
-    let blocks = Simulation::<W, V>::new(spec, Execution::new(threads, 0))?.blocks();
-    let mut simulation = Simulation::<W, V>::new(spec, Execution::new(1, blocks))?;
+    let blocks = Simulation::new(&spec, Execution::new(threads, 0))?.blocks();
+    let mut simulation = Simulation::new(&spec, Execution::new(1, blocks))?;
     simulation.advance_recording(case.warmup);
     Ok(simulation.advance_observed(case.warmup + case.cycles, &cpu_seconds))
 }

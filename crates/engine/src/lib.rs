@@ -27,8 +27,8 @@ pub use run::warmup::usual_limit;
 pub use run::{journey, steady};
 pub use weft_api::age;
 pub use weft_api::base::kept;
-pub use weft_api::compiled::{ForPorts, Widths};
 pub use weft_api::examples;
+pub use weft_kernel::face::widths::Width;
 pub use weft_kernel::parts::watch;
 pub use weft_models::outside::{self, Models};
 pub use weft_models::{allocation, power, recording, routing, workload};
@@ -68,11 +68,7 @@ pub fn resume<'a>(
 pub fn run_to_rest(spec: &Spec, how: spec::Execution, stop: Cycles, limit: Cycles) -> Result<Outcome, Refusal> {
     let mut spec = spec.clone();
     (spec.phases.warmup, spec.phases.window) = (0, stop + 2 * limit);
-    if spec.is_narrow() {
-        Simulation::<1, 8>::new(&spec, how)?.run_to_rest(&spec, stop, limit)
-    } else {
-        Simulation::<2, 16>::new(&spec, how)?.run_to_rest(&spec, stop, limit)
-    }
+    Simulation::new(&spec, how)?.run_to_rest(&spec, stop, limit)
 }
 
 fn run_from(
@@ -81,23 +77,7 @@ fn run_from(
     progress: &dyn Progress,
     checkpoint: Option<Bytes<'_>>,
 ) -> Result<Outcome, Refusal> {
-    if spec.is_narrow() {
-        run_as::<1, 8>(spec, how, progress, checkpoint)
-    } else {
-        run_as::<2, 16>(spec, how, progress, checkpoint)
-    }
-}
-
-fn run_as<const W: usize, const V: usize>(
-    spec: &Spec,
-    how: spec::Execution,
-    progress: &dyn Progress,
-    checkpoint: Option<Bytes<'_>>,
-) -> Result<Outcome, Refusal>
-where
-    Widths: ForPorts<V>,
-{
-    let mut simulation = Simulation::<W, V>::new(spec, how)?;
+    let mut simulation = Simulation::new(spec, how)?;
     let _pinned = simulation.pin(progress.cores())?;
     let fullest = explain::imply::fullest(spec, &simulation.net);
     let most_hops = simulation.net.routing.most_hops();

@@ -50,7 +50,7 @@ static COUNTING: Counting = Counting;
 fn check_no_allocation(what: &str, spec: &Spec) {
     let trace = std::env::var_os("WEFT_TRACE_ALLOCATION").is_some();
     for &blocks in in_turn(0, &[3, 1]) {
-        let mut sim = Simulation::<1, 8>::new(spec, Execution::new(1, blocks)).expect("a network");
+        let mut sim = Simulation::new(spec, Execution::new(1, blocks)).expect("a network");
         sim.advance(2000);
         let steps = rounds(2); // it reads the environment, which allocates
         let (before, hops) = (ALLOCATIONS.get(), sim.flit_hops());

@@ -6,7 +6,7 @@ use weft_engine::age::Priority;
 use weft_engine::outcome::Ending;
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
-use weft_engine::{Simulation, Spec};
+use weft_engine::{Simulation, Spec, Width};
 
 /// 24 terminals of a column share 4 links of each of its routers: full at load 2/3 of uniform traffic.
 const OVERSUBSCRIBED: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 6}}"#;
@@ -131,8 +131,8 @@ fn wide_masks_give_the_same_result_as_narrow_ones() {
             packets(&mut spec, flits, VirtualCutThrough, 16);
             phases(&mut spec, 300, 600);
             spec.set_load(load);
-            let narrow = Simulation::<1, 8>::new(&spec, ONE).unwrap().run(&spec, &());
-            let wide = Simulation::<2, 16>::new(&spec, ONE).unwrap().run(&spec, &());
+            let narrow = Simulation::of_width(&spec, ONE, Width::Narrow).unwrap().run(&spec, &());
+            let wide = Simulation::of_width(&spec, ONE, Width::Wide).unwrap().run(&spec, &());
             assert_same(&narrow, &wide, name);
         }
     }

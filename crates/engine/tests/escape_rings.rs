@@ -43,7 +43,7 @@ fn check_with(mut spec: Spec, pattern_json: &str, flits: u32, outside: u32) {
     spec.set_load(1.0);
     let what = format!("{:?} {flits} flits, {pattern_json}", spec.routing);
     phases(&mut spec, 0, 1 << 40);
-    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    let mut sim = Simulation::new(&spec, ONE).expect("a network");
     let (cycles, round) = (rounds(2000), round(&spec));
     sim.advance(round); // the first packets are on their way
     while sim.now() < cycles {

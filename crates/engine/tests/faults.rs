@@ -243,7 +243,7 @@ fn survives(round: u64, routers: bool) {
 /// All that was created in 7000 cycles is delivered, or was discarded.
 fn strands_nothing(mut spec: Spec, what: &str) {
     phases(&mut spec, 0, 1_000_000);
-    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect(what);
+    let mut sim = Simulation::new(&spec, ONE).expect(what);
     sim.advance(7000);
     sim.stop_sources();
     drain(&mut sim, 200_000, what);
@@ -307,7 +307,7 @@ fn heads_that_turn_away_from_a_fault_are_metered_once() {
     // cuts of links that packets go round over, of several ends, and of the hub
     let cut = |(k, &(a, b)): (usize, &(u32, u32))| fault(a, b, 500 + 70 * k as u64, Some(3000));
     spec.faults = [(1, 2), (1, 4), (3, 5), (0, 2), (2, 5), (0, 4)].iter().enumerate().map(cut).collect();
-    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(4000);
     sim.stop_sources();
     drain(&mut sim, 100_000, "cuts");
@@ -391,7 +391,7 @@ fn a_router_that_returns_knows_what_it_has_missed() {
     phases(&mut spec, 0, 1_000_000);
     // while it is dead links go off, and others break
     spec.faults = vec![dead(4, 300, Some(9000)), fault(2, 3, 5000, Some(7000))];
-    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    let mut sim = Simulation::new(&spec, ONE).expect("a network");
     sim.advance(9000);
     sim.stop_sources();
     sim.advance(20_000);

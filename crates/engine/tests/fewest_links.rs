@@ -108,7 +108,7 @@ const LONG: u64 = 10 * EPOCH;
 const WAKE: u64 = 200;
 
 /// The row of 8 routers, with loads from these cycles on.
-fn changing(initial: &str, loads: &[(u64, f64)]) -> Simulation<1, 8> {
+fn changing(initial: &str, loads: &[(u64, f64)]) -> Simulation {
     let keys = format!(
         r#""activation_epoch": "{EPOCH}cycles", "deactivation_epoch": "{LONG}cycles", "wake": "{WAKE}cycles", "initial": "{initial}""#
     );
@@ -121,7 +121,7 @@ fn changing(initial: &str, loads: &[(u64, f64)]) -> Simulation<1, 8> {
 }
 
 /// Links between routers in a state.
-fn links(sim: &Simulation<1, 8>, state: LinkState) -> usize {
+fn links(sim: &Simulation, state: LinkState) -> usize {
     sim.link_states().iter().filter(|(.., own)| *own == state).count() / 2
 }
 
@@ -180,7 +180,7 @@ fn needed(load: f64) -> usize {
 }
 
 /// Links that are on at the end of each of the deactivation epochs that follow on cycle `from`.
-fn over_time(sim: &mut Simulation<1, 8>, from: u64, epochs: u64) -> Vec<usize> {
+fn over_time(sim: &mut Simulation, from: u64, epochs: u64) -> Vec<usize> {
     let at = |k: u64| {
         sim.advance(from + k * LONG - 1);
         links(sim, LinkState::On)

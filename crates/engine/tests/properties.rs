@@ -98,7 +98,7 @@ fn build((topology_json, which): &(String, prop::sample::Index), c: &Choices) ->
 fn check_delivered_once(mut spec: Spec) {
     phases(&mut spec, 0, 1_000_000);
     let what = format!("{:?} {:?}", spec.graph.topology_name(), spec.routing);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 2)).expect("a network");
+    let mut sim = Simulation::new(&spec, Execution::new(1, 2)).expect("a network");
     sim.advance(500);
     sim.stop_sources();
     drain(&mut sim, 1_000_000, &what);

@@ -395,7 +395,7 @@ proptest! {
         packets(&mut spec, flits, FlowControl::VirtualCutThrough, 8);
         steps(&mut spec, &loads, 1500);
         phases(&mut spec, 0, 1_000_000);
-        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        let mut sim = Simulation::new(&spec, ONE).expect("a network");
         while sim.now() < 6000 {
             sim.advance(sim.now() + 7);
             check_connected(&spec, &sim.link_states());

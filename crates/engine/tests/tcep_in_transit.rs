@@ -159,9 +159,9 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     spec.set_load(0.0);
     [2, 3].into_iter().for_each(|terminal| spec.set_load_of(terminal, 0.42));
     phases(&mut spec, 0, 1 << 20);
-    let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+    let mut sim = Simulation::new(&spec, ONE).expect("a network");
     // the links of the first group that are on and belong to no star
-    let woken = |sim: &Simulation<1, 8>| {
+    let woken = |sim: &Simulation| {
         let class_of = |from: u32, port: u32| usize::from(spec.graph.ports(from)[port as usize].class);
         let is_on = |&(from, port, to, state): &(u32, u32, u32, LinkState)| {
             from.max(to) < 4 && from.min(to) > 0 && state == LinkState::On && class_of(from, port) == local(&spec)
@@ -174,13 +174,12 @@ fn a_link_wakes_for_which_packets_crowd_the_hub() {
     sim.advance(1001);
     assert_eq!(woken(&sim), [(1, 2), (2, 1)]);
     // over the hub a packet passes three routers; now only detours that OFAR chooses itself do
-    let per_packet = |sim: &mut Simulation<1, 8>| {
+    let per_packet = |sim: &mut Simulation| {
         let before = sim.flit_hops();
         sim.advance(sim.now() + 2000);
         (sim.flit_hops() - before) as f64 / (2.0 * 0.42 * 2000.0)
     };
-    let mut always_on =
-        Simulation::<1, 8>::new(&Spec { policy: Default::default(), ..spec.clone() }, ONE).expect("a network");
+    let mut always_on = Simulation::new(&Spec { policy: Default::default(), ..spec.clone() }, ONE).expect("a network");
     always_on.advance(1001);
     let (routers, bar) = (per_packet(&mut sim), per_packet(&mut always_on));
     assert!(routers < 2.6 && (routers - bar).abs() < 0.1, "{routers} {bar}");
@@ -196,7 +195,7 @@ fn detours_are_counted_alike_at_both_ends() {
         packets(&mut spec, flits, FlowControl::VirtualCutThrough, 16);
         spec.set_load(load);
         phases(&mut spec, 0, 1_000_000);
-        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        let mut sim = Simulation::new(&spec, ONE).expect("a network");
         sim.advance(4000);
         sim.stop_sources();
         drain(&mut sim, 100_000, "detours");
@@ -271,7 +270,7 @@ proptest! {
         };
         spec.traffic.jobs[0].phases = (0..).zip(&loads).map(phase).collect();
         phases(&mut spec, 0, 1_000_000);
-        let mut sim = Simulation::<1, 8>::new(&spec, ONE).expect("a network");
+        let mut sim = Simulation::new(&spec, ONE).expect("a network");
         sim.advance(6000);
         sim.stop_sources();
         drain(&mut sim, 100_000, "tcep");

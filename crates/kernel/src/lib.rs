@@ -14,6 +14,7 @@ pub mod deliveries;
 pub mod depart;
 pub mod discards;
 pub mod facade;
+pub mod face;
 pub mod fault_tally;
 pub mod faults;
 pub mod job_tally;

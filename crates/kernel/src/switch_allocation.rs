@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::net::Net;
 use crate::shortcuts::profile::Crossing;
 use std::fmt::Debug;
-use weft_api::allocation::{Allocator, UseAllocator};
+use weft_api::allocation::Allocator;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::key_of;
@@ -187,7 +187,7 @@ fn matched<const W: usize, const V: usize, const HEADS: bool>(
 
 /// An allocator for runs whose packets all have one flit, or not, and whose arbiters go by age, or not.
 #[derive(Debug)]
-struct Compiled<A, const SINGLE: bool, const AGE: bool>(A);
+pub struct Compiled<A, const SINGLE: bool, const AGE: bool>(pub A);
 
 impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE: bool> SwitchAllocator<W, V>
     for Compiled<A, SINGLE, AGE>
@@ -198,24 +198,5 @@ impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE
 
     fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
         self.0.allocate::<W, V, false, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs)
-    }
-}
-
-/// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
-pub struct Compile<const W: usize, const V: usize> {
-    pub single: bool,
-    pub by_age: bool,
-}
-
-impl<const W: usize, const V: usize> UseAllocator for Compile<W, V> {
-    type Output = Box<dyn SwitchAllocator<W, V>>;
-
-    fn take(self, allocator: impl Allocator) -> Self::Output {
-        match (self.single, self.by_age) {
-            (true, true) => Box::new(Compiled::<_, true, true>(allocator)),
-            (true, false) => Box::new(Compiled::<_, true, false>(allocator)),
-            (false, true) => Box::new(Compiled::<_, false, true>(allocator)),
-            (false, false) => Box::new(Compiled::<_, false, false>(allocator)),
-        }
     }
 }

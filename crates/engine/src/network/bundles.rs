@@ -10,8 +10,8 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
 use weft_api::base::kept::Kept;
 use weft_api::state::LinkState;
-use weft_kernel::block::Block;
 use weft_kernel::bundles::{Bundles, Note};
+use weft_kernel::face::AnyBlock;
 
 /// Where the channels of all bundles are.
 pub(crate) struct Members {
@@ -41,13 +41,13 @@ impl Members {
     }
 
     /// The parts that lie in a block, whose channels must be in their states of cycle 0.
-    pub fn of_block<const W: usize, const V: usize>(&self, block: &Block<W, V>) -> Bundles {
+    pub fn of_block(&self, block: &dyn AnyBlock) -> Bundles {
         let of = |row: Option<u32>| {
             let place = |row: u32| self.first[row as usize] as usize;
             row.map_or(&[][..], |row| &self.of[place(row)..place(row + 1)])
         };
         let rows = rows::of_block(block, &self.first_links);
-        Bundles::new(block.wires.outs.iter().zip(rows).map(|(out, row)| (LinkState::of(out.state), of(row))))
+        Bundles::new(block.outs().zip(rows).map(|(out, row)| (LinkState::of(out.state), of(row))))
     }
 }
 
@@ -99,11 +99,11 @@ impl SleepAccounts {
     }
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// The window begins with this cycle.
     pub(crate) fn open_bundles(&mut self) {
         self.bundles.accounts.iter_mut().for_each(|account| account.since = self.now);
-        for bundles in self.blocks.iter_mut().map(|block| &mut block.policy.power.bundles) {
+        for bundles in self.blocks.iter_mut().map(|block| &mut block.policy_mut().power.bundles) {
             bundles.notes_taken = true;
             for part in bundles.parts.iter().filter(|part| part.lit > 0) {
                 self.bundles.accounts[part.bundle as usize].lit += 1;
@@ -117,7 +117,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             return;
         }
         let mut notes = std::mem::take(&mut self.bundles.notes);
-        self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy.power.bundles.notes));
+        self.blocks.iter_mut().for_each(|block| notes.append(&mut block.policy_mut().power.bundles.notes));
         // stable: what a block notes within a cycle stays in its order
         notes.sort_by_key(|note| note.cycle);
         notes.drain(..).for_each(|note| self.bundles.enter(note));
@@ -127,7 +127,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// The window ends before this cycle. Returns what each bundle has slept in it.
     pub(crate) fn close_bundles(&mut self) -> Vec<u64> {
         self.settle_bundles();
-        self.blocks.iter_mut().for_each(|block| block.policy.power.bundles.notes_taken = false);
+        self.blocks.iter_mut().for_each(|block| block.policy_mut().power.bundles.notes_taken = false);
         self.bundles.at(self.now)
     }
 }

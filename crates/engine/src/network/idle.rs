@@ -31,7 +31,7 @@ impl Idle {
     }
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// Where the next stretch of steps towards `until` ends.
     pub(super) fn stretch(&self, until: u64) -> u64 {
         let end = if self.idle.look_at > self.now { self.idle.look_at } else { self.now + STRETCH };
@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// No head, source or stream has work to do, and the blocks may skip time.
     fn are_quiet(&self) -> bool {
-        self.blocks.iter().all(|block| block.shortcuts.profile.jumps && block.is_quiet())
+        self.blocks.iter().all(|block| block.shortcuts().profile.jumps && block.is_quiet())
     }
 
     fn nothing_is_under_way(&self) -> bool {
@@ -75,7 +75,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let mut now = self.now;
         while now < until {
             now = now.saturating_add(self.window).min(until);
-            self.blocks.iter_mut().for_each(|block| block.advance(&self.net, &*self.allocator, now));
+            self.blocks.iter_mut().for_each(|block| block.advance(&self.net, now));
             (0..self.blocks.len()).for_each(|k| take_of_thread(&self.net, &mut self.blocks, k, 0));
         }
         true
@@ -88,7 +88,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// The cycle before which no packet is created, if the network has none; otherwise this one.
     pub(crate) fn empty_until(&self) -> u64 {
-        let jumps = self.blocks.iter().all(|block| block.shortcuts.profile.jumps);
+        let jumps = self.blocks.iter().all(|block| block.shortcuts().profile.jumps);
         if !jumps || self.has_packets() {
             return self.now;
         }

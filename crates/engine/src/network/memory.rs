@@ -9,9 +9,8 @@ use crate::network::policy;
 use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
 use crate::network::transit::{self, Transit};
-use weft_api::base::bits::Bits;
 use weft_api::recording::NetworkSite;
-use weft_api::state::{Account, Flit, InputUnit, OutputUnit, Packet, Router, Segment, Terminal};
+use weft_api::state::{Account, Flit, Packet, Segment, Terminal};
 use weft_kernel::block::Cut;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
@@ -61,10 +60,7 @@ impl Memory {
 
 /// Estimates the memory of a run without building it.
 pub fn memory(spec: &Spec, how: Execution) -> Memory {
-    if spec.is_narrow() { estimate::<1, 8>(spec, how) } else { estimate::<2, 16>(spec, how) }
-}
-
-fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memory {
+    let sizes = spec.width().sizes();
     let graph = &*spec.graph;
     let (routers, terminals) = (u64::from(graph.routers()), u64::from(graph.terminals()));
     let ports = u64::from(graph.port_base(graph.routers()));
@@ -72,9 +68,9 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
     // a routing has at most as many VC classes as its links have VCs
     let classes = u64::from(spec.links.iter().map(|link| link.vcs).max().unwrap_or(1)).next_power_of_two();
     let words = (u64::from(graph.radix()) * classes).div_ceil(64);
-    let of_port = size::<InputUnit<V>>() + size::<Bits<W>>() * classes + size::<u32>();
+    let of_port = sizes.input as u64 + sizes.mask as u64 * classes + size::<u32>();
     let of_streams = streams::bytes_per_channel(spec.traffic.longest());
-    let of_channel = size::<OutputUnit<V>>() + size::<Account>() + 2 * size::<u16>() + of_streams;
+    let of_channel = sizes.output as u64 + size::<Account>() + 2 * size::<u16>() + of_streams;
     let sources: u64 =
         spec.traffic.jobs.iter().map(|job| (job.terminals.len() * (64 + 8 * job.phases.len())) as u64).sum();
     let blocks = Blocks::of(spec, how);
@@ -88,7 +84,7 @@ fn estimate<const W: usize, const V: usize>(spec: &Spec, how: Execution) -> Memo
         check: ports * classes * words * 8,
         network: ports * of_port
             + channels * of_channel
-            + routers * (size::<Router<W>>() + 16)
+            + routers * (sizes.router as u64 + 16)
             + terminals * (size::<Terminal>() + 16)
             + sources
             + blocks.count * BLOCK

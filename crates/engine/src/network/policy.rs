@@ -7,9 +7,11 @@ use std::sync::Arc;
 use weft_api::agents::{BlockSite, ChannelSite, RouterSite};
 use weft_api::coordinates;
 use weft_api::policy::{Policy, Schedule, Site};
-use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit, Router, Terminal};
+use weft_api::state::{ChannelEnd, LinkState};
 use weft_api::subnetworks::Views;
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::build::{Far, Port as Planned};
+use weft_kernel::face::views::{Output, Place as RouterPlace};
 use weft_kernel::net::Repair;
 use weft_kernel::parts::control::{Control, Place};
 use weft_kernel::parts::faults::Faults;
@@ -54,28 +56,23 @@ impl Spec {
 
 impl Builder<'_> {
     /// What the ends of links in this block will notice of the faults.
-    pub(super) fn faults<const W: usize, const V: usize>(
-        &self,
-        routers: &[Router<W>],
-        outs: &[OutputUnit<V>],
-        next_router: &[u32],
-    ) -> Faults {
+    pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
         if !self.net.faults.any() {
             return Faults::default();
         }
-        let events = (0..).zip(outs.iter().zip(next_router)).flat_map(|(channel, (out, &to))| {
-            let from = routers[out.router as usize].id;
+        let events = (0..).zip(ports).flat_map(|(channel, port)| {
+            let from = routers[port.router as usize].id;
             // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
-            let to = match out.kind {
-                ChannelEnd::Local | ChannelEnd::Remote => Some(to),
-                ChannelEnd::Ejection => (self.net.faults != Repair::ByPolicy).then_some(from),
-                ChannelEnd::Injection | ChannelEnd::Unused => None,
+            let to = match port.far {
+                Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
+                Far::Terminal(_) => (self.net.faults != Repair::ByPolicy).then_some(from),
+                Far::Nowhere => None,
             };
-            let class = out.class;
+            let class = port.class;
             let events = move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, (from, to, class)));
             to.into_iter().flat_map(events)
         });
-        Faults::new(events.collect(), outs.len(), routers.len(), V)
+        Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())
     }
 
     /// What the service for control packets must know of the block. `queue`: most packets that may wait for one link.
@@ -94,71 +91,66 @@ impl Builder<'_> {
     }
 
     /// Sets the policy up in a block: link states in cycle 0, control packets and agents.
-    pub(super) fn add_policy<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
+    pub(super) fn add_policy(&self, block: &mut dyn AnyBlock) {
         self.switch_off(block);
-        let routers = block.requests.routers.iter();
-        let router = |r: &Router<W>| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
+        let router = |r: RouterPlace| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
         let graph = &self.spec.graph;
-        let ports = block.requests.routers.iter().flat_map(|r| graph.ports(r.id));
-        let channel = |(out, port): (&OutputUnit<V>, &Port)| ChannelSite {
+        let ports = block.places().flat_map(|r| graph.ports(r.id));
+        let channel = |(out, port): (Output<'_>, &Port)| ChannelSite {
             router: out.router,
             state: LinkState::of(out.state),
             peer: port.peer,
             class: out.class,
-            managed: self.manages(out),
+            managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
         // their channels are told only of where they are managed, which costs other networks no memory
-        let injection = |out: &OutputUnit<V>| {
-            let Terminal { id, .. } = block.interfaces.terminals[out.router as usize];
+        let injection = |out: Output<'_>| {
+            let id = block.interfaces().terminals[out.router as usize].id;
             let (router, _) = self.spec.graph.terminal_at(id);
-            let router = router - block.requests.routers[0].id;
-            channel((&OutputUnit { router, ..out.clone() }, &Port { peer: Peer::Terminal(id), class: out.class }))
+            let router = router - block.router(0).id;
+            channel((Output { router, ..out }, &Port { peer: Peer::Terminal(id), class: out.class }))
         };
-        let injections =
-            block.wires.outs[block.buffers.ins.len()..].iter().filter(|out| self.manages(out)).map(injection);
+        let injections = block.outs().skip(block.inputs()).filter(|out| self.manages(out)).map(injection);
         let site = BlockSite {
-            routers: routers.map(router).collect(),
-            channels: block.wires.outs[..block.buffers.ins.len()]
-                .iter()
-                .zip(ports)
-                .map(channel)
-                .chain(injections)
-                .collect(),
+            routers: block.places().map(router).collect(),
+            channels: block.outs().zip(ports).map(channel).chain(injections).collect(),
             single: self.net.single,
             faults: self.net.faults == Repair::ByPolicy,
         };
         if let Some(plan) = self.policy.control() {
-            block.policy.control = Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
+            block.policy_mut().control =
+                Control::new(plan, self.place(plan.queue), site.channels.len(), site.routers.len());
         }
-        block.observers.recorders = self.recorders(block);
-        block.policy.power.bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
+        block.observers_mut().recorders = self.recorders(block);
+        let bundles = self.members.as_ref().map(|members| members.of_block(block)).unwrap_or_default();
+        block.policy_mut().power.bundles = bundles;
         block.add_agents(self.net, self.policy, &site);
     }
 
-    pub(super) fn manages<const V: usize>(&self, out: &OutputUnit<V>) -> bool {
+    pub(super) fn manages(&self, out: &Output<'_>) -> bool {
         self.spec.managed[usize::from(out.class)] && out.kind != ChannelEnd::Unused
     }
 
     /// Sets the links that are not on in cycle 0 to their state, and enters them in the link-state tables of the
     /// routers.
-    fn switch_off<const W: usize, const V: usize>(&self, block: &mut Block<W, V>) {
-        for o in 0..block.buffers.ins.len() {
-            let between_routers = matches!(block.wires.outs[o].kind, ChannelEnd::Local | ChannelEnd::Remote);
-            if !between_routers || !self.manages(&block.wires.outs[o]) {
+    fn switch_off(&self, block: &mut dyn AnyBlock) {
+        for o in 0..block.inputs() {
+            let out = block.output(o);
+            if !out.is_between_routers() || !self.manages(&out) {
                 continue;
             }
-            let from = block.requests.routers[block.wires.outs[o].router as usize].id;
-            let state = self.policy.first_state(from, block.wires.next_router[o]);
+            let from = block.router(out.router as usize).id;
+            let state = self.policy.first_state(from, block.records().next_router[o]);
             if state != LinkState::On {
-                let out = &mut block.wires.outs[o];
-                (out.state, out.free_vcs, out.gate) = (state as u8, 0, Gate::Closed);
+                block.begin_in(o, state);
             }
         }
         let Some(nets) = &self.net.subnets else { return };
-        block.policy.views = Views::new(nets, block.requests.routers.len(), self.policy.hub());
-        for r in 0..block.requests.routers.len() {
-            let router = block.requests.routers[r].id;
+        let routers = block.routers();
+        block.policy_mut().views = Views::new(nets, routers, self.policy.hub());
+        for r in 0..routers {
+            let router = block.router(r).id;
             let at = self.net.coords[router as usize];
             for d in (0..nets.count).filter(|&d| self.spec.managed[usize::from(nets.classes[d])]) {
                 let own = nets.member(at, d);
@@ -166,7 +158,7 @@ impl Builder<'_> {
                     for b in nets.others(d, a).filter(|&b| b > a) {
                         let [from, to] = [a, b].map(|c| nets.router(router, d, own, c));
                         let state = self.policy.first_state(from, to);
-                        block.policy.views.set(nets, r, d, (a, b), state == LinkState::On);
+                        block.policy_mut().views.set(nets, r, d, (a, b), state == LinkState::On);
                     }
                 }
             }

@@ -4,8 +4,9 @@ use crate::network::assemble::Builder;
 use crate::network::rows;
 use crate::network::spec::Spec;
 use weft_api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
-use weft_api::state::{ChannelEnd, LinkState, OutputUnit};
-use weft_kernel::block::Block;
+use weft_api::state::{ChannelEnd, LinkState};
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::views::Output;
 use weft_kernel::recorders::{Part, Recorders};
 use weft_units::Refusal;
 
@@ -51,19 +52,19 @@ impl Setting {
 
 impl Builder<'_> {
     /// The recordings of a block.
-    pub(super) fn recorders<const W: usize, const V: usize>(&self, block: &Block<W, V>) -> Recorders {
+    pub(super) fn recorders(&self, block: &dyn AnyBlock) -> Recorders {
         let Some(Setting { network, first_links }) = self.recordings else { return Recorders::default() };
         let rows = rows::of_block(block, first_links);
-        let sender = |(out, row): (&OutputUnit<V>, Option<u32>)| Sender {
+        let sender = |(out, row): (Output<'_>, Option<u32>)| Sender {
             row,
             router: (out.kind != ChannelEnd::Injection).then_some(out.router),
             class: out.class,
-            managed: self.manages(out),
+            managed: self.manages(&out),
             state: LinkState::of(out.state),
         };
         let site = RecorderSite {
-            routers: block.requests.routers.iter().map(|router| router.id).collect(),
-            channels: block.wires.outs.iter().zip(rows).map(sender).collect(),
+            routers: block.places().map(|router| router.id).collect(),
+            channels: block.outs().zip(rows).map(sender).collect(),
         };
         let part = |asked: &Asked| Part {
             recorder: part(asked, network, &site).expect("checked before the blocks are built"),
@@ -75,9 +76,9 @@ impl Builder<'_> {
 }
 
 /// The tables of a run that has ended, each with the name of its recording.
-pub(crate) fn tables<const W: usize, const V: usize>(
+pub(crate) fn tables(
     spec: &Spec,
-    blocks: &mut [Block<W, V>],
+    blocks: &mut [Box<dyn AnyBlock>],
     cycles: u64,
     window: u64,
 ) -> Vec<(&'static str, Table)> {
@@ -86,10 +87,7 @@ pub(crate) fn tables<const W: usize, const V: usize>(
     }
     let network = site(spec);
     let run = Recorded { network: &network, cycles, window };
-    let finish = |block: &mut Block<W, V>| {
-        std::mem::take(&mut block.observers.recorders).finish(&block.wires.outs, cycles).into_iter()
-    };
-    let mut parts: Vec<_> = blocks.iter_mut().map(finish).collect();
+    let mut parts: Vec<_> = blocks.iter_mut().map(|block| block.end_recordings(cycles).into_iter()).collect();
     let mut table = |asked: &Asked| {
         let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();
         (asked.name, asked.model.table(own, &run))

@@ -1,7 +1,8 @@
 //! The order of channels in the table of results: by sending router and port, then the injection channels by terminal.
 
-use weft_api::state::{ChannelEnd, OutputUnit};
-use weft_kernel::block::Block;
+use weft_api::state::ChannelEnd;
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::views::Output;
 use weft_topology::{Graph, Peer};
 
 /// The routers at the ends of a channel; `None` where the end is a terminal.
@@ -39,16 +40,16 @@ pub(super) fn first_links(graph: &Graph) -> Vec<u32> {
 }
 
 /// The row of each channel of a block; `None` for a port without a link. `first_links`: of the network.
-pub(super) fn of_block<const W: usize, const V: usize>(block: &Block<W, V>, first_links: &[u32]) -> Vec<Option<u32>> {
+pub(super) fn of_block(block: &dyn AnyBlock, first_links: &[u32]) -> Vec<Option<u32>> {
     let links = first_links[first_links.len() - 1];
-    let mut next = block.requests.routers.first().map_or(0, |router| first_links[router.id as usize]);
-    let row = |out: &OutputUnit<V>| match out.kind {
+    let mut next = block.places().next().map_or(0, |router| first_links[router.id as usize]);
+    let row = |out: Output<'_>| match out.kind {
         ChannelEnd::Unused => None,
-        ChannelEnd::Injection => Some(links + block.interfaces.terminals[out.router as usize].id),
+        ChannelEnd::Injection => Some(links + block.interfaces().terminals[out.router as usize].id),
         ChannelEnd::Local | ChannelEnd::Remote | ChannelEnd::Ejection => {
             next += 1;
             Some(next - 1)
         }
     };
-    block.wires.outs.iter().map(row).collect()
+    block.outs().map(row).collect()
 }

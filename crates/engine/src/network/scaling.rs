@@ -3,7 +3,6 @@
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
 use weft_api::base::barrier::Barrier;
-use weft_api::compiled::{ForPorts, Widths};
 use weft_api::state::{Flit, Packet};
 use weft_kernel::block::Mail;
 
@@ -19,10 +18,7 @@ pub struct Observed {
     pub mail_bytes: Vec<u64>,
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V>
-where
-    Widths: ForPorts<V>,
-{
+impl Simulation {
     /// Into how many blocks the network is divided.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
@@ -41,10 +37,10 @@ where
             let mut spent = Vec::with_capacity(count);
             for block in &mut self.blocks {
                 let begun = clock();
-                block.advance(&self.net, &*self.allocator, next);
+                block.advance(&self.net, next);
                 spent.push((clock() - begun, 0.0));
             }
-            let mail = self.blocks.iter().flat_map(|block| &block.wires.outbox);
+            let mail = self.blocks.iter().flat_map(|block| block.outbox());
             observed.mail_bytes.iter_mut().zip(mail).for_each(|(sum, mail)| *sum += bytes(mail));
             for (k, spent) in spent.iter_mut().enumerate() {
                 let begun = clock();
@@ -61,7 +57,7 @@ where
     }
 
     fn hops_by_block(&self) -> impl Iterator<Item = u64> + '_ {
-        self.blocks.iter().map(|block| block.observers.tally.flit_hops)
+        self.blocks.iter().map(|block| block.observers().tally.flit_hops)
     }
 }
 

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use weft_api::agents::{Overseer, Published};
 use weft_api::base::cores::{Pinned, pin};
 use weft_api::board::Board;
-use weft_api::compiled::{ForPorts, Widths};
 use weft_api::policy::Policy;
 use weft_api::routing::AnyRouting;
-use weft_api::state::{ChannelEnd, LinkState, NONE, OutputUnit};
-use weft_kernel::block::Block;
+use weft_api::state::{ChannelEnd, LinkState};
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::views::Output;
+use weft_kernel::face::widths::{AnyAllocator, Compile, Width};
 use weft_kernel::net::{Net, Tables};
-use weft_kernel::switch_allocation::{Compile, SwitchAllocator};
 use weft_kernel::tally::Tally;
 use weft_units::Refusal;
 
@@ -29,10 +29,9 @@ mod kept;
 
 /// An assembled network that can be advanced.
 #[derive(Debug)]
-pub struct Simulation<const W: usize, const V: usize> {
+pub struct Simulation {
     pub(crate) net: Net,
-    pub(crate) blocks: Vec<Block<W, V>>,
-    pub(super) allocator: Box<dyn SwitchAllocator<W, V>>,
+    pub(crate) blocks: Vec<Box<dyn AnyBlock>>,
     post: Post,
     /// The core of each thread; none if threads may move.
     cores: Vec<usize>,
@@ -58,27 +57,25 @@ pub struct Simulation<const W: usize, const V: usize> {
     pub(crate) bundles: SleepAccounts,
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
-    pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal>
-    where
-        Widths: ForPorts<V>,
-    {
+impl Simulation {
+    pub fn new(spec: &Spec, how: Execution) -> Result<Self, Refusal> {
+        Self::of_width(spec, how, spec.width())
+    }
+
+    /// The same with records for so many ports and VCs, which are enough. No result depends on it.
+    pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let mut net = assemble::net(spec)?;
         if how.plain {
             net.make_plain();
         }
-        Self::of(net, spec, how)
+        Self::of(net, spec, how, width)
     }
 
     /// The simulation of a network whose shared part is built.
-    fn of(net: Net, spec: &Spec, how: Execution) -> Result<Self, Refusal>
-    where
-        Widths: ForPorts<V>,
-    {
+    fn of(net: Net, spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let policy = policy::build(spec)?;
-        let compile = Compile { single: net.single, by_age: net.by_age || net.rings };
-        let allocator = spec.router.allocator.give_to(compile);
-        Ok(Self::of_models(spec, how, net, &*policy, allocator))
+        let allocator = spec.router.allocator.give_to(Compile::of(&net, width));
+        Ok(Self::of_models(spec, how, net, &*policy, &allocator))
     }
 
     /// A simulation with these models instead of those of the spec.
@@ -87,14 +84,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         how: Execution,
         mut net: Net,
         policy: &dyn Policy,
-        allocator: Box<dyn SwitchAllocator<W, V>>,
-    ) -> Self
-    where
-        Widths: ForPorts<V>,
-    {
+        allocator: &AnyAllocator,
+    ) -> Self {
         let wanted = if how.blocks == 0 { assemble::usual_blocks(&spec.graph, how.threads) } else { how.blocks };
         let bounds = assemble::partition(spec, wanted, net.needs.reads_group);
-        let blocks = assemble::blocks(spec, &net, policy, &bounds);
+        let blocks = assemble::blocks(spec, &net, policy, allocator, &bounds);
         let overseer = policy::with_site(spec, |site| policy.overseer(site));
         let first = bounds.iter().map(|&router| spec.graph.port_base(router)).collect();
         let window = window(&net, &blocks);
@@ -104,13 +98,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         tables.reverse();
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
-        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts.profile.steady);
-        let places = |block: &Block<W, V>| 2 * block.wires.outs.len() + block.interfaces.terminals.len();
+        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.steady);
+        let places = |block: &Box<dyn AnyBlock>| 2 * block.outputs() + block.interfaces().terminals.len();
         let idle = Idle::new(blocks.iter().map(places).sum());
         Self {
             net,
             blocks,
-            allocator,
             post,
             cores: Vec::new(),
             window,
@@ -155,7 +148,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Flit-hops so far: flits that crossed a router.
     pub fn flit_hops(&self) -> u64 {
-        self.blocks.iter().map(|b| b.observers.tally.flit_hops).sum()
+        self.blocks.iter().map(|b| b.observers().tally.flit_hops).sum()
     }
 
     /// Advances to cycle `until`. New tables of the routing come into force between two cycles on the way.
@@ -163,7 +156,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         while let Some(Tables { at, routing }) = self.tables.pop_if(|tables| tables.at < until) {
             self.advance_under_overseer(at);
             self.take_routing(routing);
-            self.blocks.iter_mut().for_each(|block| block.policy.faults.hear_of_tables());
+            self.blocks.iter_mut().for_each(|block| block.policy_mut().faults.hear_of_tables());
         }
         self.advance_under_overseer(until);
     }
@@ -197,7 +190,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     /// The whole network, as an overseer sees it.
-    pub(crate) fn whole(&mut self) -> Whole<'_, W, V> {
+    pub(crate) fn whole(&mut self) -> Whole<'_> {
         Whole { net: &mut self.net, blocks: &mut self.blocks, first: &self.first, published: &mut self.published }
     }
 
@@ -213,17 +206,17 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Whether the power policy will do nothing until a packet moves.
     pub(crate) fn is_policy_at_rest(&self) -> bool {
-        self.has_no_overseer() && self.blocks.iter().all(Block::is_policy_at_rest)
+        self.has_no_overseer() && self.blocks.iter().all(|block| block.is_policy_at_rest())
     }
 
     /// Runs the blocks to cycle `until`, cycle by cycle.
     pub(super) fn step_blocks(&mut self, until: u64) {
         if self.blocks.len() == 1 {
-            self.blocks[0].advance(&self.net, &*self.allocator, until);
+            self.blocks[0].advance(&self.net, until);
         } else if !self.step_in_turn(until) {
             let (net, now) = (&self.net, self.now);
             let windows = Windows { now, until, length: self.window, done: self.windows_done };
-            advance_all(net, &*self.allocator, &mut self.blocks, (&self.post, &self.cores), windows);
+            advance_all(net, &mut self.blocks, (&self.post, &self.cores), windows);
             self.windows_done += (until - now).div_ceil(self.window);
         }
         self.blocks.iter_mut().for_each(|block| block.settle_streams(&self.net));
@@ -231,55 +224,35 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     pub(crate) fn housekeeping(&mut self) {
-        let now = self.now as u32;
-        for block in &mut self.blocks {
-            for out in &mut block.wires.outs {
-                let age = now.wrapping_sub(out.next_free) as i32;
-                if age > 1 << 30 {
-                    out.next_free = now.wrapping_sub(1 << 30);
-                }
-            }
-            block.policy.power.flush(&block.wires.outs);
-            block.observers.recorders.look(&block.wires.outs);
-        }
+        let now = self.now;
+        self.blocks.iter_mut().for_each(|block| block.keep_counters(now));
     }
 
     pub(crate) fn tally(&self) -> Tally {
-        let mut all = self.blocks[0].observers.tally.clone();
-        self.blocks[1..].iter().for_each(|b| all.merge(&b.observers.tally));
+        let mut all = self.blocks[0].observers().tally.clone();
+        self.blocks[1..].iter().for_each(|b| all.merge(&b.observers().tally));
         all
     }
 
     /// Packets that were created and have not left the network (for tests of conservation).
     pub fn packets_under_way(&self) -> usize {
-        self.blocks.iter().map(|b| b.buffers.packets.in_use()).sum()
+        self.blocks.iter().map(|b| b.records().packets.in_use()).sum()
     }
 
     /// Stops the sources, so that the network can drain (for tests, with workloads that do not wait for deliveries).
     pub fn stop_sources(&mut self) {
         self.steady.forget();
-        for block in &mut self.blocks {
-            for (t, terminal) in block.interfaces.terminals.iter_mut().enumerate() {
-                terminal.due = u64::MAX / 2;
-                if terminal.packet == NONE {
-                    block.interfaces.busy.clear(t);
-                }
-            }
-        }
+        self.blocks.iter_mut().for_each(|block| block.stop_sources());
     }
 
     /// State of every channel between routers: sending router, its port, the receiving router (for tests).
     pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
-        let of_block = |block: &Block<W, V>| {
-            let links = block
-                .wires
-                .outs
-                .iter()
-                .enumerate()
-                .filter(|(_, out)| matches!(out.kind, ChannelEnd::Local | ChannelEnd::Remote));
-            let state = |(o, out): (usize, &OutputUnit<V>)| {
-                let router = &block.requests.routers[out.router as usize];
-                (router.id, o as u32 - router.base, block.wires.next_router[o], LinkState::of(out.state))
+        let of_block = |block: &Box<dyn AnyBlock>| {
+            let next_router = block.records().next_router;
+            let links = block.outs().enumerate().filter(|(_, out)| out.is_between_routers());
+            let state = |(o, out): (usize, Output<'_>)| {
+                let router = block.router(out.router as usize);
+                (router.id, o as u32 - router.base, next_router[o], LinkState::of(out.state))
             };
             links.map(state).collect::<Vec<_>>()
         };
@@ -297,12 +270,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
             assert_eq!(state == LinkState::On, on.contains(&(to, from)), "the ends of {from}-{to} disagree");
         }
         for block in &self.blocks {
-            for (r, router) in block.requests.routers.iter().enumerate() {
+            for (r, router) in block.places().enumerate() {
                 let at = self.net.coords[router.id as usize];
                 for d in 0..nets.count {
                     let own = nets.member(at, d);
                     for a in 0..nets.widths[d] {
-                        let known = block.policy.views.of(r).row(nets, d, a);
+                        let known = block.policy().views.of(r).row(nets, d, a);
                         let [from, to] = [a, 0].map(|c| nets.router(router.id, d, own, c));
                         let stride = nets.router(router.id, d, own, 1).wrapping_sub(to);
                         let true_row = nets.others(d, a).filter(|&b| on.contains(&(from, to + u32::from(b) * stride)));
@@ -318,8 +291,8 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// when nothing is on its way (for tests with one block).
     pub fn assert_meters(&self) -> u64 {
         let block = &self.blocks[0];
-        let Some(agents) = block.policy.agents.as_ref() else { return 0 };
-        let links = block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
+        let Some(agents) = block.policy().agents.as_ref() else { return 0 };
+        let links = block.outs().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local);
         links
             .map(|(o, out)| {
                 let (sent, came) = (agents.went_around(o).0, agents.went_around(out.peer as usize).1);
@@ -331,24 +304,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Checks that an empty network is as at the start: all credits have come back, no VC is requested or held.
     pub fn assert_empty(&self) {
-        for block in &self.blocks {
-            for (o, out) in block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind != ChannelEnd::Unused) {
-                let link = &self.net.links[out.class as usize];
-                for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
-                    assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind);
-                }
-                assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
-                assert_eq!(block.policy.power.held_vcs(o, out), 0);
-            }
-            assert!(block.buffers.ins.iter().all(|i| i.head.iter().all(|&h| h == NONE)));
-            assert!(block.requests.requesters.iter().all(|w| w.is_empty()));
-            assert_eq!(block.buffers.packets.in_use(), 0);
-            // those of one-flit packets have the numbers of their packets, and are not in use by themselves
-            assert!(self.net.single || block.buffers.segments.in_use() == 0);
-            assert!(block.requests.have_chosen.is_empty());
-        }
+        self.blocks.iter().for_each(|block| block.assert_empty(&self.net));
         let counts =
-            self.blocks.iter().filter_map(|block| block.policy.agents.as_ref()).map(|agents| agents.under_way());
+            self.blocks.iter().filter_map(|block| block.policy().agents.as_ref()).map(|agents| agents.under_way());
         let sums = counts.reduce(|sums, counts| sums.into_iter().zip(counts).map(|(sum, count)| sum + count).collect());
         assert!(sums.iter().flatten().all(|&sum| sum == 0), "what the agents count of packets under way: {sums:?}");
     }
@@ -356,9 +314,9 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
 /// Most cycles that blocks can run without exchanging mail: nothing that a block sends or posts takes effect elsewhere
 /// sooner.
-fn window<const W: usize, const V: usize>(net: &Net, blocks: &[Block<W, V>]) -> u64 {
-    let classes =
-        blocks.iter().flat_map(|b| &b.wires.outs).filter(|o| o.kind == ChannelEnd::Remote).map(|o| o.class as usize);
+fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
+    let outs = blocks.iter().flat_map(|block| block.outs());
+    let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));
     let links = classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency));
     let board = net.common.board.as_ref().map(Board::delay);
     links.chain(board).min().unwrap_or(u64::MAX)

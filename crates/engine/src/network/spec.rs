@@ -12,6 +12,7 @@ pub use weft_api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Wat
 use weft_api::state::LinkState;
 pub use weft_api::state::rate::Rate;
 pub use weft_api::workload::{LoadPhase, MAX_BATCH};
+use weft_kernel::face::widths::Width;
 use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -209,9 +210,9 @@ impl Spec {
         self.router.delay + link.latency + (link.credit_latency + self.router.credit_delay).max(1)
     }
 
-    /// Whether routers have at most 64 ports, of 8 VCs: `Simulation<1, 8>` has room for them, others need `Simulation<2, 16>`.
-    pub fn is_narrow(&self) -> bool {
-        self.graph.radix() <= 64 && self.links.iter().all(|link| link.vcs <= 8)
+    /// The least width of records that has room for the ports and VCs of the routers.
+    pub fn width(&self) -> Width {
+        Width::of(self.graph.radix(), self.links.iter().map(|link| link.vcs).max().unwrap_or(0))
     }
 
     /// Sets the length of the packets that terminals send of their own [flits].

@@ -50,7 +50,7 @@ impl Steady {
     }
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// The cycle before which no packet is created or delivered, and no agent acts, as far as that is known; it may have passed.
     pub(crate) fn steady_until(&self) -> u64 {
         let until = self.steady.pattern.as_ref().map_or(0, |pattern| pattern.until);
@@ -119,7 +119,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn is_worth_a_search(&self) -> bool {
         let add = |(flits, left): (usize, u16), of: (usize, u16)| (flits + of.0, left.min(of.1));
         let flows = self.blocks.iter().try_fold((0, u16::MAX), |sum, block| Some(add(sum, block.flows()?)));
-        let ports: usize = self.blocks.iter().map(|block| block.buffers.ins.len()).sum();
+        let ports: usize = self.blocks.iter().map(|block| block.inputs()).sum();
         let pays = |(flits, left): (usize, u16)| flits as u64 * u64::from(left) >= MOVES_PER_PORT * ports as u64;
         flows.is_some_and(|(flits, left)| left < u16::MAX && pays((flits, left)))
     }
@@ -128,15 +128,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn look_for_pattern(&mut self, until: u64) {
         let begin = self.now;
         let step = if self.blocks.len() == 1 { 1 } else { self.window };
-        let then: Vec<_> = self.blocks.iter().map(|block| block.snapshot()).collect();
+        self.blocks.iter_mut().for_each(|block| block.remember());
         let end = until.min(begin + LONGEST * step);
         while self.now < end {
             self.step_blocks(end.min(self.now + step));
             if self.agents_wrote() {
                 break;
             }
-            let both = self.blocks.iter().zip(&then);
-            if let Some(flows) = both.map(|(block, then)| block.flow_since(then)).collect::<Option<Vec<_>>>() {
+            if let Some(flows) = self.blocks.iter().map(|block| block.flow_since()).collect::<Option<Vec<_>>>() {
                 let (now, period) = (self.now, self.now - begin);
                 let until = self.certain_until(begin, period, &flows);
                 self.steady.pattern = (until >= now + period).then_some(Pattern { begin: now, period, until, flows });
@@ -156,7 +155,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         let counted = self.now + periods.unwrap_or(0) * period;
         let due = self.blocks.iter().map(|block| block.next_created()).min().unwrap_or(0);
         // flits are counted as accepted before they are delivered, if that will be in the window
-        let (first, end) = self.blocks[0].observers.tally.window;
+        let (first, end) = self.blocks[0].observers().tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
         let ahead = self.net.landing + period + both().map(|(block, flow)| block.longest_wait(flow)).max().unwrap_or(0);
         bounds.map(|bound| bound.saturating_sub(ahead)).fold(counted.min(due), u64::min)

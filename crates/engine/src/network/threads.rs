@@ -7,9 +7,9 @@ use std::cell::UnsafeCell;
 use std::panic::resume_unwind;
 use weft_api::base::barrier::{Barrier, Poison};
 use weft_api::base::cores::pin;
-use weft_kernel::block::{Block, Mail};
+use weft_kernel::block::Mail;
+use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
-use weft_kernel::switch_allocation::SwitchAllocator;
 
 /// The windows of an advance. `done`: how many the run had before.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ struct Slot(UnsafeCell<Mail>);
 unsafe impl Sync for Slot {}
 
 impl Post {
-    pub(super) fn new<const W: usize, const V: usize>(blocks: &[Block<W, V>], threads: usize) -> Self {
+    pub(super) fn new(blocks: &[Box<dyn AnyBlock>], threads: usize) -> Self {
         // 4 blocks on 3 threads give 2 threads with 2 blocks each
         let share = blocks.len().div_ceil(threads);
         let apart = |from: usize, to: usize| from / share != to / share;
@@ -46,7 +46,7 @@ impl Post {
             blocks.iter().enumerate().flat_map(|(from, block)| {
                 let slot =
                     move |(to, mail)| if apart(from, to) { Mail::with_capacity_of(mail) } else { Mail::default() };
-                block.wires.outbox.iter().enumerate().map(slot).map(|mail| Slot(UnsafeCell::new(mail)))
+                block.outbox().iter().enumerate().map(slot).map(|mail| Slot(UnsafeCell::new(mail)))
             })
         };
         let slots = if share == blocks.len() { Vec::new() } else { slots().chain(slots()).collect() };
@@ -64,10 +64,9 @@ impl Post {
 
 /// Advances all blocks through the windows, each thread on the core with its number if there are cores. If a thread panics,
 /// the others stop at the end of their window, and the panic goes on here.
-pub(super) fn advance_all<const W: usize, const V: usize>(
+pub(super) fn advance_all(
     net: &Net,
-    allocator: &dyn SwitchAllocator<W, V>,
-    blocks: &mut [Block<W, V>],
+    blocks: &mut [Box<dyn AnyBlock>],
     (post, cores): (&Post, &[usize]),
     windows: Windows,
 ) {
@@ -75,7 +74,7 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
     let mut shares = blocks.chunks_mut(post.share).enumerate();
     let (_, mine) = shares.next().expect("at least one block");
     if post.slots.is_empty() {
-        return advance_share(net, allocator, (mine, 0), post, windows, barrier); // a scope would allocate
+        return advance_share(net, (mine, 0), post, windows, barrier); // a scope would allocate
     }
     std::thread::scope(|scope| {
         let _poison = Poison(barrier); // should the system refuse a thread, those that run do not wait for it
@@ -84,11 +83,11 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
                 if let Some(&core) = cores.get(k) {
                     pin(core); // the run was refused if that was impossible when it began
                 }
-                advance_share(net, allocator, (blocks, k * post.share), post, windows, barrier);
+                advance_share(net, (blocks, k * post.share), post, windows, barrier);
             })
         };
         let others: Vec<_> = shares.map(start).collect();
-        advance_share(net, allocator, (mine, 0), post, windows, barrier);
+        advance_share(net, (mine, 0), post, windows, barrier);
         if let Some(panic) = others.into_iter().find_map(|thread| thread.join().err()) {
             resume_unwind(panic);
         }
@@ -96,10 +95,9 @@ pub(super) fn advance_all<const W: usize, const V: usize>(
 }
 
 /// Advances the blocks of one thread, of which the first has number `first`.
-fn advance_share<const W: usize, const V: usize>(
+fn advance_share(
     net: &Net,
-    allocator: &dyn SwitchAllocator<W, V>,
-    (blocks, first): (&mut [Block<W, V>], usize),
+    (blocks, first): (&mut [Box<dyn AnyBlock>], usize),
     post: &Post,
     windows: Windows,
     barrier: &Barrier,
@@ -111,10 +109,10 @@ fn advance_share<const W: usize, const V: usize>(
     while now < until {
         now = now.saturating_add(length).min(until);
         for (k, block) in blocks.iter_mut().enumerate() {
-            block.advance(net, allocator, now);
+            block.advance(net, now);
             for to in (0..post.blocks).filter(|to| !mine.contains(to)) {
                 // SAFETY: only this thread uses the slot before the barrier.
-                std::mem::swap(unsafe { &mut *post.slot(window, first + k, to) }, &mut block.wires.outbox[to]);
+                std::mem::swap(unsafe { &mut *post.slot(window, first + k, to) }, &mut block.outbox_mut()[to]);
             }
         }
         if !barrier.wait() {
@@ -132,15 +130,10 @@ fn advance_share<const W: usize, const V: usize>(
 }
 
 /// Block `k` of a thread takes the mail of the other blocks of this thread, of which the first has number `first`.
-pub(super) fn take_of_thread<const W: usize, const V: usize>(
-    net: &Net,
-    blocks: &mut [Block<W, V>],
-    k: usize,
-    first: usize,
-) {
+pub(super) fn take_of_thread(net: &Net, blocks: &mut [Box<dyn AnyBlock>], k: usize, first: usize) {
     for from in (0..blocks.len()).filter(|&from| from != k) {
-        let mut mail = std::mem::take(&mut blocks[from].wires.outbox[first + k]);
+        let mut mail = std::mem::take(&mut blocks[from].outbox_mut()[first + k]);
         blocks[k].take(net, &mut mail);
-        blocks[from].wires.outbox[first + k] = mail;
+        blocks[from].outbox_mut()[first + k] = mail;
     }
 }

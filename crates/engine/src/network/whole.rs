@@ -3,19 +3,19 @@
 use weft_api::agents::{Agents, Network, Published};
 use weft_api::state::{Gate, LinkState};
 use weft_api::subnetworks::Subnets;
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 
-pub(crate) struct Whole<'a, const W: usize, const V: usize> {
+pub(crate) struct Whole<'a> {
     pub net: &'a mut Net,
-    pub blocks: &'a mut [Block<W, V>],
+    pub blocks: &'a mut [Box<dyn AnyBlock>],
     /// First channel of each block, and the end of the last block.
     pub first: &'a [u32],
     /// What was published last.
     pub published: &'a mut Option<Published>,
 }
 
-impl<const W: usize, const V: usize> Whole<'_, W, V> {
+impl Whole<'_> {
     /// The block of a channel, and its number there.
     fn place(&self, channel: u32) -> (usize, usize) {
         let block = self.first.partition_point(|&first| first <= channel) - 1;
@@ -23,24 +23,24 @@ impl<const W: usize, const V: usize> Whole<'_, W, V> {
     }
 }
 
-impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
+impl Network for Whole<'_> {
     fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
     fn agents(&mut self, block: usize) -> Option<&mut dyn Agents> {
-        self.blocks[block].policy.agents.as_deref_mut()
+        self.blocks[block].policy_mut().agents.as_deref_mut()
     }
 
     fn counts_of(&self, channel: u32, read: &dyn Fn(&dyn Agents, usize) -> [u32; 2]) -> [u32; 2] {
         let (block, o) = self.place(channel);
-        self.blocks[block].policy.agents.as_deref().map_or([0; 2], |agents| read(agents, o))
+        self.blocks[block].policy().agents.as_deref().map_or([0; 2], |agents| read(agents, o))
     }
 
     fn know(&mut self, channel: u32, nets: &Subnets, d: usize, link: (u8, u8), active: bool) {
         let (block, o) = self.place(channel);
-        let Block { policy, wires, .. } = &mut self.blocks[block];
-        policy.views.set(nets, wires.outs[o].router as usize, d, link, active);
+        let router = self.blocks[block].output(o).router as usize;
+        self.blocks[block].policy_mut().views.set(nets, router, d, link, active);
     }
 
     fn enter(&mut self, channel: u32, state: LinkState, now: u64) {
@@ -50,44 +50,39 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn open(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        let block = &mut self.blocks[block];
-        block.policy.power.open_channel(o, &mut block.wires.outs[o], block.now);
-        block.look_again(o);
+        self.blocks[block].open_channel(o);
     }
 
     fn close(&mut self, channel: u32) {
         let (block, o) = self.place(channel);
-        let block = &mut self.blocks[block];
-        block.interrupt(self.net, o);
-        block.policy.power.close_channel(o, &mut block.wires.outs[o]);
+        self.blocks[block].close_channel(self.net, o);
     }
 
     fn is_wanted(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        self.blocks[block].wires.outs[o].requested != 0
+        self.blocks[block].output(o).requested != 0
     }
 
     fn is_held(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        let Block { policy, wires, .. } = &self.blocks[block];
-        policy.power.held_vcs(o, &wires.outs[o]) != 0
+        self.blocks[block].output(o).held != 0
     }
 
     fn credits_are_home(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        let out = &self.blocks[block].wires.outs[o];
-        self.net.links[usize::from(out.class)].are_home(&out.credits)
+        let out = self.blocks[block].output(o);
+        self.net.links[usize::from(out.class)].are_home(out.credits)
     }
 
     fn flits(&self, channel: u32) -> u32 {
         let (block, o) = self.place(channel);
-        self.blocks[block].wires.outs[o].flits
+        self.blocks[block].output(o).flits
     }
 
     fn throughput(&self, channel: u32) -> f64 {
         let (block, o) = self.place(channel);
         let block = &self.blocks[block];
-        let link = &self.net.links[usize::from(block.wires.outs[o].class)];
+        let link = &self.net.links[usize::from(block.output(o).class)];
         // from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle in which it comes
         let round_trip = self.net.after_grant + link.latency + link.credit_latency;
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
@@ -95,7 +90,7 @@ impl<const W: usize, const V: usize> Network for Whole<'_, W, V> {
 
     fn is_broken(&self, channel: u32) -> bool {
         let (block, o) = self.place(channel);
-        self.blocks[block].wires.outs[o].gate == Gate::Broken
+        self.blocks[block].output(o).gate == Gate::Broken
     }
 
     fn publish(&mut self, published: &Published) {

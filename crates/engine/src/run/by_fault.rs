@@ -6,7 +6,7 @@ use weft_api::routing::AroundFaults;
 use weft_kernel::net::Repair;
 use weft_kernel::tally::Tally;
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// By spans and bins of the window; `None` if nothing fails in the run.
     pub(crate) fn by_fault(&self, tally: &Tally, window: (u64, u64)) -> Option<FaultOutcome> {
         let counted = &tally.parts.faults;

@@ -7,15 +7,13 @@ use crate::run::judge::loads;
 use crate::run::outcome::{ChannelCount, Measured, PhaseOutcome};
 use weft_api::state::{Account, ChannelEnd};
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// What has happened so far.
     pub(crate) fn reading(&self) -> Reading {
         let mut classes: Vec<Account> = Vec::new();
         for block in &self.blocks {
-            let accounts = block.policy.power.close(&block.wires.outs, self.now);
-            for (out, account) in
-                block.wires.outs.iter().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused)
-            {
+            let accounts = block.accounts(self.now);
+            for (out, account) in block.outs().zip(&accounts).filter(|(out, _)| out.kind != ChannelEnd::Unused) {
                 let place = 2 * usize::from(out.class) + usize::from(out.kind == ChannelEnd::Injection);
                 classes.resize(classes.len().max(place + 1), Account::default());
                 classes[place].add(account);

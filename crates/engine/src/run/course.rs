@@ -123,7 +123,7 @@ impl<'a> Course<'a> {
     }
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// The checkpoint of a run that has come so far.
     pub(crate) fn checkpoint(&self, course: &Course) -> Vec<u8> {
         let mut bytes = Writer::new();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use weft_api::spec::Watched;
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
 use weft_kernel::net::Net;
 use weft_kernel::parts::watch::{Birth, Decision, Stay, Wait};
 use weft_kernel::spy::Weighed;
@@ -139,23 +139,23 @@ struct Maker<'a> {
 }
 
 /// The journeys of the watched packets, in the order of the request, or of time.
-pub(crate) fn all<const W: usize, const V: usize>(
+pub(crate) fn all(
     net: &Net,
     graph: &Graph,
-    blocks: &[Block<W, V>],
+    blocks: &[Box<dyn AnyBlock>],
     watched: &Watched,
     delay: u64,
 ) -> Vec<Journey> {
     let mut stays: BTreeMap<(u32, u32), Vec<&Stay>> = BTreeMap::new();
     blocks
         .iter()
-        .flat_map(|b| &b.observers.watch.stays)
+        .flat_map(|b| &b.observers().watch.stays)
         .for_each(|stay| stays.entry(stay.name).or_default().push(stay));
     stays.values_mut().for_each(|own| own.sort_by_key(|stay| stay.hop));
     let maker = Maker { net, graph, stays, delay };
     let made: BTreeMap<u32, u32> =
-        blocks.iter().flat_map(|b| &b.interfaces.terminals).map(|t| (t.id, t.made)).collect();
-    let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.observers.watch.births).collect();
+        blocks.iter().flat_map(|b| &b.interfaces().terminals).map(|t| (t.id, t.made)).collect();
+    let mut births: Vec<&Birth> = blocks.iter().flat_map(|b| &b.observers().watch.births).collect();
     births.sort_by_key(|birth| (birth.first, birth.packet.src));
     let name = |birth: &&Birth| (birth.packet.src, birth.packet.seq);
     let names = match watched {

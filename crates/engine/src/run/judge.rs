@@ -34,7 +34,7 @@ struct Expected {
     bursts: bool,
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// What was accepted so far (all that reaches its terminals less than a landing time from now), and what was offered
     /// until then.
     pub(crate) fn carried(&self) -> Carried {
@@ -48,7 +48,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// As [`Self::done_with`], for one of several jobs.
     fn done_with_by(&self, j: usize) -> u64 {
-        let parts = self.blocks.iter().map(|block| &block.observers.tally.parts);
+        let parts = self.blocks.iter().map(|block| &block.observers().tally.parts);
         let done: u64 =
             parts.map(|parts| parts.accepted_by(j).unwrap_or(0) + parts.lost(j).flits + parts.unborn(j).flits).sum();
         done + self.kept_back(|job| job == j)

@@ -3,29 +3,29 @@
 
 use crate::network::simulation::Simulation;
 use weft_api::state::NONE;
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
 use weft_units::Refusal;
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// The most links between routers that a packet has crossed that is under way now.
     pub(crate) fn longest_under_way(&self) -> u32 {
-        self.blocks.iter().map(longest_in).max().unwrap_or(0)
+        self.blocks.iter().map(|block| longest_in(&**block)).max().unwrap_or(0)
     }
 }
 
 /// The same in one block.
-fn longest_in<const W: usize, const V: usize>(block: &Block<W, V>) -> u32 {
-    let mut longest = 0;
+fn longest_in(block: &dyn AnyBlock) -> u32 {
+    let (records, mut longest) = (block.records(), 0);
     let mut see = |packet: u32| {
         // the body of a packet whose head is in another block has no packet here
         if packet != NONE {
-            longest = longest.max(block.buffers.packets.items[packet as usize].links_crossed);
+            longest = longest.max(records.packets.items[packet as usize].links_crossed);
         }
     };
-    block.wires.flits.for_each(|flit| see(flit.packet));
-    for mut segment in block.buffers.ins.iter().flat_map(|input| input.head) {
+    records.flits.for_each(|flit| see(flit.packet));
+    for mut segment in block.ins().flat_map(|input| input.head.iter().copied()) {
         while segment != NONE {
-            let queued = &block.buffers.segments.items[segment as usize];
+            let queued = &records.segments.items[segment as usize];
             see(queued.packet);
             segment = queued.next;
         }

@@ -68,7 +68,7 @@ impl Marks {
     }
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// The marks of a window that begins now; `None` if its second half is judged, or no job has a rate.
     pub(crate) fn marks(&self, spec: &Spec) -> Option<Marks> {
         let period = self.net.policy_repeats;

@@ -14,7 +14,7 @@ use crate::run::steady::confidence95;
 use weft_api::control::ControlCount;
 use weft_api::state::{Account, NO_JOB, NONE, Terminal};
 use weft_api::workload::Amount;
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
 
 /// Is told of the progress of a run, and can stop it; says on which cores it runs.
@@ -94,7 +94,7 @@ pub(crate) struct Findings {
     pub control: Option<ControlCount>,
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// Runs warm-up, window and drain, and returns the results.
     pub fn run(self, spec: &Spec, progress: &dyn Progress) -> Outcome {
         let course = Course::new(spec, progress);
@@ -169,10 +169,10 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     fn close_window(&mut self, spec: &Spec, course: &Course) -> Closed {
         let begun = course.begun.as_ref().expect("a window that has begun");
         let (start, end) = (begun.start, self.now);
-        let accounts = self.blocks.iter().map(|b| b.policy.power.close(&b.wires.outs, end)).collect();
+        let accounts = self.blocks.iter().map(|b| b.accounts(end)).collect();
         let asleep = self.close_bundles();
         let control = self.control();
-        self.blocks.iter_mut().for_each(|block| block.observers.recorders.window_ends(end));
+        self.blocks.iter_mut().for_each(|block| block.observers_mut().recorders.window_ends(end));
         let last = (!self.readings.spans.is_empty()).then(|| self.reading());
         self.set_window(start, end);
         let judged = self.saturation(spec, &begun.middle);
@@ -181,23 +181,19 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     pub(crate) fn set_window(&mut self, start: u64, end: u64) {
         self.steady.forget();
-        self.blocks.iter_mut().for_each(|b| b.observers.tally.window = (start, end));
+        self.blocks.iter_mut().for_each(|b| b.observers_mut().tally.window = (start, end));
     }
 
     /// Starts the accounts of energy.
     fn open_accounts(&mut self) {
         self.readings.begin(self.now);
         self.open_bundles();
-        for block in &mut self.blocks {
-            block.policy.power.begin(&block.wires.outs, self.now);
-            block.policy.control.begin();
-            block.observers.recorders.window_begins(self.now);
-        }
+        self.blocks.iter_mut().for_each(|block| block.begin_window(self.now));
     }
 
     /// Control packets since the accounts were started; `None` if the agents send none.
     fn control(&self) -> Option<ControlCount> {
-        let mut counts = self.blocks.iter().filter_map(|block| block.policy.control.counts.as_ref());
+        let mut counts = self.blocks.iter().filter_map(|block| block.policy().control.counts.as_ref());
         let first = counts.next()?.clone();
         Some(counts.fold(first, |mut sum, count| {
             sum.add(count);
@@ -275,7 +271,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Whether the batches of all jobs are delivered completely before cycle `now`, as far as is known.
     fn is_complete(&self, now: u64) -> bool {
-        let tallies = || self.blocks.iter().map(|b| &b.observers.tally.parts);
+        let tallies = || self.blocks.iter().map(|b| &b.observers().tally.parts);
         self.net.jobs.iter().enumerate().all(|(j, job)| {
             let packets: u64 = tallies().map(|parts| parts.done(j).packets + parts.done(j).lost).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
@@ -331,14 +327,14 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Advances to cycle `until`. Recordings take their samples on the way.
     pub fn advance_recording(&mut self, until: u64) {
         while self.now < until {
-            let (sample, reading) = (self.blocks[0].observers.recorders.next_sample(), self.readings.next());
+            let (sample, reading) = (self.blocks[0].observers().recorders.next_sample(), self.readings.next());
             self.advance(until.min(sample).min(reading));
             self.settle_bundles();
             if self.now == reading {
                 self.read();
             }
             if self.now == sample {
-                self.blocks.iter_mut().for_each(|block| block.observers.recorders.sample(&block.wires.outs, sample));
+                self.blocks.iter_mut().for_each(|block| block.sample(sample));
             }
         }
     }
@@ -361,7 +357,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Whether all packets of the window are delivered or discarded, and all sources have created theirs.
     fn is_drained(&self) -> bool {
-        let end = self.blocks[0].observers.tally.window.1;
+        let end = self.blocks[0].observers().tally.window.1;
         let packets =
             |(j, job): (usize, &NetJob)| job.workload.in_all(self.created(j)).packets - self.unborn(j).packets;
         let offered: u64 = self.net.jobs.iter().enumerate().map(packets).sum();
@@ -380,7 +376,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             return if self.falls_behind(middle) { Saturation::Yes } else { Saturation::No };
         }
-        let end = (self.now + self.net.landing).min(self.blocks[0].observers.tally.window.1);
+        let end = (self.now + self.net.landing).min(self.blocks[0].observers().tally.window.1);
         let cycles = end.saturating_sub(middle.cycle + self.net.landing);
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
@@ -388,7 +384,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     /// Whether a steady load was accepted in so much smaller a part since the middle of the window that it can't be chance.
     /// What it offers in a part of the window is known from the whole.
     fn falls_behind(&self, middle: &Middle) -> bool {
-        let (start, end) = self.blocks[0].observers.tally.window;
+        let (start, end) = self.blocks[0].observers().tally.window;
         let offered = self.offered_before(self.now);
         let (packets, flits) = (offered.packets() as f64, offered.flits() as f64);
         let accepted = (self.done_with() - middle.accepted) as f64;
@@ -404,7 +400,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Accepted flits, with the discarded ones: discards do not show that the network could not carry the load.
     pub fn accepted(&self) -> u64 {
-        self.blocks.iter().map(|b| b.observers.tally.accepted_flits + b.observers.tally.lost_flits).sum()
+        self.blocks.iter().map(|b| b.observers().tally.accepted_flits + b.observers().tally.lost_flits).sum()
     }
 
     /// Flits that leave the network nothing to do. These are accepted and discarded flits, and two kinds of offered flits: the
@@ -419,10 +415,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
         if self.net.turnaround == 0 {
             return 0;
         }
-        let of_block = |block: &Block<W, V>| -> u64 {
-            let terminals = block.interfaces.terminals.iter().filter(|t| t.job != NO_JOB && counts(usize::from(t.job)));
+        let of_block = |block: &Box<dyn AnyBlock>| -> u64 {
+            let terminals =
+                block.interfaces().terminals.iter().filter(|t| t.job != NO_JOB && counts(usize::from(t.job)));
             let flits = |t: &Terminal| {
-                block.interfaces.sources[usize::from(t.job)].all().kept_back(t.source as usize, self.now)
+                block.interfaces().sources[usize::from(t.job)].all().kept_back(t.source as usize, self.now)
             };
             terminals.map(flits).sum()
         };
@@ -430,21 +427,21 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 
     fn delivered(&self) -> u64 {
-        self.blocks.iter().map(|b| b.observers.tally.delivered).sum()
+        self.blocks.iter().map(|b| b.observers().tally.delivered).sum()
     }
 
     fn lost(&self) -> u64 {
-        self.blocks.iter().map(|b| b.observers.tally.lost).sum()
+        self.blocks.iter().map(|b| b.observers().tally.lost).sum()
     }
 
     /// What was not brought about in job `j`, as measured packets were discarded.
     pub(crate) fn unborn(&self, j: usize) -> Amount {
-        self.blocks.iter().map(|b| b.observers.tally.parts.unborn(j)).sum()
+        self.blocks.iter().map(|b| b.observers().tally.parts.unborn(j)).sum()
     }
 
     /// What the terminals of job `j` have created of their own in the window (no delivery caused it).
     fn created(&self, j: usize) -> Amount {
-        self.blocks.iter().map(|b| b.observers.tally.parts.created_by(j).unwrap_or(b.observers.tally.created)).sum()
+        self.blocks.iter().map(|b| b.observers().tally.parts.created_by(j).unwrap_or(b.observers().tally.created)).sum()
     }
 
     /// What the jobs have offered in the window so far.
@@ -458,7 +455,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// What the jobs offer in the window before cycle `until`, now or later.
     pub(crate) fn offered_before(&self, until: u64) -> Offered {
-        let backlog = self.backlog(until.min(self.blocks[0].observers.tally.window.1)).1;
+        let backlog = self.backlog(until.min(self.blocks[0].observers().tally.window.1)).1;
         let in_all = |(j, waiting): (usize, Amount)| {
             let mut own = self.created(j);
             own += waiting;
@@ -472,11 +469,11 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
-            for terminal in block.interfaces.terminals.iter().filter(|t| t.job != NO_JOB) {
+            for terminal in block.interfaces().terminals.iter().filter(|t| t.job != NO_JOB) {
                 let j = usize::from(terminal.job);
-                let window = block.observers.tally.window;
+                let window = block.observers().tally.window;
                 let waiting =
-                    block.interfaces.sources[j].all().backlog(terminal.source as usize, terminal.due, until, window);
+                    block.interfaces().sources[j].all().backlog(terminal.source as usize, terminal.due, until, window);
                 // also the packet that the network interface holds, if its head has not left
                 all += waiting.packets + u64::from(terminal.packet != NONE && terminal.vc == u8::MAX);
                 in_window[j] += waiting.in_window;

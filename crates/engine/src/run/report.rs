@@ -7,13 +7,13 @@ use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, JobOutcome, Measured, Outcome, PacketSums};
 use weft_api::state::{Account, ChannelEnd, NO_JOB};
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
 use weft_kernel::tally::Tally;
 use weft_topology::{Graph, Peer};
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     pub(crate) fn outcome(mut self, spec: &Spec, found: Findings) -> Outcome {
-        self.blocks.iter_mut().for_each(|block| block.watch_end(&self.net));
+        self.blocks.iter_mut().for_each(|block| block.end_watch(&self.net));
         let mut tally = self.tally();
         let (start, end) = found.window;
         if let Stop::Confidence { .. } = spec.phases.stop {
@@ -109,16 +109,12 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 }
 
 /// The counts of all channels, by sending router and port; the injection channels come last, block by block.
-fn channels<const W: usize, const V: usize>(
-    blocks: &[Block<W, V>],
-    graph: &Graph,
-    closed: &[Vec<Account>],
-) -> Vec<ChannelCount> {
+fn channels(blocks: &[Box<dyn AnyBlock>], graph: &Graph, closed: &[Vec<Account>]) -> Vec<ChannelCount> {
     // with room for all: large networks have millions of them
     let mut channels = Vec::with_capacity(closed.iter().map(Vec::len).sum());
     let mut injections = Vec::with_capacity(graph.terminals() as usize);
     for (block, accounts) in blocks.iter().zip(closed) {
-        for (o, (out, account)) in block.wires.outs.iter().zip(accounts).enumerate() {
+        for (o, (out, account)) in block.outs().zip(accounts).enumerate() {
             let count = |from, from_port, to, to_port| ChannelCount {
                 from,
                 from_port,
@@ -130,12 +126,12 @@ fn channels<const W: usize, const V: usize>(
                 transitions: account.transitions,
             };
             if out.kind == ChannelEnd::Injection {
-                let terminal = block.interfaces.terminals[out.router as usize].id;
+                let terminal = block.interfaces().terminals[out.router as usize].id;
                 let (router, port) = graph.terminal_at(terminal);
                 injections.push(count(None, terminal, Some(router), u32::from(port)));
                 continue;
             }
-            let router = &block.requests.routers[out.router as usize];
+            let router = block.router(out.router as usize);
             let port = o as u32 - router.base;
             match graph.ports(router.id)[port as usize].peer {
                 Peer::Unused => {}

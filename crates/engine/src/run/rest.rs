@@ -5,7 +5,7 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::Spec;
 use weft_units::{Cycles, Refusal};
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// Goes on for `limit` cycles, or until no packet is left, once the sources are stopped. Returns how many packets are left.
     /// If none is, it waits for the last credits.
     ///

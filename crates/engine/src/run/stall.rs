@@ -11,7 +11,8 @@ use crate::run::outcome::{self, Cause, PacketName, Stall, Waiting};
 use std::collections::HashSet;
 use weft_api::routing::Hop;
 use weft_api::state::{ChannelEnd, NO_REQUEST, NONE, UNDECIDED};
-use weft_kernel::block::Block;
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::views::Input;
 use weft_kernel::net::Net;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Trunk;
@@ -19,9 +20,10 @@ use weft_topology::Trunk;
 /// An input VC of the whole network: (block, input port, VC).
 type Queue = (usize, usize, usize);
 
-struct Map<'a, const W: usize, const V: usize> {
+struct Map<'a> {
     net: &'a Net,
-    blocks: &'a [Block<W, V>],
+    blocks: &'a [Box<dyn AnyBlock>],
+    now: u64,
     /// The power policy will open no channel until a packet moves.
     policy_rests: bool,
     /// `credits`: credits on their way, as (block, output, VC). `flits`: flits on their way, by the queue that they go
@@ -31,8 +33,8 @@ struct Map<'a, const W: usize, const V: usize> {
 }
 
 /// The packets that can never move, if there are any.
-pub(crate) fn find<const W: usize, const V: usize>(simulation: &Simulation<W, V>) -> Option<Stall> {
-    let map = Map::new(&simulation.net, &simulation.blocks, simulation.is_policy_at_rest());
+pub(crate) fn find(simulation: &Simulation) -> Option<Stall> {
+    let map = Map::new(&simulation.net, &simulation.blocks, simulation.now(), simulation.is_policy_at_rest());
     let mut stuck: HashSet<Queue> = map.queues().collect();
     loop {
         let moving: Vec<Queue> = stuck
@@ -61,24 +63,20 @@ pub(crate) fn find<const W: usize, const V: usize>(simulation: &Simulation<W, V>
     Some(Stall { cycle: simulation.now(), packets: map.packets(&stuck), wait_for })
 }
 
-impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
-    fn new(net: &'a Net, blocks: &'a [Block<W, V>], policy_rests: bool) -> Self {
+impl<'a> Map<'a> {
+    fn new(net: &'a Net, blocks: &'a [Box<dyn AnyBlock>], now: u64, policy_rests: bool) -> Self {
         let (mut credits, mut flits) = (HashSet::new(), HashSet::new());
-        for (b, block) in blocks.iter().enumerate() {
-            block.wires.credits.for_each(|w| _ = credits.insert((b, streams::output(w), (w & 15) as usize)));
-            block.wires.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
+        for (b, records) in blocks.iter().map(|block| block.records()).enumerate() {
+            records.credits.for_each(|w| _ = credits.insert((b, streams::output(w), (w & 15) as usize)));
+            records.flits.for_each(|f| _ = flits.insert((b, (f.to >> 4) as usize, (f.to & 15) as usize)));
         }
-        Self { net, blocks, policy_rests, credits, flits }
+        Self { net, blocks, now, policy_rests, credits, flits }
     }
 
     fn queues(&self) -> impl Iterator<Item = Queue> + '_ {
         self.blocks.iter().enumerate().flat_map(|(b, block)| {
-            block
-                .buffers
-                .ins
-                .iter()
-                .enumerate()
-                .flat_map(move |(i, port)| (0..V).filter(move |&v| port.head[v] != NONE).map(move |v| (b, i, v)))
+            let full = |port: Input<'a>| (0..port.head.len()).filter(move |&v| port.head[v] != NONE);
+            block.ins().enumerate().flat_map(move |(i, port)| full(port).map(move |v| (b, i, v)))
         })
     }
 
@@ -86,13 +84,13 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     /// to return. An empty list if it can never move.
     fn waits_for(&self, (b, i, v): Queue) -> Option<Vec<Queue>> {
         let block = &self.blocks[b];
-        let port = &block.buffers.ins[i];
-        let segment = &block.buffers.segments.items[port.head[v] as usize];
-        let base = block.requests.routers[port.router as usize].base as usize;
+        let port = block.input(i);
+        let segment = &block.records().segments.items[port.head[v] as usize];
+        let base = block.router(port.router as usize).base as usize;
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if self.net.closes_vcs && block.buffers.opens[i * V + v] > block.now {
+        if self.net.closes_vcs && port.opens[v] > self.now {
             return None; // the head asks for an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {
@@ -100,7 +98,7 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
             if segment.arrived == segment.sent {
                 return self.body_behind((b, i, v)).map(|q| vec![q]);
             }
-            return (block.wires.outs[o].credits[vc] == 0).then(|| self.behind(b, o, vc))?;
+            return (block.output(o).credits[vc] == 0).then(|| self.behind(b, o, vc))?;
         }
         let mut on = Vec::new();
         for hop in self.hops((b, i, v)) {
@@ -112,14 +110,14 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     /// The hops that the head of `q`, which holds no VC, may ask for.
     fn hops(&self, (b, i, v): Queue) -> Vec<Hop> {
         let block = &self.blocks[b];
-        let port = &block.buffers.ins[i];
-        let segment = &block.buffers.segments.items[port.head[v] as usize];
+        let port = block.input(i);
+        let segment = &block.records().segments.items[port.head[v] as usize];
         let trunk =
-            |port_number: u8| Trunk::at(&block.wires.trunks, port.base(i) + usize::from(port_number), port_number);
+            |port_number: u8| Trunk::at(block.records().trunks, port.base(i) + usize::from(port_number), port_number);
         let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
-            let at = self.net.coords[block.requests.routers[port.router as usize].id as usize];
-            let packet = &block.buffers.packets.items[segment.packet as usize];
+            let at = self.net.coords[block.router(port.router as usize).id as usize];
+            let packet = &block.records().packets.items[segment.packet as usize];
             let steps = self.net.routing.steps(at, packet, self.net.seed);
             return steps.into_iter().flat_map(|step| members(step.hop)).collect();
         }
@@ -132,22 +130,22 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     /// The queues of which one must move before a head can take `hop`; `None` if it can take it now.
     fn waits_at(&self, b: usize, base: usize, hop: Hop) -> Option<Vec<Queue>> {
         let o = base + usize::from(hop.port);
-        let out = &self.blocks[b].wires.outs[o];
+        let out = self.blocks[b].output(o);
         if out.is_closed() && !self.policy_rests {
             return None;
         }
-        let held = self.blocks[b].policy.power.held_vcs(o, out);
+        let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
         if out.is_closed() || self.net.hold_switch && held != 0 {
             // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
             // it finishes another packet first, whatever VC is free.
-            return Some((0..V).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
+            return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
         let allowed = link.vcs_of[usize::from(hop.class)];
         let room = if link.entering >> hop.class & 1 == 0 { self.net.room } else { link.room_to_enter };
         let mut on = Vec::new();
-        for vc in (0..V).filter(|vc| allowed >> vc & 1 != 0) {
+        for vc in (0..out.credits.len()).filter(|vc| allowed >> vc & 1 != 0) {
             if held >> vc & 1 != 0 {
                 on.push(holder(vc));
             } else if out.credits[vc] >= room {
@@ -162,38 +160,38 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     /// The queue behind output VC (b, o, vc), which must move before a credit comes back; `None` if one will come back
     /// anyway.
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
-        let out = &self.blocks[b].wires.outs[o];
+        let out = self.blocks[b].output(o);
         let far = match out.kind {
             ChannelEnd::Local => (b, out.peer as usize, vc),
             ChannelEnd::Remote => {
-                let cut = self.blocks[b].wires.cuts[out.peer as usize];
+                let cut = self.blocks[b].records().cuts[out.peer as usize];
                 (cut.block as usize, cut.port as usize, vc)
             }
             _ => return None,
         };
         let moving = self.credits.contains(&(b, o, vc)) || self.flits.contains(&far);
-        let empty = self.blocks[far.0].buffers.ins[far.1].head[vc] == NONE;
+        let empty = self.blocks[far.0].input(far.1).head[vc] == NONE;
         (!moving && !empty).then(|| vec![far])
     }
 
     /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on their way.
     fn body_behind(&self, q: Queue) -> Option<Queue> {
         let (b, i, v) = q;
-        let port = &self.blocks[b].buffers.ins[i];
+        let port = self.blocks[b].input(i);
         if self.flits.contains(&q) {
             return None;
         }
         let (ub, o) = if port.remote {
-            let cut = self.blocks[b].wires.cuts[port.upstream as usize];
+            let cut = self.blocks[b].records().cuts[port.upstream as usize];
             (cut.block as usize, cut.port as usize)
         } else {
             (b, port.upstream as usize)
         };
-        let out = &self.blocks[ub].wires.outs[o];
+        let out = self.blocks[ub].output(o);
         if out.kind == ChannelEnd::Injection {
             return None;
         }
-        let base = self.blocks[ub].requests.routers[out.router as usize].base as usize;
+        let base = self.blocks[ub].router(out.router as usize).base as usize;
         let holder = out.holder[v];
         Some((ub, base + usize::from(holder >> 4), usize::from(holder & 15)))
     }
@@ -201,10 +199,10 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn packets(&self, stuck: &HashSet<Queue>) -> u64 {
         let mut count = 0;
         for &(b, i, v) in stuck {
-            let mut id = self.blocks[b].buffers.ins[i].head[v];
+            let mut id = self.blocks[b].input(i).head[v];
             while id != NONE {
                 count += 1;
-                id = self.blocks[b].buffers.segments.items[id as usize].next;
+                id = self.blocks[b].records().segments.items[id as usize].next;
             }
         }
         count
@@ -214,10 +212,10 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     fn waiting(&self, q: Queue, next: Option<Queue>) -> Waiting {
         let (b, i, v) = q;
         let block = &self.blocks[b];
-        let port = &block.buffers.ins[i];
-        let segment = &block.buffers.segments.items[port.head[v] as usize];
+        let port = block.input(i);
+        let segment = &block.records().segments.items[port.head[v] as usize];
         // after the head has left, perhaps for another block, the record may belong to another packet
-        let packet = (segment.sent == 0).then(|| &block.buffers.packets.items[segment.packet as usize]);
+        let packet = (segment.sent == 0).then(|| &block.records().packets.items[segment.packet as usize]);
         let at = self.place(q);
         let cause = match next.map(|next| (next, self.place(next))) {
             None => self.closed(q),
@@ -233,28 +231,28 @@ impl<'a, const W: usize, const V: usize> Map<'a, W, V> {
     /// The first of the channels that the head of `q` may take. All of them are closed.
     fn closed(&self, q: Queue) -> Cause {
         let block = &self.blocks[q.0];
-        let (port, hops) = (&block.buffers.ins[q.1], self.hops(q));
+        let (port, hops) = (block.input(q.1), self.hops(q));
         let first = hops.first().map_or(0, |hop| hop.port);
-        Cause::Closed { port: first.into(), to: block.wires.next_router[port.base(q.1) + usize::from(first)] }
+        Cause::Closed { port: first.into(), to: block.records().next_router[port.base(q.1) + usize::from(first)] }
     }
 
     fn place(&self, (b, i, v): Queue) -> outcome::Queue {
-        let port = &self.blocks[b].buffers.ins[i];
-        let router = self.blocks[b].requests.routers[port.router as usize].id;
+        let port = self.blocks[b].input(i);
+        let router = self.blocks[b].router(port.router as usize).id;
         outcome::Queue { router, port: port.port, vc: v as u8 }
     }
 
     /// The output port of the sending router that leads to a queue.
     fn output_to(&self, (b, i, _): Queue) -> u32 {
-        let port = &self.blocks[b].buffers.ins[i];
+        let port = self.blocks[b].input(i);
         let (b, o) = if port.remote {
-            let cut = self.blocks[b].wires.cuts[port.upstream as usize];
+            let cut = self.blocks[b].records().cuts[port.upstream as usize];
             (cut.block as usize, cut.port)
         } else {
             (b, port.upstream)
         };
-        let out = &self.blocks[b].wires.outs[o as usize];
-        o - self.blocks[b].requests.routers[out.router as usize].base
+        let out = self.blocks[b].output(o as usize);
+        o - self.blocks[b].router(out.router as usize).base
     }
 }
 

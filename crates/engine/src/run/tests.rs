@@ -6,7 +6,7 @@ use crate::network::spec::{Execution, Spec};
 use crate::network::{assemble, policy};
 use crate::run::outcome::{Ending, Outcome};
 use weft_api::examples::small_networks;
-use weft_kernel::switch_allocation::Compile;
+use weft_kernel::face::widths::Compile;
 use weft_models::allocation::AllocatorConfig;
 use weft_models::routing::RoutingConfig;
 use weft_topology::TopologyConfig;
@@ -29,9 +29,9 @@ mod allocation {
 fn run(spec: &Spec, newcomer: &allocation::Newcomers, blocks: usize) -> Outcome {
     let net = assemble::net(spec).expect("a network");
     let policy = policy::build(spec).expect("a policy");
-    let allocator = newcomer.give_to(Compile { single: net.single, by_age: net.by_age || net.rings });
+    let allocator = newcomer.give_to(Compile::of(&net, spec.width()));
     let how = Execution::new(1, blocks);
-    Simulation::<1, 8>::of_models(spec, how, net, &*policy, allocator).run(spec, &())
+    Simulation::of_models(spec, how, net, &*policy, &allocator).run(spec, &())
 }
 
 /// A short run at low load.

@@ -161,7 +161,7 @@ pub(crate) struct Settling {
     start: Option<u64>,
 }
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// Advances to the beginning of the window.
     pub(crate) fn warm_up(&mut self, spec: &Spec, course: &mut Course) -> Option<Ending> {
         if !spec.phases.auto_warmup {
@@ -221,13 +221,13 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Packets delivered so far and the sum of their latencies.
     fn seen(&self) -> (u64, u64) {
-        let all = self.blocks.iter().map(|b| b.observers.tally.parts.seen);
+        let all = self.blocks.iter().map(|b| b.observers().tally.parts.seen);
         all.fold((0, 0), |(packets, latency), seen| (packets + seen.packets, latency + seen.latency))
     }
 
     /// The state before the first observation; `None` if no channel is ever switched.
     fn power_state(&self, spec: &Spec) -> Option<PowerState> {
-        let outs = self.blocks.iter().flat_map(|b| &b.wires.outs);
+        let outs = self.blocks.iter().flat_map(|b| b.outs());
         let links = outs.filter(|out| out.kind != ChannelEnd::Unused);
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
         let period = self.net.power_period.filter(|_| channels > 0)?;
@@ -236,6 +236,6 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
 
     /// Cycles that channels have been off so far, added over the channels.
     fn off_cycles(&self) -> u64 {
-        self.blocks.iter().map(|b| b.policy.power.off_cycles(&b.wires.outs, self.now)).sum()
+        self.blocks.iter().map(|b| b.off_cycles(self.now)).sum()
     }
 }

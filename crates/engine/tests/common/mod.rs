@@ -132,7 +132,7 @@ pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
 
 /// Drains a simulation whose sources are stopped: within `limit` cycles nothing is left and all is as at the start.
 #[track_caller]
-pub fn drain<const W: usize, const V: usize>(sim: &mut Simulation<W, V>, limit: u64, what: &str) {
+pub fn drain(sim: &mut Simulation, limit: u64, what: &str) {
     let left = sim.empty_within(limit);
     assert_eq!(left, 0, "{what}: packets left after {limit} cycles");
 }

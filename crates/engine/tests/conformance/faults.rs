@@ -46,7 +46,7 @@ fn breaks(fault: &Fault, from: u32, to: u32) -> bool {
 fn check_run(spec: &Spec, what: &str) -> Outcome {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
-    let mut sim = Simulation::<1, 8>::new(&whole, ONE).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let mut sim = Simulation::new(&whole, ONE).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     sim.advance(1200);
     sim.stop_sources();
     drain(&mut sim, 60_000, what);
@@ -63,7 +63,7 @@ fn check_run(spec: &Spec, what: &str) -> Outcome {
 
 /// Nothing is left to carry. Then no channel is on its way to off for ever: links may still go off and on by turns, but each
 /// of them gets there.
-fn check_rest(sim: &mut Simulation<1, 8>, spec: &Spec, what: &str) {
+fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
     let mut closing: Option<BTreeSet<(u32, u32)>> = None;
     // examples have short epochs: thousands of cycles are many of them
     for _ in 0..20 {

@@ -162,7 +162,7 @@ fn check_accounts(out: &Outcome, routers: u32, what: &str) {
 fn check_drain(spec: &Spec, what: &str) {
     let mut whole = spec.clone();
     phases(&mut whole, 0, 1_000_000);
-    let mut sim = Simulation::<1, 8>::new(&whole, ONE).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let mut sim = Simulation::new(&whole, ONE).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
     sim.advance(BUSY);
     sim.stop_sources();
     drain(&mut sim, 100_000, what);

@@ -28,24 +28,25 @@ fn full(widths: &str, pattern: &str, dateline: &str, (vcs, packets, flits): Buff
 /// How many more packets each ring has room for, if the buffers behind each channel hold `in_all`. A ring is named by
 /// its port and by its router with coordinate 0. A packet takes room when its head gets a VC, and frees it when its
 /// head gets the next VC.
-fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
+fn places(sim: &Simulation, in_all: i64) -> BTreeMap<(u32, u64), i64> {
     let block = &sim.blocks[0];
-    let mut heads_on_links = vec![0; block.buffers.ins.len()];
-    block.wires.flits.for_each(|flit| heads_on_links[(flit.to >> 4) as usize] += i64::from(flit.packet != NONE));
+    let records = block.records();
+    let mut heads_on_links = vec![0; block.inputs()];
+    records.flits.for_each(|flit| heads_on_links[(flit.to >> 4) as usize] += i64::from(flit.packet != NONE));
     let mut places = BTreeMap::new();
-    for (o, out) in block.wires.outs.iter().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
-        let router = &block.requests.routers[out.router as usize];
+    for (o, out) in block.outs().enumerate().filter(|(_, out)| out.kind == ChannelEnd::Local) {
+        let router = block.router(out.router as usize);
         let port = o as u32 - router.base;
         // the terminal has port 0, each dimension has the next two ports
         let line = sim.net.coords[router.id as usize] & !(0xff << ((port - 1) / 2 * 8));
-        let input = &block.buffers.ins[out.peer as usize];
+        let input = block.input(out.peer as usize);
         let mut taken = heads_on_links[out.peer as usize];
         for v in 0..8 {
             let mut segment = input.head[v];
             taken -= i64::from(segment != NONE && input.requests[v] == NO_REQUEST);
             while segment != NONE {
                 taken += 1;
-                segment = block.buffers.segments.items[segment as usize].next;
+                segment = records.segments.items[segment as usize].next;
             }
         }
         *places.entry((port, line)).or_default() += in_all - taken;
@@ -57,7 +58,7 @@ fn places(sim: &Simulation<1, 8>, in_all: i64) -> BTreeMap<(u32, u64), i64> {
 fn fewest(widths: &str, pattern: &str, dateline: &str, buffers: Buffers) -> i64 {
     let spec = full(widths, pattern, dateline, buffers);
     let in_all = i64::from(buffers.0) * i64::from(buffers.1);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
+    let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
     let mut fewest = i64::MAX;
     for cycle in 1..=5000 {
         sim.advance(cycle);

@@ -72,7 +72,7 @@ fn long_idle_times_are_skipped() {
     for policy in [r#"{"always_on": {}}"#, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#] {
         for blocks in [1, 3] {
             let spec = two_bursts(policy, CYCLES);
-            let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, blocks)).expect("a simulation");
+            let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
             simulation.advance(CYCLES);
             let stepped = CYCLES - simulation.idle.skipped;
             // two bursts of 100 cycles, a stretch of 1,024 behind each, and the cycles before and after timers

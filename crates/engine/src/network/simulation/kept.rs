@@ -6,7 +6,7 @@
 use super::Simulation;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 
-impl<const W: usize, const V: usize> Simulation<W, V> {
+impl Simulation {
     /// Whether a checkpoint can be made: notes on watched packets are not kept.
     pub(crate) fn can_be_kept(&self) -> bool {
         !self.net.watches
@@ -18,7 +18,7 @@ impl<const W: usize, const V: usize> Simulation<W, V> {
     }
 }
 
-impl<const W: usize, const V: usize> Kept for Simulation<W, V> {
+impl Kept for Simulation {
     fn keep(&self, to: &mut Writer) {
         self.now.keep(to);
         self.blocks.as_slice().keep(to);

@@ -18,12 +18,12 @@ fn told(spec: &Spec, blocks: usize, lone: bool) -> String {
     trials::told(spec, blocks, |simulation| {
         for block in &mut simulation.blocks {
             assert!(
-                block.shortcuts.profile.crossing != Crossing::Allocated,
+                block.shortcuts().profile.crossing != Crossing::Allocated,
                 "the test would compare two runs that are the same anyway"
             );
-            block.shortcuts.profile.crossing = if lone { Crossing::Lone } else { Crossing::Allocated };
+            block.shortcuts_mut().profile.crossing = if lone { Crossing::Lone } else { Crossing::Allocated };
             if lone {
-                block.shortcuts.lone_trial = LoneTrial::without_end();
+                block.shortcuts_mut().lone_trial = LoneTrial::without_end();
             }
         }
     })
@@ -109,9 +109,9 @@ fn heads_that_choose_and_cross_alone_change_nothing_in_any_router() {
 fn heads_that_choose_cross_alone() {
     for (topology, routing) in CHOOSING {
         let spec = spec(topology, routing, 1, 0.1);
-        let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
+        let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         simulation.advance(100); // less than the first trial lasts
-        let (crossed, hops) = (simulation.blocks[0].shortcuts.lone_trial.crossed, simulation.flit_hops());
+        let (crossed, hops) = (simulation.blocks[0].shortcuts().lone_trial.crossed, simulation.flit_hops());
         // at fewer than half of the routers that a packet crosses it has no choice, since its terminal is there
         assert!(hops > 300 && crossed * 2 > hops, "{topology}, {routing}: {crossed} of {hops} crossed alone");
     }
@@ -121,8 +121,8 @@ fn heads_that_choose_cross_alone() {
 fn heads_that_choose_behind_a_packet_that_holds_the_switch_leave_it_to_the_allocator() {
     let mut spec = spec(TORUS, CHOOSING[0].1, 2, 0.1);
     spec.router.hold_switch = true;
-    let simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
-    assert_eq!(simulation.blocks[0].shortcuts.profile.crossing, Crossing::Allocated);
+    let simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
+    assert_eq!(simulation.blocks[0].shortcuts().profile.crossing, Crossing::Allocated);
 }
 
 /// Packets of different lengths beside each other: requests, and replies that terminals send when a request has come.

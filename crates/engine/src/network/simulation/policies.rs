@@ -29,7 +29,7 @@ fn assert_same(spec: &Spec, what: &str) -> Profile {
         let without = told_plainly(spec, blocks);
         trials::assert_same(&trials::told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
     }
-    Simulation::<1, 8>::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts.profile
+    Simulation::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts().profile
 }
 
 /// Agents that are told of no flit.
@@ -107,7 +107,7 @@ fn steady_flows_end_at_timers_and_go_on_behind_them() {
     // links that carry nothing have timers, too
     let skipped = |policy: &str| {
         let spec = spec(HYPERX, NETWORKS[0].1, policy, 3000, 0.1);
-        let mut simulation = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).expect("a simulation");
+        let mut simulation = Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
         (1..=10).for_each(|k| simulation.advance(1000 * k));
         simulation.skipped_cycles()
     };
@@ -124,9 +124,9 @@ const BY_QUEUES: [(&str, &str); 2] =
 
 /// A network that is kept in the middle of a run and restored goes on as the first one.
 fn assert_goes_on(spec: &Spec, what: &str) {
-    let simulation = || Simulation::<1, 8>::new(spec, Execution::new(1, 3)).expect("a simulation");
-    let state = |simulation: &Simulation<1, 8>| {
-        let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| &block.wires.outs).collect();
+    let simulation = || Simulation::new(spec, Execution::new(1, 3)).expect("a simulation");
+    let state = |simulation: &Simulation| {
+        let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| block.outs()).collect();
         let tally = simulation.tally();
         // the largest value of a histogram is known less exactly when it has been read back
         let sums = (tally.flit_hops, tally.injected_flits, tally.accepted_flits, tally.delivered, &tally.batches);

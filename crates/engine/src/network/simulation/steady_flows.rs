@@ -20,7 +20,7 @@ fn assert_same(spec: &Spec, what: &str) -> u64 {
         let without = told(spec, blocks, |simulation| simulation.steady = Steady::new(false));
         trials::assert_same(&told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
     }
-    let mut simulation = Simulation::<1, 8>::new(spec, Execution::new(1, 1)).expect("a simulation");
+    let mut simulation = Simulation::new(spec, Execution::new(1, 1)).expect("a simulation");
     (1..=10).for_each(|k| simulation.advance(1000 * k));
     simulation.skipped_cycles()
 }

@@ -18,22 +18,22 @@ fn spec(topology: &str, routing: &str, flits: u32, load: f64) -> Spec {
     trials::spec(topology, routing, flits, load, (300, 600))
 }
 
-fn simulation(spec: &Spec, blocks: usize) -> Simulation<1, 8> {
+fn simulation(spec: &Spec, blocks: usize) -> Simulation {
     Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation")
 }
 
 /// How many flits streams have on their way now, about.
-fn under_way(simulation: &Simulation<1, 8>) -> usize {
-    simulation.blocks.iter().map(|block| block.shortcuts.streams.flits_under_way()).sum()
+fn under_way(simulation: &Simulation) -> usize {
+    simulation.blocks.iter().map(|block| block.shortcuts().streams.flits_under_way()).sum()
 }
 
 /// All that a run tells, in streams or with every flit for itself.
 fn told(spec: &Spec, blocks: usize, streams: bool) -> String {
     trials::told(spec, blocks, |simulation| {
         for block in &mut simulation.blocks {
-            assert!(block.shortcuts.streams.are_on(), "the test would compare two runs that are the same anyway");
+            assert!(block.shortcuts().streams.are_on(), "the test would compare two runs that are the same anyway");
             if !streams {
-                block.shortcuts.streams = Streams::default();
+                block.shortcuts_mut().streams = Streams::default();
             }
         }
     })
@@ -148,8 +148,8 @@ fn what_is_recorded_while_streams_flow_is_the_same() {
 #[test]
 fn streams_go_on_from_a_checkpoint() {
     let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 90, 0.3);
-    let state = |simulation: &Simulation<1, 8>| {
-        let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| &block.wires.outs).collect();
+    let state = |simulation: &Simulation| {
+        let outs: Vec<_> = simulation.blocks.iter().flat_map(|block| block.outs()).collect();
         format!("{:?} {outs:?}", simulation.tally())
     };
     for blocks in [1, 3] {
@@ -178,7 +178,7 @@ fn streams_are_off_where_somebody_may_look_at_their_flits() {
         let mut spec = spec(topology, routing, flits, 0.2);
         change(&mut spec);
         let simulation = simulation(&spec, 1);
-        assert!(!simulation.blocks[0].shortcuts.streams.are_on(), "{topology}, {routing}, {flits} flits");
+        assert!(!simulation.blocks[0].shortcuts().streams.are_on(), "{topology}, {routing}, {flits} flits");
     };
     let order = r#"{"dimension_order": {}}"#;
     off(HYPERX, order, LONG_PACKET - 1, &|_| ());

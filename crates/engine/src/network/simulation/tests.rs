@@ -100,7 +100,7 @@ fn run_on(relay: Relay, how: Execution) -> Outcome {
     (spec.phases.warmup, spec.phases.window, spec.phases.stop) = (0, 100_000, Stop::Complete);
     let job = NetJob { workload: Arc::new(relay), is_told: true };
     let net = assemble::net_with(&spec, assemble::routing(&spec).unwrap().into(), |_| Ok(vec![job])).unwrap();
-    Simulation::<1, 8>::of(net, &spec, how).unwrap().run(&spec, &())
+    Simulation::of(net, &spec, how, spec.width()).unwrap().run(&spec, &())
 }
 
 /// A token goes round all terminals 5 times. Each sends in the cycle in which it gets the token, so the run takes

@@ -50,7 +50,7 @@ pub(super) fn answer(spec: &mut Spec, flits: u32) {
 }
 
 /// All that a run in so many blocks tells, after `change`.
-pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation<1, 8>)) -> String {
+pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
     let mut simulation = Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation");
     change(&mut simulation);
     format!("{:?}", simulation.run(spec, &()))
@@ -58,12 +58,12 @@ pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulati
 
 /// The same without shortcuts.
 pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
-    let simulation = Simulation::<1, 8>::new(spec, Execution::new(1, blocks).plain()).expect("a simulation");
+    let simulation = Simulation::new(spec, Execution::new(1, blocks).plain()).expect("a simulation");
     assert!(
         simulation
             .blocks
             .iter()
-            .all(|block| block.shortcuts.profile == Profile::PLAIN && !block.shortcuts.streams.are_on())
+            .all(|block| block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on())
     );
     format!("{:?}", simulation.run(spec, &()))
 }

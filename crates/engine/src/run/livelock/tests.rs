@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weft_api::routing::{Hop, Needs, Routing};
 use weft_api::state::Packet;
 use weft_api::walk::Step;
-use weft_kernel::switch_allocation::Compile;
+use weft_kernel::face::widths::Compile;
 use weft_models::routing::RoutingConfig;
 
 /// A routing on a ring of four routers. All packets go up, which takes 3 links at most.
@@ -54,10 +54,10 @@ fn run_for(routing: Up, load: f64, window: u64) -> Outcome {
     (spec.phases.warmup, spec.phases.window, spec.phases.drain_limit) = (0, window, 1000);
     spec.allow_dependency_cycle = true;
     let net = assemble::net_with(&spec, Arc::new(routing), assemble::jobs).unwrap();
-    let allocator = spec.router.allocator.give_to(Compile { single: net.single, by_age: net.by_age });
+    let allocator = spec.router.allocator.give_to(Compile::of(&net, spec.width()));
     let policy = policy::build(&spec).unwrap();
     let how = Execution::new(1, 2);
-    Simulation::<1, 8>::of_models(&spec, how, net, &*policy, allocator).run(&spec, &())
+    Simulation::of_models(&spec, how, net, &*policy, &allocator).run(&spec, &())
 }
 
 #[test]

@@ -10,7 +10,7 @@ const PORT: u32 = 1;
 
 /// 3 routers in a row with one terminal each, under `policy`; packets of 4 flits. In cycle 300 the channel from router
 /// 1 to router 2 (port [`PORT`]) is closed.
-fn closed(policy: serde_json::Value) -> (Spec, Simulation<1, 8>) {
+fn closed(policy: serde_json::Value) -> (Spec, Simulation) {
     let topology = serde_json::from_value(json!({"mesh": {"widths": [3], "terminals_per_router": 1}})).unwrap();
     let routing = serde_json::from_value(json!({"dimension_order": {}})).unwrap();
     let mut spec = Spec::new(&topology, routing).unwrap();
@@ -18,12 +18,12 @@ fn closed(policy: serde_json::Value) -> (Spec, Simulation<1, 8>) {
     spec.set_packet(4);
     spec.set_load(0.3);
     (spec.phases.warmup, spec.phases.window, spec.phases.stall_limit) = (0, 2000, 500);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
+    let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
     sim.advance(300);
     let block = &mut sim.blocks[0];
-    let o = (block.requests.routers[1].base + PORT) as usize;
-    assert_eq!((block.wires.outs[o].kind, block.wires.next_router[o]), (ChannelEnd::Local, 2));
-    block.policy.power.close_channel(o, &mut block.wires.outs[o]);
+    let o = (block.router(1).base + PORT) as usize;
+    assert_eq!((block.output(o).kind, block.records().next_router[o]), (ChannelEnd::Local, 2));
+    block.close_channel(&sim.net, o);
     sim.advance(2000);
     (spec, sim)
 }

@@ -9,8 +9,9 @@ use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels, RouterSite};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::policy::Policy;
 use weft_api::spec::{FlowControl, Watched};
-use weft_api::state::{ChannelEnd, LinkState, OutputUnit};
-use weft_kernel::block::Block;
+use weft_api::state::{ChannelEnd, LinkState};
+use weft_kernel::face::AnyBlock;
+use weft_kernel::face::views::Output;
 use weft_kernel::parts::watch::Reason;
 use weft_topology::Peer;
 
@@ -102,8 +103,8 @@ impl Agents for Closers {
     }
 }
 
-fn site(block: &Block<1, 8>) -> BlockSite {
-    let channel = |out: &OutputUnit<8>| ChannelSite {
+fn site(block: &dyn AnyBlock) -> BlockSite {
+    let channel = |out: Output<'_>| ChannelSite {
         router: out.router,
         state: LinkState::On,
         peer: Peer::Unused,
@@ -112,8 +113,8 @@ fn site(block: &Block<1, 8>) -> BlockSite {
         buffer: 0,
     };
     BlockSite {
-        channels: block.wires.outs[..block.buffers.ins.len()].iter().map(channel).collect(),
-        routers: block.requests.routers.iter().map(|r| RouterSite { id: r.id, coords: 0, base: r.base }).collect(),
+        channels: block.outs().take(block.inputs()).map(channel).collect(),
+        routers: block.places().map(|r| RouterSite { id: r.id, coords: 0, base: r.base }).collect(),
         single: false,
         faults: false,
     }
@@ -129,8 +130,8 @@ fn run(flits: u32, flow_control: FlowControl, vc_realloc: u8, hold_switch: bool)
     spec.router.hold_switch = hold_switch;
     (spec.phases.warmup, spec.phases.window) = (0, 4000);
     spec.watched = Watched::First(3000);
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
-    let site = site(&sim.blocks[0]);
+    let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
+    let site = site(&*sim.blocks[0]);
     let policy = ClosesAll::default();
     sim.blocks[0].add_agents(&sim.net, &policy, &site);
     let out = sim.run(&spec, &());

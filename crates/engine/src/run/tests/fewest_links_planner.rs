@@ -15,7 +15,7 @@ fn planner(flits: u32, load: f64, cycles: u64) -> Planner {
     spec.set_packet(flits);
     spec.set_load(load);
     spec.phases.window = 2 * cycles;
-    let mut sim = Simulation::<1, 8>::new(&spec, Execution::new(1, 1)).unwrap();
+    let mut sim = Simulation::new(&spec, Execution::new(1, 1)).unwrap();
     sim.advance(cycles);
     let overseer: Box<dyn Any> = sim.take_overseer();
     *overseer.downcast().expect("that of fewest_links")

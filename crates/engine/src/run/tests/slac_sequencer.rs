@@ -5,15 +5,16 @@ use crate::network::spec::{Execution, Spec};
 use std::any::Any;
 use weft_api::agents::Overseer;
 use weft_api::state::{LinkState, NONE, Packet};
+use weft_kernel::face::widths::NarrowBlock;
 use weft_models::power::slac::gauge::Gauge;
 use weft_models::power::slac::sequencer::{Change, Sequencer};
 
 /// 4 columns x 3 rows of 2 terminals: stages of 6 + 4 * 2 = 14, 6 + 4 = 10 and 6 links.
-fn network(blocks: usize) -> Simulation<1, 8> {
+fn network(blocks: usize) -> Simulation {
     network_from("first_stage", blocks)
 }
 
-fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
+fn network_from(initial: &str, blocks: usize) -> Simulation {
     let topology = serde_json::from_str(r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 2}}"#).unwrap();
     let routing = serde_json::from_str(r#"{"slac": {}}"#).unwrap();
     let mut spec = Spec::new(&topology, routing).unwrap();
@@ -27,32 +28,37 @@ fn network_from(initial: &str, blocks: usize) -> Simulation<1, 8> {
 }
 
 /// The sequencer decides at `now`, when routers 0 to 11 are used so much.
-fn decide(sequencer: &mut Sequencer, sim: &mut Simulation<1, 8>, now: u64, used: [f64; 12]) {
+fn decide(sequencer: &mut Sequencer, sim: &mut Simulation, now: u64, used: [f64; 12]) {
     sequencer.used.copy_from_slice(&used);
     sequencer.decide(&mut sim.whole(), now);
 }
 
-fn sequencer(sim: &mut Simulation<1, 8>) -> Box<Sequencer> {
+fn sequencer(sim: &mut Simulation) -> Box<Sequencer> {
     let overseer: Box<dyn Any> = sim.take_overseer();
     overseer.downcast().expect("that of slac")
 }
 
 /// The counters of the first block.
-fn gauge(sim: &mut Simulation<1, 8>) -> &mut Gauge {
-    let agents: &mut dyn Any = sim.blocks[0].policy.agents.as_deref_mut().expect("one per block");
+fn gauge(sim: &mut Simulation) -> &mut Gauge {
+    let agents: &mut dyn Any = sim.blocks[0].policy_mut().agents.as_deref_mut().expect("one per block");
     agents.downcast_mut().expect("those of slac")
 }
 
+/// The credits of an output of the first block.
+fn credits(sim: &mut Simulation, o: usize) -> &mut [u16] {
+    let block: &mut dyn Any = &mut *sim.blocks[0];
+    &mut block.downcast_mut::<NarrowBlock>().expect("at most 64 ports").block.wires.outs[o].credits
+}
+
 /// Stages that packets find on.
-fn found(sim: &Simulation<1, 8>) -> u8 {
+fn found(sim: &Simulation) -> u8 {
     let packet = Packet { dest: sim.net.coords[11], ..Packet::default() };
     sim.net.routing.steps(sim.net.coords[0], &packet, 1)[0].after.lane
 }
 
 /// How many channels of each stage are in a state.
-fn count(sequencer: &Sequencer, sim: &Simulation<1, 8>, state: LinkState) -> Vec<usize> {
-    let states: Vec<u8> =
-        sim.blocks.iter().flat_map(|b| &b.wires.outs[..b.buffers.ins.len()]).map(|out| out.state).collect();
+fn count(sequencer: &Sequencer, sim: &Simulation, state: LinkState) -> Vec<usize> {
+    let states: Vec<u8> = sim.blocks.iter().flat_map(|b| b.outs().take(b.inputs())).map(|out| out.state).collect();
     let is = |&&channel: &&u32| states[channel as usize] == state as u8;
     sequencer.stages.iter().map(|channels| channels.iter().filter(is).count()).collect()
 }
@@ -140,22 +146,22 @@ fn a_stage_stays_lit_for_packets_that_may_need_it() {
     gauge(&mut sim).deliver(3);
     // a credit of stage 3 is still on its way
     let o = s.stages[2][7] as usize;
-    sim.blocks[0].wires.outs[o].credits[0] -= 1;
+    credits(&mut sim, o)[0] -= 1;
     s.act(&mut sim.whole(), 500);
     assert_eq!(count(&s, &sim, LinkState::Draining), [0, 0, 12]);
-    sim.blocks[0].wires.outs[o].credits[0] += 1;
+    credits(&mut sim, o)[0] += 1;
     s.act(&mut sim.whole(), 600);
     // stage 2, which this test left out, was never on
     assert_eq!(count(&s, &sim, LinkState::Off), [0, 20, 12]);
 }
 
 /// Flits in the queues of all inputs.
-fn queued(sim: &Simulation<1, 8>) -> u64 {
+fn queued(sim: &Simulation) -> u64 {
     let block = &sim.blocks[0];
     let mut flits = 0;
-    for mut segment in block.buffers.ins.iter().flat_map(|port| port.head) {
+    for mut segment in block.ins().flat_map(|port| port.head.iter().copied()) {
         while segment != NONE {
-            let found = &block.buffers.segments.items[segment as usize];
+            let found = &block.records().segments.items[segment as usize];
             flits += u64::from(found.arrived - found.sent);
             segment = found.next;
         }
@@ -175,8 +181,7 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
         stayed += queued(&twin);
         if cycle.is_multiple_of(100) {
             s.read(&mut sim.whole(), cycle);
-            let ports: Vec<(u32, u8)> =
-                twin.blocks[0].buffers.ins.iter().map(|port| (port.router, port.class)).collect();
+            let ports: Vec<(u32, u8)> = twin.blocks[0].ins().map(|port| (port.router, port.class)).collect();
             let (mut expected, mut in_all) = ([0.0f64; 12], 0);
             for (i, &(router, class)) in ports.iter().enumerate() {
                 let held = gauge(&mut twin).flit_cycles(i, cycle);
@@ -189,7 +194,7 @@ fn utilisation_is_the_mean_share_of_the_queues_that_is_occupied() {
             }
             assert_eq!(s.used, expected);
             // in each cycle: the flits that are there at its end, and those that left in it
-            let hops = twin.blocks[0].observers.tally.flit_hops;
+            let hops = twin.blocks[0].observers().tally.flit_hops;
             assert_eq!(in_all, stayed + hops - left);
             (stayed, left) = (0, hops);
         }

@@ -1,0 +1,268 @@
+//! Builds a block from its description: all units, pools and wheels in their first state. All memory that the loop needs is
+//! allocated here and by who describes the block.
+
+use super::views::Place;
+use super::widths::{AnyAllocator, Width};
+use super::{AnyBlock, OfWidths};
+use crate::block::{Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide, Requests, Shortcuts, Switch, Wires};
+use crate::net::Net;
+use crate::parts::pace::{Paces, Rates};
+use crate::shortcuts::fresh::LoneTrial;
+use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::streams::Streams;
+use crate::switch_allocation::SwitchAllocator;
+use std::sync::Arc;
+use weft_api::base::bits::{Active, Bits};
+use weft_api::base::wheel::Wheel;
+use weft_api::board::Board;
+use weft_api::compiled::{ForPorts, Widths};
+use weft_api::sensor::{History, Sensor};
+use weft_api::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NONE, OutputUnit, Pool, Router};
+use weft_topology::Trunk;
+
+/// What a block is made of. Its terminals are those of its ports, in their order.
+#[derive(Debug)]
+pub struct Plan {
+    pub routers: Vec<Place>,
+    pub ports: Vec<Port>,
+    /// The trunk of each output of a router; empty where every link stands alone.
+    pub trunks: Vec<Trunk>,
+    /// Mail for each block, with its memory.
+    pub outbox: Vec<Mail>,
+    pub interfaces: Interfaces,
+    pub policy: PolicySide,
+    pub observers: Observers,
+    pub room: Room,
+}
+
+/// A port of a router.
+#[derive(Debug, Clone, Copy)]
+pub struct Port {
+    /// Router of the block.
+    pub router: u32,
+    pub port: u8,
+    /// Link class.
+    pub class: u8,
+    pub far: Far,
+}
+
+/// What a port is connected to. Routers and terminals have their numbers in the network.
+#[derive(Debug, Clone, Copy)]
+pub enum Far {
+    Nowhere,
+    Terminal(u32),
+    /// A port of this block.
+    Here {
+        port: u32,
+        router: u32,
+    },
+    /// A port of another block.
+    Away {
+        cut: Cut,
+        router: u32,
+    },
+}
+
+/// How much can be under way in a block at once (memory is reserved for it), and how many cycles ahead an event can lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    pub packets: usize,
+    pub flits: usize,
+    pub credits: usize,
+    pub horizon: u64,
+}
+
+/// Builds the block in its first state, compiled for the widths of the allocator. The agents of the policy are still to come.
+pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBlock> {
+    match allocator {
+        AnyAllocator::Narrow(allocator) => Box::new(of_widths(net, plan, allocator)),
+        AnyAllocator::Wide(allocator) => Box::new(of_widths(net, plan, allocator)),
+    }
+}
+
+impl AnyAllocator {
+    /// The width of the blocks that use it.
+    pub fn width(&self) -> Width {
+        match self {
+            Self::Narrow(_) => Width::Narrow,
+            Self::Wide(_) => Width::Wide,
+        }
+    }
+}
+
+fn of_widths<const W: usize, const V: usize>(
+    net: &Net,
+    plan: Plan,
+    allocator: &Arc<dyn SwitchAllocator<W, V>>,
+) -> OfWidths<W, V>
+where
+    Widths: ForPorts<V>,
+{
+    let Units { ins, outs, next_router, cuts } = units(net, &plan.ports);
+    let Plan { routers, trunks, outbox, interfaces, policy, observers, room, .. } = plan;
+    let routers: Vec<Router<W>> =
+        routers.iter().map(|&Place { id, base }| Router { id, base, ..Router::default() }).collect();
+    let (inputs, outputs) = (ins.len(), outs.len());
+    let history = (net.needs.sensor == Some(Sensor::HistoryWindow))
+        .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
+    let mut block = Block {
+        now: 0,
+        routing: Widths::compiled(&net.routing),
+        switch: switch::<W, V>(net, &routers, inputs),
+        shortcuts: shortcuts(net, inputs, outputs),
+        wires: Wires {
+            trunks,
+            flits: Wheel::new(room.horizon, room.flits),
+            credits: Wheel::new(room.horizon, room.credits),
+            paces: paces(net, &outs, routers.len(), room.horizon),
+            next_router,
+            outbox,
+            cuts,
+            history,
+            granted: vec![u32::MAX; if net.needs.sees_grants { outputs } else { 0 }],
+            outs,
+        },
+        buffers: buffers(net, ins, &room),
+        requests: requests::<W, V>(net, routers, inputs),
+        interfaces,
+        policy,
+        observers,
+        posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
+    };
+    for t in 0..block.interfaces.terminals.len() {
+        block.sleep(net, t, 0);
+    }
+    OfWidths { block, allocator: allocator.clone(), then: None }
+}
+
+struct Units<const V: usize> {
+    ins: Vec<InputUnit<V>>,
+    outs: Vec<OutputUnit<V>>,
+    next_router: Vec<u32>,
+    cuts: Vec<Cut>,
+}
+
+/// The units of all ports, then those of the injection channels.
+fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
+    let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
+    let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports.len() + terminals);
+    let mut ins: Vec<InputUnit<V>> = Vec::with_capacity(ports.len());
+    let (mut next_router, mut cuts, mut nics) = (Vec::with_capacity(ports.len()), Vec::new(), Vec::new());
+    for &Port { router, port, class, far } in ports {
+        let mut input = InputUnit::new(router, port, class);
+        let mut output = output(net, router, class);
+        let mut next = 0;
+        match far {
+            Far::Nowhere => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
+            Far::Terminal(t) => {
+                (output.kind, output.peer) = (ChannelEnd::Ejection, t);
+                // heads see only the VCs that packets may use
+                output.vcs_with_credit = net.links[usize::from(class)].vcs_of[0];
+                output.vcs_with_room = output.vcs_with_credit;
+                input.upstream = (ports.len() + nics.len()) as u32;
+                nics.push(ins.len() as u32);
+            }
+            Far::Here { port, router } => {
+                (output.peer, input.upstream) = (port, port);
+                next = router;
+            }
+            Far::Away { cut, router } => {
+                (output.kind, output.peer) = (ChannelEnd::Remote, cuts.len() as u32);
+                (input.remote, input.upstream) = (true, cuts.len() as u32);
+                cuts.push(cut);
+                next = router;
+            }
+        }
+        ins.push(input);
+        outs.push(output);
+        next_router.push(next);
+    }
+    let injection = |(local, peer)| OutputUnit { kind: ChannelEnd::Injection, peer, ..output(net, local, 0) };
+    outs.extend((0..).zip(nics).map(injection));
+    Units { ins, outs, next_router, cuts }
+}
+
+fn output<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
+    let link = &net.links[usize::from(class)];
+    let mut credits = [0; V];
+    for (vc, c) in credits.iter_mut().enumerate() {
+        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
+    }
+    OutputUnit {
+        credits,
+        holder: [0; V],
+        free_vcs: link.all,
+        vcs_with_flit: 0,
+        vcs_with_credit: link.all,
+        vcs_with_room: link.all,
+        requested: 0,
+        class,
+        state: LinkState::On as u8,
+        next_free: 0,
+        flits: 0,
+        peer: NONE,
+        router,
+        rr_in: 0,
+        rr_vc: 0,
+        kind: ChannelEnd::Local,
+        gate: Gate::Open,
+    }
+}
+
+/// The pace of each output; none if no link is paced.
+fn paces<const W: usize, const V: usize>(net: &Net, outs: &[OutputUnit<V>], routers: usize, horizon: u64) -> Paces<W> {
+    let of = |rates: &Rates| outs.iter().map(|out| rates.pace(out.class)).collect();
+    Paces::new(net.rates.as_ref().map(of).unwrap_or_default(), routers, horizon)
+}
+
+fn buffers<const V: usize>(net: &Net, ins: Vec<InputUnit<V>>, room: &Room) -> Buffers<V> {
+    let closed = net.routing_delay.max(if net.closes_vcs { room.horizon } else { 0 });
+    let vcs = if net.closes_vcs { ins.len() * V } else { 0 };
+    Buffers {
+        ins,
+        segments: Pool::with_capacity(room.packets),
+        packets: Pool::with_capacity(room.packets),
+        opens: vec![0; vcs],
+        turning: Wheel::new(closed + 2, vcs),
+    }
+}
+
+fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, inputs: usize) -> Requests<W> {
+    let of_vcs = |needed: bool| if needed { inputs * V } else { 0 };
+    Requests {
+        requesters: vec![Bits::default(); inputs << net.class_bits],
+        active: Active::new(routers.len()),
+        asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
+        candidates: vec![Bits::default(); of_vcs(net.shortcuts.compares_credits_of.is_some())],
+        ages: vec![0; of_vcs(net.by_age || net.rings)],
+        have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
+        routers,
+    }
+}
+
+fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inputs: usize) -> Switch<W> {
+    let bases = routers.iter().map(|r| r.base).chain([inputs as u32]).collect::<Vec<_>>();
+    let radix = bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
+    let of_vcs = |ports: usize| if net.vc_realloc { ports * V } else { 0 };
+    Switch {
+        grants: vec![Bits::default(); radix],
+        offers: vec![0; radix],
+        moves: vec![Move::default(); radix],
+        departures: Vec::with_capacity(radix),
+        vc_turns: vec![0; of_vcs(inputs)],
+        vc_accepts: vec![0; of_vcs(inputs)],
+        vc_grants: vec![0; of_vcs(radix)],
+        fresh: vec![0; radix],
+    }
+}
+
+fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
+    let profile = net.shortcuts;
+    let has_streams = profile.crossing == Crossing::Streams;
+    Shortcuts {
+        profile,
+        streams: if has_streams { Streams::new(inputs, outputs) } else { Streams::default() },
+        fresh_flits: Vec::with_capacity(if profile.crossing == Crossing::Allocated { 0 } else { inputs }),
+        lone_trial: LoneTrial::default(),
+    }
+}

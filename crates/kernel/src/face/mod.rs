@@ -1,0 +1,130 @@
+//! The face of a block: all that the engine sees of it, whatever the widths for which the block is compiled.
+//!
+//! Only this crate knows widths ([`widths`]). The engine describes a block ([`build`]), advances it window by window, and reads
+//! its records ([`views`]). No call of the face is made in the loop.
+
+pub mod build;
+mod of_widths;
+mod rest;
+pub mod views;
+pub mod widths;
+
+use crate::block::{Interfaces, Mail, Observers, PolicySide, Shortcuts};
+use crate::net::Net;
+use crate::shortcuts::steady::Flow;
+pub use of_widths::OfWidths;
+use std::any::Any;
+use std::fmt::Debug;
+use views::{Input, Output, Place, Records};
+use weft_api::agents::BlockSite;
+use weft_api::base::kept::Kept;
+use weft_api::policy::Policy;
+use weft_api::recording::Recorder;
+use weft_api::state::{Account, LinkState};
+
+/// A block of some widths.
+pub trait AnyBlock: Any + Debug + Send + Kept {
+    // ---- parts and records
+    fn interfaces(&self) -> &Interfaces;
+    fn policy(&self) -> &PolicySide;
+    fn policy_mut(&mut self) -> &mut PolicySide;
+    fn observers(&self) -> &Observers;
+    fn observers_mut(&mut self) -> &mut Observers;
+    fn shortcuts(&self) -> &Shortcuts;
+    fn shortcuts_mut(&mut self) -> &mut Shortcuts;
+    /// Records whose type does not depend on widths.
+    fn records(&self) -> Records<'_>;
+    fn routers(&self) -> usize;
+    fn router(&self, r: usize) -> Place;
+    fn inputs(&self) -> usize;
+    fn input(&self, i: usize) -> Input<'_>;
+    /// Output units: one per port, then one per injection channel.
+    fn outputs(&self) -> usize;
+    fn output(&self, o: usize) -> Output<'_>;
+
+    // ---- time
+    /// Advances to cycle `until`.
+    fn advance(&mut self, net: &Net, until: u64);
+    /// Mail for each block, as a window has left it.
+    fn outbox(&self) -> &[Mail];
+    fn outbox_mut(&mut self) -> &mut [Mail];
+    /// Takes the mail of another block.
+    fn take(&mut self, net: &Net, mail: &mut Mail);
+    /// Enters all that streams have changed into the records.
+    fn settle_streams(&mut self, net: &Net);
+    /// Keeps 32-bit counters of cycles and flits readable. It must be called at least every 2^30 cycles.
+    fn keep_counters(&mut self, now: u64);
+    /// Lets no terminal create a packet any more.
+    fn stop_sources(&mut self);
+    /// Whether the sources have created all packets before cycle `until`.
+    fn sources_finished(&self, until: u64) -> bool;
+    /// Fails unless the block is as at the start: no packet, all credits home.
+    fn assert_empty(&self, net: &Net);
+
+    // ---- the power policy
+    /// Creates the agents of the policy for this block, and starts them.
+    fn add_agents(&mut self, net: &Net, policy: &dyn Policy, site: &BlockSite);
+    /// Sets the state of channel `o` in cycle 0, which is not on.
+    fn begin_in(&mut self, o: usize, state: LinkState);
+    fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64);
+    /// Opens channel `o`. Heads that wait for it look at it again.
+    fn open_channel(&mut self, o: usize);
+    fn close_channel(&mut self, net: &Net, o: usize);
+    /// Flits per cycle that channel `o` can carry at its present rate.
+    fn bandwidth(&self, net: &Net, o: usize) -> f64;
+    /// Whether the agents will do nothing until a packet moves.
+    fn is_policy_at_rest(&self) -> bool;
+    /// Whether the agents have changed something but timers since this was last asked for.
+    fn agents_wrote(&mut self) -> bool;
+    /// The next cycle in which the agents act if nothing comes; `None`: in this cycle.
+    fn agents_wait_until(&self) -> Option<u64>;
+
+    // ---- counts and recordings
+    /// The window begins with this cycle.
+    fn begin_window(&mut self, now: u64);
+    /// The accounts of all channels, as if the window ended before this cycle.
+    fn accounts(&self, now: u64) -> Vec<Account>;
+    /// Cycles that channels have been off since their accounts began, added over all channels.
+    fn off_cycles(&self, now: u64) -> u64;
+    /// Takes the samples of the recordings that are due in this cycle.
+    fn sample(&mut self, now: u64);
+    /// Ends the recordings, and returns their parts.
+    fn end_recordings(&mut self, now: u64) -> Vec<Box<dyn Recorder>>;
+    /// Notes where watched packets are as the run ends.
+    fn end_watch(&mut self, net: &Net);
+
+    // ---- idle time (`shortcuts/idle.rs`): see the methods of `Block`
+    fn is_quiet(&self) -> bool;
+    fn has_packets(&self) -> bool;
+    fn nothing_is_under_way(&self) -> bool;
+    fn next_created(&self) -> u64;
+    fn idle_until(&self, net: &Net) -> u64;
+    fn jump(&mut self, net: &Net, now: u64);
+
+    // ---- steady flows (`shortcuts/steady.rs`)
+    /// See [`Block::flows`](crate::block::Block::flows).
+    fn flows(&self) -> Option<(usize, u16)>;
+    /// Remembers the state before this cycle, for [`Self::flow_since`].
+    fn remember(&mut self);
+    fn forget(&mut self);
+    /// What has flowed since the state that is remembered, if the state is the same again.
+    fn flow_since(&self) -> Option<Flow>;
+    fn periods_left(&self, flow: &Flow) -> u64;
+    fn longest_wait(&self, flow: &Flow) -> u64;
+    fn flow_on(&mut self, net: &Net, flow: &Flow, periods: u64, cycles: u64);
+}
+
+impl dyn AnyBlock {
+    /// The output units, as the engine reads them.
+    pub fn outs(&self) -> impl Iterator<Item = Output<'_>> {
+        (0..self.outputs()).map(|o| self.output(o))
+    }
+
+    pub fn ins(&self) -> impl Iterator<Item = Input<'_>> {
+        (0..self.inputs()).map(|i| self.input(i))
+    }
+
+    pub fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        (0..self.routers()).map(|r| self.router(r))
+    }
+}

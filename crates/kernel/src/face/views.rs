@@ -1,0 +1,141 @@
+//! Records of a block as the engine reads them: slices in place of arrays whose length depends on the widths.
+
+use crate::block::{Block, Buffers, Cut};
+use weft_api::base::wheel::Wheel;
+use weft_api::state::{ChannelEnd, Flit, Gate, Packet, Pool, Segment};
+use weft_topology::Trunk;
+
+/// A router of a block: its number in the network, and its first port in the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub id: u32,
+    pub base: u32,
+}
+
+/// Packets, segments and events under way, and where channels lead.
+#[derive(Debug, Clone, Copy)]
+pub struct Records<'a> {
+    pub packets: &'a Pool<Packet>,
+    pub segments: &'a Pool<Segment>,
+    pub flits: &'a Wheel<Flit, 64>,
+    pub credits: &'a Wheel<u32, 128>,
+    /// For each output: the router behind it (numbered in the whole network).
+    pub next_router: &'a [u32],
+    pub cuts: &'a [Cut],
+    /// The trunk of each output; empty where every link stands alone.
+    pub trunks: &'a [Trunk],
+}
+
+/// An output unit ([`OutputUnit`](weft_api::state::OutputUnit)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Output<'a> {
+    pub kind: ChannelEnd,
+    /// Link class.
+    pub class: u8,
+    /// `LinkState as u8`.
+    pub state: u8,
+    pub gate: Gate,
+    /// Router or, for an injection channel, terminal of this block.
+    pub router: u32,
+    pub peer: u32,
+    /// Flits sent so far, the low 32 bits.
+    pub flits: u32,
+    /// VC classes that some head asks for.
+    pub requested: u16,
+    /// VCs that packets hold.
+    pub held: u16,
+    /// By VC: free places in the next buffer, and the input port << 4 | input VC that holds it.
+    pub credits: &'a [u16],
+    pub holder: &'a [u16],
+}
+
+/// An input unit ([`InputUnit`](weft_api::state::InputUnit)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Input<'a> {
+    pub router: u32,
+    pub port: u8,
+    /// Link class.
+    pub class: u8,
+    /// The sender is in another block: `upstream` is a cut.
+    pub remote: bool,
+    pub upstream: u32,
+    /// VCs whose head chooses in every step.
+    pub choosing: u16,
+    /// By VC: the first segment, the route key of the head, and the output << 4 | output VC that the head packet holds.
+    pub head: &'a [u32],
+    pub requests: &'a [u16],
+    pub output_vc: &'a [u16],
+    /// By VC: the first cycle in which a head may ask for an output; empty where VCs do not close.
+    pub opens: &'a [u64],
+}
+
+impl Output<'_> {
+    /// Whether no head may take a VC.
+    pub fn is_closed(&self) -> bool {
+        self.gate != Gate::Open
+    }
+
+    /// Whether the channel leads to a router.
+    pub fn is_between_routers(&self) -> bool {
+        matches!(self.kind, ChannelEnd::Local | ChannelEnd::Remote)
+    }
+}
+
+impl Input<'_> {
+    /// First port of the router. `i`: number of this unit in its block.
+    pub fn base(&self, i: usize) -> usize {
+        i - usize::from(self.port)
+    }
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn of<const W: usize, const V: usize>(block: &'a Block<W, V>) -> Self {
+        let Block { buffers, wires, .. } = block;
+        Self {
+            packets: &buffers.packets,
+            segments: &buffers.segments,
+            flits: &wires.flits,
+            credits: &wires.credits,
+            next_router: &wires.next_router,
+            cuts: &wires.cuts,
+            trunks: &wires.trunks,
+        }
+    }
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn of<const W: usize, const V: usize>(block: &'a Block<W, V>, o: usize) -> Self {
+        let out = &block.wires.outs[o];
+        Self {
+            kind: out.kind,
+            class: out.class,
+            state: out.state,
+            gate: out.gate,
+            router: out.router,
+            peer: out.peer,
+            flits: out.flits,
+            requested: out.requested,
+            held: block.policy.power.held_vcs(o, out),
+            credits: &out.credits,
+            holder: &out.holder,
+        }
+    }
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn of<const V: usize>(buffers: &'a Buffers<V>, i: usize) -> Self {
+        let unit = &buffers.ins[i];
+        Self {
+            router: unit.router,
+            port: unit.port,
+            class: unit.class,
+            remote: unit.remote,
+            upstream: unit.upstream,
+            choosing: unit.choosing,
+            head: &unit.head,
+            requests: &unit.requests,
+            output_vc: &unit.output_vc,
+            opens: buffers.opens.get(i * V..(i + 1) * V).unwrap_or_default(),
+        }
+    }
+}

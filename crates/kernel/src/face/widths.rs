@@ -1,0 +1,105 @@
+//! The widths for which the loop is compiled: `W` words of a mask of ports, `V` VCs of a port. Only this file lists them.
+
+use super::OfWidths;
+use crate::net::Net;
+use crate::switch_allocation::{Compiled, SwitchAllocator};
+use std::sync::Arc;
+use weft_api::allocation::{Allocator, UseAllocator};
+use weft_api::base::bits::Bits;
+use weft_api::state::{InputUnit, OutputUnit, Router};
+
+/// A block of each width, for tests that reach into it.
+pub type NarrowBlock = OfWidths<1, 8>;
+
+/// Room for the ports and VCs of a router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// 64 ports of 8 VCs.
+    Narrow,
+    /// 128 ports of 16 VCs.
+    Wide,
+}
+
+/// An allocator, compiled for the widths of the blocks that will use it.
+#[derive(Debug, Clone)]
+pub enum AnyAllocator {
+    Narrow(Arc<dyn SwitchAllocator<1, 8>>),
+    Wide(Arc<dyn SwitchAllocator<2, 16>>),
+}
+
+/// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Compile {
+    width: Width,
+    single: bool,
+    by_age: bool,
+}
+
+/// Sizes of the records that depend on the width [bytes].
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    pub input: usize,
+    pub output: usize,
+    pub router: usize,
+    /// A mask of ports.
+    pub mask: usize,
+}
+
+impl Width {
+    /// The least width for routers of so many ports, of which none has more VCs than this.
+    pub fn of(ports: u32, vcs: u8) -> Self {
+        if ports <= 64 && vcs <= 8 { Self::Narrow } else { Self::Wide }
+    }
+
+    /// Places for VCs in the records of a port.
+    pub fn vcs(self) -> usize {
+        match self {
+            Self::Narrow => 8,
+            Self::Wide => 16,
+        }
+    }
+
+    pub fn sizes(self) -> Sizes {
+        match self {
+            Self::Narrow => Sizes::of::<1, 8>(),
+            Self::Wide => Sizes::of::<2, 16>(),
+        }
+    }
+}
+
+impl Sizes {
+    fn of<const W: usize, const V: usize>() -> Self {
+        Self {
+            input: size_of::<InputUnit<V>>(),
+            output: size_of::<OutputUnit<V>>(),
+            router: size_of::<Router<W>>(),
+            mask: size_of::<Bits<W>>(),
+        }
+    }
+}
+
+impl Compile {
+    pub fn of(net: &Net, width: Width) -> Self {
+        Self { width, single: net.single, by_age: net.by_age || net.rings }
+    }
+
+    fn compiled<const W: usize, const V: usize>(self, allocator: impl Allocator) -> Arc<dyn SwitchAllocator<W, V>> {
+        match (self.single, self.by_age) {
+            (true, true) => Arc::new(Compiled::<_, true, true>(allocator)),
+            (true, false) => Arc::new(Compiled::<_, true, false>(allocator)),
+            (false, true) => Arc::new(Compiled::<_, false, true>(allocator)),
+            (false, false) => Arc::new(Compiled::<_, false, false>(allocator)),
+        }
+    }
+}
+
+impl UseAllocator for Compile {
+    type Output = AnyAllocator;
+
+    fn take(self, allocator: impl Allocator) -> AnyAllocator {
+        match self.width {
+            Width::Narrow => AnyAllocator::Narrow(self.compiled(allocator)),
+            Width::Wide => AnyAllocator::Wide(self.compiled(allocator)),
+        }
+    }
+}
