@@ -93,7 +93,8 @@ impl Case {
         let mut spec = self.spec()?;
         how.record.apply(&mut spec);
         let start = Instant::now();
-        let execution = Execution { plain: how.plain, ..Execution::new(how.threads, how.blocks) };
+        let execution = Execution::new(how.threads, how.blocks);
+        let execution = if how.plain { execution.plain() } else { execution };
         let mut simulations =
             (0..how.copies).map(|_| Simulation::new(&spec, execution)).collect::<Result<Vec<Simulation>, _>>()?;
         let setup_seconds = start.elapsed().as_secs_f64();

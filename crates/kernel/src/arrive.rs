@@ -3,7 +3,7 @@
 use crate::block::{Block, queues_at};
 use crate::net::Net;
 use crate::shortcuts::fresh::FreshFlit;
-use crate::shortcuts::profile::{Crossing, HeadPath};
+use crate::shortcuts::profile::{HeadPath, Kind};
 use crate::shortcuts::streams;
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::unchecked::Hot;
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
         while let Some((first, len)) = self.wires.credits.due(self.now) {
-            if net.shortcuts.prefetch {
+            if net.shortcuts.has(Kind::Prefetch) {
                 self.bring_for_credits((first, len));
             }
             for k in 0..len {
@@ -98,7 +98,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         while let Some((first, len)) = self.wires.flits.due(self.now) {
             self.tell_of_arrivals((first, len));
-            if net.shortcuts.prefetch {
+            if net.shortcuts.has(Kind::Prefetch) {
                 self.bring_for_flits(net, (first, len));
             }
             match (!SINGLE && self.shortcuts.streams.are_on(), self.shortcuts.lone_trial.heads_try) {
@@ -224,7 +224,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
-            } else if self.shortcuts.profile.crossing != Crossing::Allocated {
+            } else if self.shortcuts.profile.has(Kind::Lone) {
                 self.shortcuts.fresh_flits.push(FreshFlit {
                     at: to,
                     out: o as u32,

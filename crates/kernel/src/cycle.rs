@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Mail};
 use crate::net::Net;
+use crate::shortcuts::profile::Kind;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::state::{NONE, Segment};
 
@@ -31,7 +32,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Advances to cycle `until`. Skips cycles in which nothing can happen, if the block takes that shortcut.
     pub fn advance(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, until: u64) {
         while self.now < until {
-            if self.shortcuts.profile.jumps && self.is_quiet() {
+            if self.shortcuts.profile.has(Kind::Idle) && self.is_quiet() {
                 self.now = self.next_event(net, until);
                 if self.now == until {
                     return;

@@ -2,6 +2,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
+use crate::shortcuts::profile::Kind;
 use weft_api::agents::{Departure, Departures};
 use weft_api::base::prefetch::prefetch;
 use weft_api::base::unchecked::Hot;
@@ -32,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             self.note_grants(net, r, count);
         }
-        if net.shortcuts.prefetch && !SINGLE {
+        if net.shortcuts.has(Kind::Prefetch) && !SINGLE {
             self.bring_for_moves(base, count);
         }
         for k in 0..count {

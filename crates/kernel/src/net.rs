@@ -1,7 +1,7 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
 use crate::parts::pace::Rates;
-use crate::shortcuts::profile::{HeadPath, Profile};
+use crate::shortcuts::profile::{HeadPath, Profile, Set};
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
@@ -149,9 +149,9 @@ impl Repair {
 }
 
 impl Net {
-    /// From now on blocks are made that take no shortcut.
-    pub fn make_plain(&mut self) {
-        self.shortcuts = Profile::PLAIN;
+    /// From now on blocks are made that take no other shortcuts than these.
+    pub fn keep_shortcuts(&mut self, among: Set) {
+        self.shortcuts = self.shortcuts.among(among);
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
     }
 

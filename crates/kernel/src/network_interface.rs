@@ -6,6 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
+use crate::shortcuts::profile::Kind;
 use weft_api::base::bits::pick16;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, Gate, MEASURED, NONE, Packet};
@@ -32,7 +33,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.send_from_busy::<SINGLE, false>(net, measured);
         }
         while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
-            if net.shortcuts.prefetch {
+            if net.shortcuts.has(Kind::Prefetch) {
                 self.bring_for_alarms((chunk, len));
             }
             for k in 0..len {
@@ -301,7 +302,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (router, port) = *net.terminal_at.hot(new.to as usize);
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
-        if net.shortcuts.prefetch {
+        if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
         let terminal = self.interfaces.terminals.hot_mut(t);

@@ -5,7 +5,7 @@ use crate::block::Block;
 use crate::facade::Facade;
 use crate::net::Net;
 use crate::parts::power::Power;
-use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams::Streams;
 use crate::timers::Timers;
 use weft_api::agents::{Agents, BlockSite, Channels};
@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.policy.power.woken.reserve(self.interfaces.terminals.len());
         (self.policy.power.has_agents, self.policy.power.is_managed) = (true, true);
         self.shortcuts.profile = self.shortcuts.profile.beside(self.policy.power.probes);
-        if self.shortcuts.profile.crossing != Crossing::Streams {
+        if !self.shortcuts.profile.has(Kind::Streams) {
             self.shortcuts.streams = Streams::default();
         }
         self.policy.agents = Some(agents);

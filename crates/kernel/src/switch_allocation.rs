@@ -6,7 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::profile::Kind;
 use std::fmt::Debug;
 use weft_api::allocation::Allocator;
 use weft_api::base::bits::Bits;
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_lone_flits::<SINGLE, false, false>(net);
             }
         }
-        if self.shortcuts.profile.crossing != Crossing::Allocated {
+        if self.shortcuts.profile.has(Kind::Lone) {
             self.shortcuts.lone_trial.decide(self.now);
         }
         for word in 0..self.requests.active.0.len() {
@@ -34,7 +34,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if net.shortcuts.prefetch {
+                if net.shortcuts.has(Kind::Prefetch) {
                     self.bring_for_routers(net, r, word * 64, bits);
                 }
                 let moved = self.observers.tally.flit_hops;

@@ -19,7 +19,8 @@ use weft_api::state::link_class::Link;
 use weft_api::state::{LinkState, NO_JOB};
 use weft_api::walk::Proof;
 use weft_kernel::net::{Net, NetJob, Repair};
-use weft_kernel::shortcuts::profile::{Facts, Profile};
+use weft_kernel::shortcuts::facts::Facts;
+use weft_kernel::shortcuts::profile::Profile;
 use weft_traffic::mix;
 use weft_units::Refusal;
 

@@ -47,7 +47,7 @@ impl Simulation {
                 take_of_thread(&self.net, &mut self.blocks, k, 0);
                 spent.1 = clock() - begun;
             }
-            self.blocks.iter_mut().for_each(|block| block.settle_streams(&self.net));
+            self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
             observed.windows.push(spent);
             (self.now, self.windows_done) = (next, self.windows_done + 1);
         }

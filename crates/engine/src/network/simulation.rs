@@ -22,6 +22,7 @@ use weft_kernel::face::AnyBlock;
 use weft_kernel::face::views::Output;
 use weft_kernel::face::widths::{AnyAllocator, Compile, Width};
 use weft_kernel::net::{Net, Tables};
+use weft_kernel::shortcuts::profile::Kind;
 use weft_kernel::tally::Tally;
 use weft_units::Refusal;
 
@@ -65,9 +66,7 @@ impl Simulation {
     /// The same with records for so many ports and VCs, which are enough. No result depends on it.
     pub fn of_width(spec: &Spec, how: Execution, width: Width) -> Result<Self, Refusal> {
         let mut net = assemble::net(spec)?;
-        if how.plain {
-            net.make_plain();
-        }
+        net.keep_shortcuts(how.shortcuts);
         Self::of(net, spec, how, width)
     }
 
@@ -98,7 +97,7 @@ impl Simulation {
         tables.reverse();
         let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
         let bundles = SleepAccounts::new(spec);
-        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.steady);
+        let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Steady));
         let places = |block: &Box<dyn AnyBlock>| 2 * block.outputs() + block.interfaces().terminals.len();
         let idle = Idle::new(blocks.iter().map(places).sum());
         Self {
@@ -219,7 +218,7 @@ impl Simulation {
             advance_all(net, &mut self.blocks, (&self.post, &self.cores), windows);
             self.windows_done += (until - now).div_ceil(self.window);
         }
-        self.blocks.iter_mut().for_each(|block| block.settle_streams(&self.net));
+        self.blocks.iter_mut().for_each(|block| block.settle(&self.net));
         self.now = until;
     }
 

@@ -13,6 +13,7 @@ use weft_api::state::LinkState;
 pub use weft_api::state::rate::Rate;
 pub use weft_api::workload::{LoadPhase, MAX_BATCH};
 use weft_kernel::face::widths::Width;
+use weft_kernel::shortcuts::profile::Set;
 use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
@@ -133,19 +134,19 @@ pub struct Execution {
     pub threads: usize,
     /// Number of blocks; 0: chosen by the size of the network.
     pub blocks: usize,
-    /// The loop takes no shortcut (`kernel/src/shortcuts`): slower, and easier to follow.
-    pub plain: bool,
+    /// Shortcuts of the loop that it may take (`kernel/src/shortcuts`). Without them it is slower, and easier to follow.
+    pub shortcuts: Set,
 }
 
 impl Execution {
     pub const fn new(threads: usize, blocks: usize) -> Self {
-        Self { threads, blocks, plain: false }
+        Self { threads, blocks, shortcuts: Set::ALL }
     }
 
     /// The same without shortcuts.
     #[must_use]
     pub const fn plain(self) -> Self {
-        Self { plain: true, ..self }
+        Self { shortcuts: Set::NONE, ..self }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::block::{Block, Buffers, Cut, Interfaces, Mail, Observers, PolicySide,
 use crate::net::Net;
 use crate::parts::pace::{Paces, Rates};
 use crate::shortcuts::fresh::LoneTrial;
-use crate::shortcuts::profile::Crossing;
+use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams::Streams;
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
@@ -258,11 +258,10 @@ fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inpu
 
 fn shortcuts(net: &Net, inputs: usize, outputs: usize) -> Shortcuts {
     let profile = net.shortcuts;
-    let has_streams = profile.crossing == Crossing::Streams;
     Shortcuts {
         profile,
-        streams: if has_streams { Streams::new(inputs, outputs) } else { Streams::default() },
-        fresh_flits: Vec::with_capacity(if profile.crossing == Crossing::Allocated { 0 } else { inputs }),
+        streams: if profile.has(Kind::Streams) { Streams::new(inputs, outputs) } else { Streams::default() },
+        fresh_flits: Vec::with_capacity(if profile.has(Kind::Lone) { inputs } else { 0 }),
         lone_trial: LoneTrial::default(),
     }
 }

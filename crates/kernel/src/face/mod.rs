@@ -50,8 +50,8 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn outbox_mut(&mut self) -> &mut [Mail];
     /// Takes the mail of another block.
     fn take(&mut self, net: &Net, mail: &mut Mail);
-    /// Enters all that streams have changed into the records.
-    fn settle_streams(&mut self, net: &Net);
+    /// Enters all that shortcuts have skipped into the records.
+    fn settle(&mut self, net: &Net);
     /// Keeps 32-bit counters of cycles and flits readable. It must be called at least every 2^30 cycles.
     fn keep_counters(&mut self, now: u64);
     /// Lets no terminal create a packet any more.

@@ -98,8 +98,8 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
         self.block.take(net, mail);
     }
 
-    fn settle_streams(&mut self, net: &Net) {
-        self.block.settle_streams(net);
+    fn settle(&mut self, net: &Net) {
+        self.block.settle(net);
     }
 
     fn keep_counters(&mut self, now: u64) {

@@ -12,10 +12,23 @@
 //! The state as it would be after the skipped cycles. Nothing is left to settle. The posts of the cycles just before an event are made
 //! one by one, so the board holds what it would hold.
 
+use super::Shortcut;
+use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
 use weft_api::state::{NO_JOB, NONE};
 use weft_api::workload::NOT_DUE;
+
+/// See the head of this file.
+pub struct IdleTime;
+
+impl Shortcut for IdleTime {
+    const SKIPS: &'static str = "cycles in which nothing happens";
+
+    fn applies(_facts: &Facts) -> bool {
+        true
+    }
+}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// No head, source or stream has work to do in this cycle, unless an event is due.

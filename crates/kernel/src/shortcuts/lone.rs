@@ -19,14 +19,45 @@
 use crate::block::Block;
 use crate::depart::Crossing;
 use crate::net::Net;
+use crate::shortcuts::Shortcut;
+use crate::shortcuts::facts::Facts;
 use crate::shortcuts::fresh::FreshFlit;
+use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams;
+use weft_api::agents::Probes;
 use weft_api::base::bits::{Bits, pick16};
 use weft_api::base::unchecked::Hot;
+use weft_api::routing::Decides;
 use weft_api::state::split;
 use weft_api::state::{
     BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED, occupied,
 };
+
+/// See the head of this file.
+pub struct Lone;
+
+impl Shortcut for Lone {
+    const SKIPS: &'static str = "the allocator, for flits for which nobody else competes";
+
+    /// Nobody reads the queues while flits leave, or does more for each of them.
+    fn applies(facts: &Facts) -> bool {
+        let heads_see_no_moves = if facts.slow_heads {
+            false
+        } else if facts.chooses() {
+            // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
+            // too early. So none may have chosen an output that is kept for another packet, is full, or lacks the room to enter a ring.
+            let any_can_leave = !facts.hold_switch && !facts.paced_links && facts.needs.ring_entries.is_empty();
+            any_can_leave && !facts.needs.sees_grants && !facts.needs.reads_group
+        } else {
+            facts.needs.decides == Decides::Ahead
+        };
+        heads_see_no_moves && facts.needs.sensor.is_none() && !facts.vc_realloc && !facts.fast_links
+    }
+
+    fn goes_beside(told: Probes) -> bool {
+        !told.departures
+    }
+}
 
 /// So many fresh flits ahead the loop asks for what it will need.
 const AHEAD: usize = 12;
@@ -49,7 +80,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let (earliest, hops) = (self.now + net.after_grant, self.observers.tally.flit_hops);
         for k in 0..self.shortcuts.fresh_flits.len() {
-            if net.shortcuts.prefetch
+            if net.shortcuts.has(Kind::Prefetch)
                 && let Some(later) = self.shortcuts.fresh_flits.get(k + AHEAD)
             {
                 self.bring_for_fresh::<SINGLE>(net, later);

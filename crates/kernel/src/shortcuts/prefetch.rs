@@ -1,8 +1,10 @@
-//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Profile::prefetch`).
+//! Brings into the cache what the loops are about to read, where a network is larger than the cache (`Kind::Prefetch`).
 //!
 //! Each phase works through a list: events of a wheel, routers, moves. The records that the list names are asked for first, and
 //! then those that these lead to, so that many waits for memory pass at the same time.
 
+use super::Shortcut;
+use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
 use crate::shortcuts::fresh::FreshFlit;
@@ -12,6 +14,17 @@ use weft_api::base::unchecked::Hot;
 use weft_api::state::split;
 use weft_api::state::{Flit, NO_REQUEST, NONE, UNDECIDED, matching};
 use weft_api::workload::JobSources;
+
+/// See the head of this file.
+pub struct Prefetch;
+
+impl Shortcut for Prefetch {
+    const SKIPS: &'static str = "waits for memory";
+
+    fn applies(facts: &Facts) -> bool {
+        facts.is_large
+    }
+}
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// For the flits of a chunk, which are received next: their input units, then what their heads will ask for.

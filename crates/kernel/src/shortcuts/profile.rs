@@ -1,32 +1,102 @@
-//! Which shortcuts a run takes: the only place that decides it for a block. (An overseer ends steady flows, too, and so do the
-//! agents of any block that are told of flits.)
+//! The list of shortcuts, and those that a run takes: the only place that decides it for a block. (An overseer ends steady flows, too, and
+//! so do the agents of any block that are told of flits.)
 //!
-//! | row | flits cross | steady flows | where |
+//! | lone | streams | steady | where |
 //! |---|---|---|---|
-//! | plain | one by one, by the allocator | no | on demand (`Profile::PLAIN`); one-flit packets whose heads read queues, or are watched, or may be rerouted |
-//! | plain, steady | one by one | yes | long packets, under such routings |
-//! | lone | alone, without the allocator | no | one-flit packets; agents that are told of arrivals |
-//! | lone, steady | alone | yes | packets of 2 to 11 flits, or heads that choose in every step |
-//! | streams, steady | alone, and in streams | yes | packets of 12 flits and more |
-//! | streams | alone, and in streams | no | the same, beside agents that are told of routed heads only: no policy has such |
+//! | no | no | no | on demand (`Profile::PLAIN`); one-flit packets whose heads read queues, or are watched, or may be rerouted |
+//! | no | no | yes | long packets, under such routings |
+//! | yes | no | no | one-flit packets; agents that are told of arrivals |
+//! | yes | no | yes | packets of 2 to 11 flits, or heads that choose in every step |
+//! | yes | yes | yes | packets of 12 flits and more |
+//! | yes | yes | no | the same, beside agents that are told of routed heads only: no policy has such |
 //!
-//! Beside it, in each row: the loop compares the candidates of heads itself, or asks the routing; it asks the memory ahead, or not. Each row but the
-//! plain one skips idle time.
+//! In each row but the first on demand, idle time is skipped. In each row, candidates may be compared, and records may be prefetched.
 
-use crate::shortcuts::streams;
+use super::Shortcut;
+use super::facts::Facts;
+use crate::block::Block;
+use crate::net::Net;
 use weft_api::agents::Probes;
-use weft_api::routing::{Decides, Needs};
-use weft_api::sensor::Sensor;
 
-/// How flits cross the switch of a router.
+/// Writes the list of shortcuts, in the order in which they are settled.
+macro_rules! shortcuts {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal: $shortcut:ty,)+) => {
+        /// A shortcut, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Kind { $($(#[$doc])* $kind,)+ }
+
+        impl Kind {
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+
+            /// The work that it leaves out.
+            pub fn skips(self) -> &'static str {
+                match self { $(Self::$kind => <$shortcut>::SKIPS,)+ }
+            }
+
+            /// Another shortcut, without which it does not work.
+            pub fn needs(self) -> Option<Self> {
+                match self { $(Self::$kind => <$shortcut>::NEEDS,)+ }
+            }
+
+            fn applies(self, facts: &Facts) -> bool {
+                match self { $(Self::$kind => <$shortcut>::applies(facts),)+ }
+            }
+
+            fn goes_beside(self, told: Probes) -> bool {
+                match self { $(Self::$kind => <$shortcut>::goes_beside(told),)+ }
+            }
+
+            fn settle<const W: usize, const V: usize>(self, block: &mut Block<W, V>, net: &Net) {
+                match self { $(Self::$kind => <$shortcut>::settle(block, net),)+ }
+            }
+        }
+    };
+}
+
+shortcuts! {
+    Lone = "lone": super::lone::Lone,
+    Streams = "streams": super::streams::OfBodyFlits,
+    Steady = "steady": super::steady::SteadyFlows,
+    Candidates = "candidates": super::candidates::Candidates,
+    Prefetch = "prefetch": super::prefetch::Prefetch,
+    Idle = "idle": super::idle::IdleTime,
+}
+
+/// Some of the shortcuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Crossing {
-    /// All of them by the allocator.
-    Allocated,
-    /// Those that are alone without it (`lone.rs`).
-    Lone,
-    /// The same, and body flits that follow each other in streams (`streams.rs`).
-    Streams,
+pub struct Set(u8);
+
+impl Set {
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self(((1u32 << Kind::ALL.len()) - 1) as u8);
+
+    /// Those for which `take` says so, as far as those are among them that they need.
+    pub fn of(take: impl Fn(Kind) -> bool) -> Self {
+        let taken = |kind: Kind| take(kind) && kind.needs().is_none_or(&take);
+        let those = Kind::ALL.iter().filter(|&&kind| taken(kind));
+        Self(those.fold(0, |set, &kind| set | 1 << kind as u8))
+    }
+
+    #[inline(always)]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u8 & 1 != 0
+    }
+
+    /// All but this one, and those that need it.
+    #[must_use]
+    pub fn without(self, kind: Kind) -> Self {
+        Self::of(|other| other != kind && self.has(other))
+    }
+
+    /// Those that are in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::of(|kind| self.has(kind) && other.has(kind))
+    }
 }
 
 /// What is done as a packet becomes the head of its VC.
@@ -47,110 +117,47 @@ pub enum HeadPath {
 /// The shortcuts of a run, or of a block of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    pub crossing: Crossing,
-    /// Time in which body flits flow steadily is skipped (`steady.rs`).
-    pub steady: bool,
+    set: Set,
     /// VC class by whose credits the loop compares the candidates of heads that choose in every step; `None` if it asks the
     /// routing in every step.
     pub compares_credits_of: Option<u8>,
-    /// The loop asks for records before it needs them (`prefetch.rs`).
-    pub prefetch: bool,
-    /// Cycles in which nothing happens are skipped (`idle.rs`).
-    pub jumps: bool,
-}
-
-/// What is known of a run when its shortcuts are chosen.
-#[derive(Debug)]
-pub struct Facts<'a> {
-    pub needs: &'a Needs,
-    /// Links are trunks.
-    pub trunks: bool,
-    /// Something is done for each head that is not done elsewhere ([`HeadPath::Slow`]).
-    pub slow_heads: bool,
-    /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
-    pub hold_switch: bool,
-    pub vc_realloc: bool,
-    /// Some links are paced; flits of one packet may arrive in the same cycle.
-    pub paced_links: bool,
-    pub fast_links: bool,
-    /// VCs may be closed to the next head for a while.
-    pub closes_vcs: bool,
-    /// Packets are watched, or links and routers fail.
-    pub watches: bool,
-    pub faults: bool,
-    /// Most flits of a packet.
-    pub longest: u32,
-    /// Outputs of the network.
-    pub outputs: u64,
-    /// It is larger than the cache.
-    pub is_large: bool,
-}
-
-impl Facts<'_> {
-    fn choose(&self) -> bool {
-        self.needs.decides == Decides::EachStep || self.trunks
-    }
-
-    /// Whether flits that are alone may cross without the allocator: nobody reads the queues while flits leave, or does more for
-    /// each of them.
-    fn lone_flits_may_cross(&self) -> bool {
-        let heads_see_no_moves = if self.slow_heads {
-            false
-        } else if self.choose() {
-            // Of the heads that have chosen and did not cross alone, one has to leave in the first step, or their router would sleep
-            // too early. So none may have chosen an output that is kept for another packet, is full, or lacks the room to enter a ring.
-            let any_can_leave = !self.hold_switch && !self.paced_links && self.needs.ring_entries.is_empty();
-            any_can_leave && !self.needs.sees_grants && !self.needs.reads_group
-        } else {
-            self.needs.decides == Decides::Ahead
-        };
-        heads_see_no_moves && self.needs.sensor.is_none() && !self.vc_realloc && !self.fast_links
-    }
-
-    /// Whether body flits may follow each other in streams, and packets are so long that this pays: flits that are alone cross, nobody
-    /// reads counts of flits between two advances, and no head waits for any credit but the one that lets a packet in.
-    fn body_flits_may_stream(&self) -> bool {
-        let nobody_looks = !self.choose() && self.needs.ring_entries.is_empty() && self.needs.posts.is_none();
-        nobody_looks && self.longest >= streams::LONG_PACKET && self.outputs <= streams::MAX_OUTPUTS
-    }
-
-    /// Whether what happens next depends on nothing but the state that `steady.rs` compares.
-    fn may_repeat(&self) -> bool {
-        let nobody_looks = self.needs.posts.is_none() && self.needs.sensor != Some(Sensor::HistoryWindow);
-        self.longest > 1 && nobody_looks && !self.closes_vcs && !self.watches && !self.faults
-    }
 }
 
 impl Profile {
     /// The plain loop.
-    pub const PLAIN: Self =
-        Self { crossing: Crossing::Allocated, steady: false, compares_credits_of: None, prefetch: false, jumps: false };
+    pub const PLAIN: Self = Self { set: Set::NONE, compares_credits_of: None };
 
     pub fn of(facts: &Facts) -> Self {
-        let crossing = match (facts.lone_flits_may_cross(), facts.body_flits_may_stream()) {
-            (false, _) => Crossing::Allocated,
-            (true, false) => Crossing::Lone,
-            (true, true) => Crossing::Streams,
-        };
-        Self {
-            crossing,
-            steady: facts.may_repeat(),
-            compares_credits_of: facts.needs.compares_credits_of.filter(|_| !facts.trunks),
-            prefetch: facts.is_large,
-            jumps: true,
-        }
+        let all = Self { set: Set::ALL, compares_credits_of: facts.needs.compares_credits_of };
+        all.among(Set::of(|kind| kind.applies(facts)))
+    }
+
+    #[inline(always)]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.set.has(kind)
+    }
+
+    pub fn set(self) -> Set {
+        self.set
+    }
+
+    /// Those of the shortcuts that are in `set`.
+    #[must_use]
+    pub fn among(self, set: Set) -> Self {
+        let set = self.set.and(set);
+        Self { set, compares_credits_of: self.compares_credits_of.filter(|_| set.has(Kind::Candidates)) }
     }
 
     /// The same in a block with agents. What they are told of may not be skipped.
     #[must_use]
     pub fn beside(self, told: Probes) -> Self {
-        let most = match told {
-            Probes { departures: true, .. } => Crossing::Allocated,
-            Probes { arrivals: true, .. } => Crossing::Lone,
-            Probes { .. } => Crossing::Streams,
-        };
-        let is_told = told.arrivals || told.departures || told.routed;
-        Self { crossing: self.crossing.min(most), steady: self.steady && !is_told, ..self }
+        self.among(Set::of(|kind| kind.goes_beside(told)))
+    }
+
+    /// The same with records prefetched, whatever the size of the network (for tests).
+    #[must_use]
+    pub fn prefetching(self) -> Self {
+        Self { set: Set::of(|kind| kind == Kind::Prefetch || self.has(kind)), ..self }
     }
 
     /// What the loop does with heads. `slow`, `choose`: as in [`Facts`].
@@ -159,15 +166,25 @@ impl Profile {
             (true, ..) => HeadPath::Slow,
             (false, true, Some(_)) => HeadPath::Candidates,
             (false, true, None) => HeadPath::Asked,
-            (false, false, _) if self.crossing == Crossing::Streams => HeadPath::AmongStreams,
+            (false, false, _) if self.has(Kind::Streams) => HeadPath::AmongStreams,
             (false, false, _) => HeadPath::Key,
         }
+    }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The shortcuts enter what they have skipped into the records.
+    pub fn settle(&mut self, net: &Net) {
+        let profile = self.shortcuts.profile;
+        Kind::ALL.iter().filter(|&&kind| profile.has(kind)).for_each(|kind| kind.settle(self, net));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shortcuts::streams;
+    use weft_api::routing::{Decides, Needs};
 
     /// One-flit packets whose routing names each hop ahead, on a small network.
     fn facts(needs: &Needs, longest: u32) -> Facts<'_> {
@@ -188,9 +205,19 @@ mod tests {
         }
     }
 
-    fn row(facts: &Facts, told: Probes) -> (Crossing, bool) {
-        let Profile { crossing, steady, .. } = Profile::of(facts).beside(told);
-        (crossing, steady)
+    /// Whether flits that are alone cross, in streams, and whether steady flows are skipped.
+    fn row(facts: &Facts, told: Probes) -> [bool; 3] {
+        let profile = Profile::of(facts).beside(told);
+        [Kind::Lone, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind))
+    }
+
+    const ALLOCATED: [bool; 2] = [false, false];
+    const LONE: [bool; 2] = [true, false];
+    const STREAMS: [bool; 2] = [true, true];
+
+    /// The row of flits that cross so.
+    fn at(crossing: [bool; 2], steady: bool) -> [bool; 3] {
+        [crossing[0], crossing[1], steady]
     }
 
     /// The rows of the table above, and what agents are told of that takes one from another.
@@ -198,14 +225,14 @@ mod tests {
     fn every_row_of_the_table_is_chosen() {
         let (ahead, at_head) = (Needs::default(), Needs { decides: Decides::AtHead, ..Needs::default() });
         let nothing = Probes::default();
-        assert_eq!(row(&facts(&at_head, 1), nothing), (Crossing::Allocated, false));
-        assert_eq!(row(&facts(&at_head, 8), nothing), (Crossing::Allocated, true));
-        assert_eq!(row(&facts(&ahead, 1), nothing), (Crossing::Lone, false));
-        assert_eq!(row(&facts(&ahead, 11), nothing), (Crossing::Lone, true));
-        assert_eq!(row(&facts(&ahead, 12), nothing), (Crossing::Streams, true));
-        assert_eq!(row(&facts(&ahead, 12), Probes { routed: true, ..nothing }), (Crossing::Streams, false));
-        assert_eq!(row(&facts(&ahead, 12), Probes { arrivals: true, ..nothing }), (Crossing::Lone, false));
-        assert_eq!(row(&facts(&ahead, 12), Probes { departures: true, ..nothing }), (Crossing::Allocated, false));
+        assert_eq!(row(&facts(&at_head, 1), nothing), at(ALLOCATED, false));
+        assert_eq!(row(&facts(&at_head, 8), nothing), at(ALLOCATED, true));
+        assert_eq!(row(&facts(&ahead, 1), nothing), at(LONE, false));
+        assert_eq!(row(&facts(&ahead, 11), nothing), at(LONE, true));
+        assert_eq!(row(&facts(&ahead, 12), nothing), at(STREAMS, true));
+        assert_eq!(row(&facts(&ahead, 12), Probes { routed: true, ..nothing }), at(STREAMS, false));
+        assert_eq!(row(&facts(&ahead, 12), Probes { arrivals: true, ..nothing }), at(LONE, false));
+        assert_eq!(row(&facts(&ahead, 12), Probes { departures: true, ..nothing }), at(ALLOCATED, false));
     }
 
     #[test]
@@ -216,14 +243,14 @@ mod tests {
             change(&mut facts);
             row(&facts, Probes::default())
         };
-        assert_eq!(of(&|facts| facts.slow_heads = true), (Crossing::Allocated, true));
-        assert_eq!(of(&|facts| facts.vc_realloc = true), (Crossing::Allocated, true));
-        assert_eq!(of(&|facts| facts.fast_links = true), (Crossing::Allocated, true));
-        assert_eq!(of(&|facts| facts.trunks = true), (Crossing::Lone, true));
-        assert_eq!(of(&|facts| (facts.trunks, facts.hold_switch) = (true, true)), (Crossing::Allocated, true));
-        assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), (Crossing::Allocated, true));
-        assert_eq!(of(&|facts| facts.paced_links = true), (Crossing::Streams, true));
-        assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), (Crossing::Lone, true));
+        assert_eq!(of(&|facts| facts.slow_heads = true), at(ALLOCATED, true));
+        assert_eq!(of(&|facts| facts.vc_realloc = true), at(ALLOCATED, true));
+        assert_eq!(of(&|facts| facts.fast_links = true), at(ALLOCATED, true));
+        assert_eq!(of(&|facts| facts.trunks = true), at(LONE, true));
+        assert_eq!(of(&|facts| (facts.trunks, facts.hold_switch) = (true, true)), at(ALLOCATED, true));
+        assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), at(ALLOCATED, true));
+        assert_eq!(of(&|facts| facts.paced_links = true), at(STREAMS, true));
+        assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(LONE, true));
         // these come with slow heads
         let all: [fn(&mut Facts<'_>); 3] =
             [|facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true];
@@ -232,7 +259,7 @@ mod tests {
                 facts.slow_heads = true;
                 set(facts);
             };
-            assert_eq!(of(&with), (Crossing::Allocated, false));
+            assert_eq!(of(&with), at(ALLOCATED, false));
         }
     }
 
@@ -246,5 +273,20 @@ mod tests {
         assert_eq!(Profile::PLAIN.heads(false, false), HeadPath::Key);
         assert_eq!(Profile::of(&facts(&Needs::default(), 12)).heads(false, false), HeadPath::AmongStreams);
         assert_eq!(compares.heads(true, true), HeadPath::Slow);
+    }
+
+    #[test]
+    fn a_shortcut_that_needs_another_goes_with_it() {
+        assert_eq!(Kind::Streams.needs(), Some(Kind::Lone));
+        let without = Set::ALL.without(Kind::Lone);
+        assert!(!without.has(Kind::Lone) && !without.has(Kind::Streams) && without.has(Kind::Steady));
+        for &kind in Kind::ALL {
+            assert!(Set::ALL.has(kind) && !Set::NONE.has(kind) && !Set::ALL.without(kind).has(kind), "{}", kind.name());
+        }
+        let long = Profile::of(&facts(&Needs::default(), 12));
+        assert_eq!(long.among(Set::NONE), Profile::PLAIN);
+        let compares = Needs { decides: Decides::EachStep, compares_credits_of: Some(1), ..Needs::default() };
+        let compares = Profile::of(&facts(&compares, 1)).among(Set::ALL.without(Kind::Candidates));
+        assert_eq!((compares.compares_credits_of, compares.heads(false, true)), (None, HeadPath::Asked));
     }
 }

@@ -15,12 +15,33 @@
 //! The state as it would be some periods later, all counts included: nothing is left to settle. It goes on to a cycle in which a timer of
 //! agents ends, at most; if these change nothing but timers, the same flow goes on behind it.
 
+use super::Shortcut;
+use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
 use crate::shortcuts::streams::Streams;
+use weft_api::agents::Probes;
 use weft_api::base::bits::Bits;
+use weft_api::sensor::Sensor;
 use weft_api::state::rate::Pace;
 use weft_api::state::{BODY, Flit, InputUnit, NONE, OutputUnit, Router, Segment, Terminal};
+
+/// See the head of this file.
+pub struct SteadyFlows;
+
+impl Shortcut for SteadyFlows {
+    const SKIPS: &'static str = "periods in which only body flits and their credits move";
+
+    /// Events to come depend on nothing but the state that is compared.
+    fn applies(facts: &Facts) -> bool {
+        let nobody_looks = facts.needs.posts.is_none() && facts.needs.sensor != Some(Sensor::HistoryWindow);
+        facts.longest > 1 && nobody_looks && !facts.closes_vcs && !facts.watches && !facts.faults
+    }
+
+    fn goes_beside(told: Probes) -> bool {
+        !told.arrivals && !told.departures && !told.routed
+    }
+}
 
 /// A source must have so many flits left of its packet that the search for a period may pay.
 const WORTH: u16 = 64;

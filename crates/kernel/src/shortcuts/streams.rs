@@ -32,9 +32,39 @@ mod close;
 mod cycle;
 mod open;
 
+use super::Shortcut;
+use super::facts::Facts;
+use super::profile::Kind;
+use crate::block::Block;
+use crate::net::Net;
+use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::NONE;
+
+/// See the head of this file.
+pub struct OfBodyFlits;
+
+impl Shortcut for OfBodyFlits {
+    const SKIPS: &'static str = "events and departures of body flits that follow each other";
+    const NEEDS: Option<Kind> = Some(Kind::Lone);
+
+    /// Nobody reads counts of flits between two advances, no head waits for any credit but the one that lets a packet in, and packets
+    /// are so long that this pays.
+    fn applies(facts: &Facts) -> bool {
+        let nobody_looks = !facts.chooses() && facts.needs.ring_entries.is_empty() && facts.needs.posts.is_none();
+        nobody_looks && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
+    }
+
+    fn goes_beside(told: Probes) -> bool {
+        !told.arrivals && !told.departures
+    }
+
+    /// Counts the flits of all streams before this cycle.
+    fn settle<const W: usize, const V: usize>(block: &mut Block<W, V>, net: &Net) {
+        block.settle_streams(net);
+    }
+}
 
 /// Flits from which on packets are long: networks that have some have streams. At load 0.3 of a butterfly, packets of 8 flits would cost
 /// more in streams than flit by flit, and those of 12 cost less.

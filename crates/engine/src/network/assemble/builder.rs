@@ -22,7 +22,7 @@ use weft_kernel::parts::control::Control;
 use weft_kernel::parts::power::Power;
 use weft_kernel::parts::watch::Watch;
 use weft_kernel::recorders::Recorders;
-use weft_kernel::shortcuts::profile::Crossing;
+use weft_kernel::shortcuts::profile::Kind;
 use weft_kernel::tally::Tally;
 use weft_topology::{Peer, Trunk};
 
@@ -178,7 +178,7 @@ impl Builder<'_> {
     }
 
     fn has_streams(&self) -> bool {
-        self.net.shortcuts.crossing == Crossing::Streams
+        self.net.shortcuts.has(Kind::Streams)
     }
 
     /// The trunk of each output of a router.

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::trials::{self, DRAGONFLY, HYPERX, TORUS, TREE, told, told_plainly};
+use crate::network::assemble;
 use crate::network::spec::{Execution, Spec};
 use weft_api::base::hash::hash;
 use weft_api::workload::LoadPhase;
@@ -44,7 +45,7 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
             if draw(4, 3) == 0 {
                 trials::answer(&mut spec, flits);
             }
-            if crate::check(&spec).is_err() {
+            if assemble::net(&spec).is_err() || spec.check_policy().is_err() {
                 continue;
             }
             for blocks in [1, 3] {

@@ -1,14 +1,15 @@
 //! Tests that nothing changes by shortcuts beside agents that switch links, and paced channels.
 
 use super::Simulation;
-use super::trials::{self, CHOOSING, HYPERX, NETWORKS, told_plainly};
+use super::trials::{self, CHOOSING, HYPERX, NETWORKS};
 use crate::network::assemble;
 use crate::network::jobs::Job;
 use crate::network::spec::{Execution, Rate, Spec, Stop};
+use std::collections::BTreeMap;
 use weft_api::base::hash::hash;
 use weft_api::base::kept::{Kept, Reader, Writer};
 use weft_api::spec::{FlowControl, InputSpeedup};
-use weft_kernel::shortcuts::profile::{Crossing, Profile};
+use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
@@ -26,10 +27,9 @@ fn spec(topology: &str, routing: &str, policy: &str, flits: u32, load: f64) -> S
 /// Fails where results differ from those without shortcuts. Returns the shortcuts of the first block.
 fn assert_same(spec: &Spec, what: &str) -> Profile {
     for blocks in [1, 3] {
-        let without = told_plainly(spec, blocks);
-        trials::assert_same(&trials::told(spec, blocks, |_| ()), &without, &format!("{what}, {blocks} blocks"));
+        trials::assert_plain(spec, blocks, Set::ALL, what);
     }
-    Simulation::new(spec, Execution::new(1, 1)).expect("a simulation").blocks[0].shortcuts().profile
+    trials::with(spec, 1, Set::ALL).blocks[0].shortcuts().profile
 }
 
 /// Agents that are told of no flit.
@@ -57,7 +57,7 @@ fn shortcuts_change_nothing_beside_agents() {
                     assert_same(&spec, &format!("{policy}, {topology}, {routing}, {flits} flits, load {load}"));
                 // a slower mode makes links paced, and then heads that choose are left to the allocator
                 let is_left = net.rates.is_some() && CHOOSING.contains(&(topology, routing));
-                assert_eq!(profile.crossing == Crossing::Allocated, is_left, "{policy}, {routing}");
+                assert_eq!(profile.has(Kind::Lone), !is_left, "{policy}, {routing}");
             }
         }
     }
@@ -68,7 +68,8 @@ fn shortcuts_change_nothing_beside_agents() {
 fn lone_flits_change_nothing_beside_agents_that_are_told_of_arrivals() {
     for (load, loads) in [(0.05, "few"), (0.3, "some"), (0.7, "many")] {
         let spec = spec(HYPERX, r#"{"minimal_adaptive": {}}"#, r#"{"tcep": {}}"#, 1, load);
-        assert_eq!(assert_same(&spec, loads).crossing, Crossing::Lone);
+        let profile = assert_same(&spec, loads);
+        assert!(profile.has(Kind::Lone) && !profile.has(Kind::Streams), "{loads}");
     }
 }
 
@@ -147,10 +148,27 @@ fn assert_goes_on(spec: &Spec, what: &str) {
     }
 }
 
+/// After each advance the shortcuts have settled: counts, link states and held VCs are those of the plain loop. (Credits are not: a stream
+/// keeps its own account of them.)
+fn assert_settled(spec: &Spec, what: &str) {
+    let state = |simulation: &Simulation| {
+        let outs = simulation.blocks.iter().flat_map(|block| block.outs());
+        let outs: Vec<_> = outs.map(|out| (out.flits, out.state, out.gate, out.held)).collect();
+        let tally = simulation.tally();
+        format!("{:?} {outs:?}", (tally.flit_hops, tally.injected_flits, tally.accepted_flits, tally.delivered))
+    };
+    let (mut all, mut none) = (trials::with(spec, 1, Set::ALL), trials::with(spec, 1, Set::NONE));
+    for cycle in [97, 311, 512, 733, 1024] {
+        all.advance(cycle);
+        none.advance(cycle);
+        trials::assert_same(&state(&all), &state(&none), &format!("{what}, settled before cycle {cycle}"));
+    }
+}
+
 /// Networks, routers, packets, rates and policies at random.
 #[test]
 fn shortcuts_change_nothing_in_networks_at_random() {
-    let mut rows = std::collections::BTreeMap::new();
+    let (mut rows, mut taken) = (BTreeMap::new(), BTreeMap::new());
     for case in 0..cases() {
         let draw = |what: u64, below: u64| hash(case, what as u32, 0, 23) % below;
         let all: Vec<_> = NETWORKS.into_iter().chain(CHOOSING).chain(BY_QUEUES).collect();
@@ -204,13 +222,33 @@ fn shortcuts_change_nothing_in_networks_at_random() {
         }
         spec.seed = case;
         let what = format!("case {case}: {topology}, {routing}, {policy}, {flits} flits");
-        let Profile { crossing, steady, .. } = assert_same(&spec, &what);
+        let profile = assert_same(&spec, &what);
+        trials::assert_plain(
+            &spec,
+            1,
+            Set::of(|kind| draw(100 + kind as u64, 2) > 0),
+            &format!("{what}, some shortcuts"),
+        );
+        if draw(95, 3) == 0 {
+            assert_settled(&spec, &what);
+        }
         if draw(93, 4) == 0 {
             assert_goes_on(&spec, &what);
         }
-        *rows.entry((format!("{crossing:?}"), steady)).or_insert(0) += 1;
+        for &kind in Kind::ALL {
+            // prefetching is a matter of the whole network
+            let ran = profile.has(kind) || kind == Kind::Prefetch;
+            *taken.entry(kind).or_insert(0) += u64::from(ran);
+        }
+        let row = [Kind::Lone, Kind::Streams, Kind::Steady].map(|kind| profile.has(kind));
+        *rows.entry(row).or_insert(0) += 1;
     }
-    for row in [("Allocated", false), ("Allocated", true), ("Lone", false), ("Lone", true), ("Streams", true)] {
-        assert!(rows.get(&(row.0.to_owned(), row.1)).is_some_and(|&times| times > 1), "{row:?} of {rows:?}");
+    for kind in Kind::ALL {
+        assert!(taken[kind] > 1, "{} in few networks of {taken:?}", kind.name());
+    }
+    let all =
+        [[false, false, false], [false, false, true], [true, false, false], [true, false, true], [true, true, true]];
+    for row in all {
+        assert!(rows.get(&row).is_some_and(|&times| times > 1), "{row:?} of {rows:?}");
     }
 }

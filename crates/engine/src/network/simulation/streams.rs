@@ -7,7 +7,8 @@ use crate::network::spec::{Execution, Spec};
 use weft_api::base::hash::hash;
 use weft_api::base::kept::{Kept, Reader, Writer};
 use weft_api::spec::FlowControl;
-use weft_kernel::shortcuts::streams::{LONG_PACKET, Streams};
+use weft_kernel::shortcuts::profile::{Kind, Set};
+use weft_kernel::shortcuts::streams::LONG_PACKET;
 use weft_models::allocation::AllocatorConfig;
 use weft_models::recording::RecordingConfig;
 
@@ -29,12 +30,10 @@ fn under_way(simulation: &Simulation) -> usize {
 
 /// All that a run tells, in streams or with every flit for itself.
 fn told(spec: &Spec, blocks: usize, streams: bool) -> String {
-    trials::told(spec, blocks, |simulation| {
-        for block in &mut simulation.blocks {
-            assert!(block.shortcuts().streams.are_on(), "the test would compare two runs that are the same anyway");
-            if !streams {
-                block.shortcuts_mut().streams = Streams::default();
-            }
+    let among = if streams { Set::ALL } else { Set::ALL.without(Kind::Streams) };
+    trials::told_among(spec, blocks, among, |simulation| {
+        for block in &simulation.blocks {
+            assert_eq!(block.shortcuts().streams.are_on(), streams, "both runs would be the same anyway");
         }
     })
 }

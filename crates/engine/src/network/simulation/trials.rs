@@ -2,7 +2,8 @@
 
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Execution, Spec};
-use weft_kernel::shortcuts::profile::Profile;
+use weft_kernel::face::AnyBlock;
+use weft_kernel::shortcuts::profile::{Kind, Profile, Set};
 
 pub(super) const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
 pub(super) const HYPERX: &str = r#"{"hyperx": {"widths": [4, 3], "terminals_per_router": 3}}"#;
@@ -51,21 +52,63 @@ pub(super) fn answer(spec: &mut Spec, flits: u32) {
 
 /// All that a run in so many blocks tells, after `change`.
 pub(super) fn told(spec: &Spec, blocks: usize, change: impl FnOnce(&mut Simulation)) -> String {
-    let mut simulation = Simulation::new(spec, Execution::new(1, blocks)).expect("a simulation");
+    told_among(spec, blocks, Set::ALL, change)
+}
+
+/// The same with no other shortcuts than these.
+pub(super) fn told_among(spec: &Spec, blocks: usize, among: Set, change: impl FnOnce(&mut Simulation)) -> String {
+    let mut simulation = with(spec, blocks, among);
     change(&mut simulation);
     format!("{:?}", simulation.run(spec, &()))
 }
 
+/// A simulation with no other shortcuts than these. It prefetches records if it may, whatever its size.
+pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
+    let how = Execution { shortcuts: among, ..Execution::new(1, blocks) };
+    let mut simulation = Simulation::new(spec, how).expect("a simulation");
+    if among.has(Kind::Prefetch) {
+        simulation.net.shortcuts = simulation.net.shortcuts.prefetching();
+    }
+    simulation
+}
+
 /// The same without shortcuts.
 pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
-    let simulation = Simulation::new(spec, Execution::new(1, blocks).plain()).expect("a simulation");
-    assert!(
-        simulation
-            .blocks
-            .iter()
-            .all(|block| block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on())
-    );
-    format!("{:?}", simulation.run(spec, &()))
+    told_among(spec, blocks, Set::NONE, |simulation| {
+        let is_plain = |block: &Box<dyn AnyBlock>| {
+            block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on()
+        };
+        assert!(simulation.blocks.iter().all(is_plain) && simulation.net.shortcuts == Profile::PLAIN);
+    })
+}
+
+/// Fails where results with these shortcuts differ from those of the plain loop, and names the shortcuts to blame.
+pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
+    let told = |among: Set| match among {
+        Set::NONE => told_plainly(spec, blocks),
+        _ => told_among(spec, blocks, among, |_| ()),
+    };
+    let (with, without) = (told(among), told(Set::NONE));
+    if with != without {
+        let names = named(&culprits(among, &without, told));
+        assert_same(&with, &without, &format!("{what}, {blocks} blocks: {names}"));
+    }
+}
+
+/// Those of the shortcuts without which a run tells the same as the plain loop, which tells `plain`.
+fn culprits(among: Set, plain: &str, told: impl Fn(Set) -> String) -> Vec<Kind> {
+    let is_one = |kind: &Kind| among.has(*kind) && told(among.without(*kind)) == plain;
+    Kind::ALL.iter().copied().filter(is_one).collect()
+}
+
+fn named(culprits: &[Kind]) -> String {
+    match culprits {
+        [] => "no shortcut alone makes the difference".to_owned(),
+        some => {
+            let name = |kind: &Kind| format!("`{}` (it skips {})", kind.name(), kind.skips());
+            format!("no difference without {}", some.iter().map(name).collect::<Vec<_>>().join(", or without "))
+        }
+    }
 }
 
 /// Fails where the two differ, and shows only that place: what a run tells is long.
@@ -73,4 +116,17 @@ pub(super) fn assert_same(one: &str, other: &str, what: &str) {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let part = |all: &str| all[same.saturating_sub(100)..all.len().min(same + 100)].to_owned();
     assert!(one == other, "{what}: {} and not {}", part(one), part(other));
+}
+
+/// A shortcut that changes results is named. Where it needs another, the run is also right without that one.
+#[test]
+fn a_shortcut_that_changes_results_is_named() {
+    for &wrong in Kind::ALL {
+        let told = |among: Set| if among.has(wrong) { "wrong" } else { "plain" }.to_owned();
+        let expected: Vec<Kind> =
+            Kind::ALL.iter().copied().filter(|&kind| kind == wrong || wrong.needs() == Some(kind)).collect();
+        assert_eq!(culprits(Set::ALL, "plain", told), expected);
+        assert!(named(&expected).contains(wrong.skips()));
+    }
+    assert_eq!(culprits(Set::ALL, "plain", |_| "wrong".to_owned()), []);
 }

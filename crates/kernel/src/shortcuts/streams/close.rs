@@ -112,7 +112,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Counts the flits of all streams before this cycle.
-    pub fn settle_streams(&mut self, net: &Net) {
+    pub(super) fn settle_streams(&mut self, net: &Net) {
         for o in 0..self.shortcuts.streams.outs.len() {
             if self.shortcuts.streams.outs[o].from != NONE {
                 self.settle_stream(net, o, self.now);

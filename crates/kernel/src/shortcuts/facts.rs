@@ -1,0 +1,37 @@
+//! Facts of a run by which its shortcuts are chosen.
+
+use weft_api::routing::{Decides, Needs};
+
+/// What is known of a run when its shortcuts are chosen.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    pub needs: &'a Needs,
+    /// Links are trunks.
+    pub trunks: bool,
+    /// Something is done for each head that is not done elsewhere ([`HeadPath::Slow`](super::profile::HeadPath::Slow)).
+    pub slow_heads: bool,
+    /// An output finishes a packet before it begins another; VCs are allocated in a stage of their own.
+    pub hold_switch: bool,
+    pub vc_realloc: bool,
+    /// Some links are paced; flits of one packet may arrive in the same cycle.
+    pub paced_links: bool,
+    pub fast_links: bool,
+    /// VCs may be closed to the next head for a while.
+    pub closes_vcs: bool,
+    /// Packets are watched, or links and routers fail.
+    pub watches: bool,
+    pub faults: bool,
+    /// Most flits of a packet.
+    pub longest: u32,
+    /// Outputs of the network.
+    pub outputs: u64,
+    /// The network is larger than the cache.
+    pub is_large: bool,
+}
+
+impl Facts<'_> {
+    /// Heads choose their output in every allocation step.
+    pub fn chooses(&self) -> bool {
+        self.needs.decides == Decides::EachStep || self.trunks
+    }
+}
