@@ -6,6 +6,7 @@ use pyo3::types::PyBytes;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use weft_engine::Progress;
+use weft_engine::spec::Execution;
 
 /// What the running engine writes and reads.
 #[derive(Debug, Default)]
@@ -21,11 +22,19 @@ pub struct Shared {
     every: u64,
     /// The first cycle in which the next of them can be made; 0 before the run has begun.
     next: AtomicU64,
+    /// The loop takes no shortcut.
+    plain: AtomicBool,
     /// The core of each thread, if threads are pinned.
     cores: OnceLock<Vec<usize>>,
 }
 
 impl Shared {
+    /// How the run is executed on so many threads, in so many blocks.
+    pub fn execution(&self, threads: usize, blocks: usize) -> Execution {
+        let how = Execution::new(threads, blocks);
+        if self.plain.load(Relaxed) { how.plain() } else { how }
+    }
+
     /// Whether it is time for a checkpoint that nobody asks for.
     fn is_due(&self, now: u64) -> bool {
         let next = self.next.load(Relaxed);
@@ -95,6 +104,17 @@ impl Control {
     #[getter]
     fn stopped(&self) -> bool {
         self.shared.stop.load(Relaxed)
+    }
+
+    /// Whether the run takes no shortcut: its results are the same, and it is slower.
+    #[getter]
+    fn plain(&self) -> bool {
+        self.shared.plain.load(Relaxed)
+    }
+
+    #[setter]
+    fn set_plain(&self, plain: bool) {
+        self.shared.plain.store(plain, Relaxed);
     }
 
     /// Asks the run to stop the next time that it reports its progress.

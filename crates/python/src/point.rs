@@ -156,7 +156,7 @@ impl Point {
         watch: Vec<(u32, u32)>,
         watch_first: usize,
     ) -> PyResult<Finished> {
-        let how = Execution::new(threads, blocks);
+        let how = control.shared.execution(threads, blocks);
         let watched = if watch.is_empty() { Watched::First(watch_first) } else { Watched::Packets(watch) };
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
         let finished = py.detach(move || point.run_watching(how, watched, &*progress));
@@ -166,7 +166,7 @@ impl Point {
     /// Goes on with a run of the point from a checkpoint, to the same result; the blocks are those of that run. `take` is
     /// called once and gives the bytes, which are let go as soon as the network is as they say.
     fn resume(&self, py: Python<'_>, threads: usize, control: &Control, take: &Bound<'_, PyAny>) -> PyResult<Finished> {
-        let how = Execution::new(threads, 0);
+        let how = control.shared.execution(threads, 0);
         let checkpoint: PyBackedBytes = take.call0()?.extract()?;
         let (point, progress) = (Arc::clone(&self.inner), Arc::clone(&control.shared));
         let finished = py.detach(move || point.resume(how, &*progress, checkpoint));

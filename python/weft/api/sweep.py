@@ -171,6 +171,7 @@ class Sweep:
         force_memory: bool = False,
         checkpoint_every: str | None = None,
         pin: bool = False,
+        plain: bool = False,
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> Results:
@@ -195,6 +196,8 @@ class Sweep:
             it, with this argument or without, and its results have the same bytes. By default none are written.
         pin : bool
             Keep each thread of the points that run at the same time on a core of its own.
+        plain : bool
+            Take no shortcut in the engine. Runs are slower, and their results have the same bytes.
         watch : callable or False, optional
             Told the `Status` now and then. By default a notebook shows a bar, and nothing is shown elsewhere; ``False``
             shows none.
@@ -225,7 +228,7 @@ class Sweep:
         from weft.runs.pinning import Cores
 
         given.execution(jobs, threads, blocks, watch)
-        how = How(threads, blocks, force, force_memory, checkpoint_every)
+        how = How(threads, blocks, force, force_memory, checkpoint_every, plain)
         often = () if checkpoint_every is None else ("--checkpoint-every", checkpoint_every)
         bill_plan.check(self.points)
         if executor is not None:

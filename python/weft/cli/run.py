@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from weft.cli import DONE, arguments, folders, overrides, slurm, stalls, warned,
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    import argparse
-
     from weft.api.results import Results
     from weft.cli.arguments import Commands
 
@@ -32,6 +31,8 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="keep each thread on a core of its own, in the order of their numbers (Linux)",
     )
+    # for developers: a shortcut of the engine that changes results is found by comparison
+    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help="run all points again")
     parser.add_argument(
         "--report",
@@ -85,6 +86,7 @@ def main(options: argparse.Namespace) -> int:
             force_memory=options.force_memory,
             checkpoint_every=options.checkpoint_every,
             pin=options.pin,
+            plain=options.plain,
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())

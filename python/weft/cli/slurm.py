@@ -26,6 +26,7 @@ _OF_A_RUN = {
     "jobs": "--cpus says how many cores a job has, and so how many points it runs at the same time",
     "force": "name another folder with --out: jobs run what has no results yet",
     "pin": "leave it out: Slurm gives the threads of a job their cores (its TaskPlugin)",
+    "plain": "leave it out: it is for runs in this process",
     "watch": "watch packets here, without --on slurm",
     "report": "give `weft report` the folder when the jobs have ended",
 }

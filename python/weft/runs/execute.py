@@ -171,6 +171,7 @@ def execute(
     jobs: int | None = None,
     threads: int = 1,
     blocks: int = 0,
+    plain: bool = False,
     reused: int = 0,
     watch: Callable[[Status], None] | None = None,
     admit: Callable[[int], bool] | None = None,
@@ -188,6 +189,8 @@ def execute(
     jobs, threads, blocks : int
         Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
         (blocks 0: chosen by the engine).
+    plain : bool
+        Whether the engine takes no shortcut.
     reused : int
         Points besides these that need no run, for `watch`.
     watch : callable, optional
@@ -209,6 +212,8 @@ def execute(
     """
     workers = jobs or max(1, cores() // threads)
     board = _Board(points, reused, workers, checkpoints)
+    for control in board.controls:
+        control.plain = plain
     runner = _Runner(points, board, finish, admit or _all, checkpoints, threads, blocks, pinned)
 
     def tell() -> None:

@@ -21,6 +21,8 @@ class How:
         Whether a point is run even if it needs more memory than its machine has left.
     checkpoint_every : str, optional
         As for `weft.Sweep.run`.
+    plain : bool
+        As for `weft.Sweep.run`.
 
     Raises
     ------
@@ -33,6 +35,7 @@ class How:
     force: bool = False
     force_memory: bool = False
     checkpoint_every: str | None = None
+    plain: bool = False
 
     def __post_init__(self) -> None:
         if self.checkpoint_every is not None:

@@ -63,6 +63,7 @@ def run(
         jobs=jobs,
         threads=how.threads,
         blocks=how.blocks,
+        plain=how.plain,
         reused=reused,
         watch=watch,
         checkpoints=checkpoints,

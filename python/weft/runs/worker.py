@@ -172,6 +172,7 @@ class Worker:
             jobs=self.jobs,
             threads=how.threads,
             blocks=how.blocks,
+            plain=how.plain,
             reused=total - len(points),
             watch=self._watch,
             admit=admit,
