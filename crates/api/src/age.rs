@@ -130,6 +130,6 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             vc
         };
         let m = self.moves.hot_mut(k);
-        (m.i, m.v, m.p, m.vc) = (i as u8, v, p as u8, vc);
+        (m.i, m.v, m.p, m.vc) = (i as u16, v, p as u16, vc);
     }
 }

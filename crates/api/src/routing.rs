@@ -29,7 +29,7 @@ use weft_units::Refusal;
 /// An output port and the VC class on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hop {
-    pub port: u8,
+    pub port: u16,
     pub class: u8,
 }
 
@@ -146,7 +146,7 @@ pub trait Routing: Debug + Send + Sync {
     /// First port of each dimension, for a routing whose `next` always takes the direct link in the lowest dimension in
     /// which the packet is not at its destination yet, on VC class 0. The engine then finds the hop without a call
     /// ([`hop_in_order`]).
-    fn first_ports(&self) -> Option<[u8; 8]> {
+    fn first_ports(&self) -> Option<[u16; 8]> {
         None
     }
 
@@ -547,14 +547,14 @@ impl dyn AnyRouting + '_ {
 /// The port in dimension order, on a grid in which every two routers of a line are joined; `None` at the destination.
 /// `ports`: first port of each dimension.
 #[inline(always)]
-pub fn hop_in_order(ports: &[u8; 8], at: u64, packet: &Packet) -> Option<u8> {
+pub fn hop_in_order(ports: &[u16; 8], at: u64, packet: &Packet) -> Option<u16> {
     let differ = at ^ packet.dest;
     if differ == 0 {
         return None;
     }
     let shift = differ.trailing_zeros() & !7;
     let (own, to) = ((at >> shift) as u8, (packet.dest >> shift) as u8);
-    Some(ports.hot(shift as usize / 8) + to - u8::from(to > own))
+    Some(ports.hot(shift as usize / 8) + u16::from(to) - u16::from(to > own))
 }
 
 /// The cost of a path that begins with `hop`: the congestion of its output times `hops`, plus `bias`.

@@ -9,6 +9,8 @@ use weft_units::Refusal;
 
 /// Most routers of a subnetwork: the links of a router in it are one word.
 pub const MOST: u32 = 64;
+/// Members of a subnetwork are counted up to this number. It is more than `MOST`.
+const MANY: u32 = 255;
 
 /// The part of a packet's path inside one subnetwork: from member `own` to member `to` of subnetwork `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub struct Subnets {
     pub count: usize,
     pub widths: [u8; 8],
     /// First port to a member.
-    ports: [u8; 8],
+    ports: [u16; 8],
     /// Where the number of a member stands in the coordinates of its router [bits].
     shifts: [u8; 8],
     /// Difference between the router ids of members c and c + 1.
@@ -75,8 +77,8 @@ impl Subnets {
 
     fn add(&mut self, width: u32, port: u32, shift: u8, stride: u32, class: u8) {
         let d = self.count;
-        self.widths[d] = width as u8;
-        (self.ports[d], self.shifts[d], self.strides[d], self.classes[d]) = (port as u8, shift, stride, class);
+        self.widths[d] = width.min(MANY) as u8;
+        (self.ports[d], self.shifts[d], self.strides[d], self.classes[d]) = (port as u16, shift, stride, class);
         self.offsets[d] = if d == 0 { 0 } else { self.offsets[d - 1] + u16::from(self.widths[d - 1]) };
         self.count += 1;
     }
@@ -92,7 +94,10 @@ impl Subnets {
             None => Ok(()),
             Some(width) => Err(Refusal::new(
                 path,
-                format!("{who} keeps the links of a subnetwork in words of {MOST} bits, but one has {width} routers"),
+                format!(
+                    "{who} keeps the links of a subnetwork in words of {MOST} bits, but one has {width} routers{}",
+                    if u32::from(*width) == MANY { " or more" } else { "" }
+                ),
                 format!("take a topology with at most {MOST} routers per dimension or group"),
             )),
         }
@@ -106,8 +111,8 @@ impl Subnets {
 
     /// The port of member `own` to member `c`.
     #[inline(always)]
-    pub fn port_to(&self, d: usize, own: u8, c: u8) -> u8 {
-        self.ports[d] + c - u8::from(c > own)
+    pub fn port_to(&self, d: usize, own: u8, c: u8) -> u16 {
+        self.ports[d] + u16::from(c) - u16::from(c > own)
     }
 
     /// The router that is member `c`, seen from router `router`, which is member `own`.
@@ -125,9 +130,9 @@ impl Subnets {
     }
 
     /// The subnetwork that `port` of member `own` belongs to, and the member behind it.
-    pub fn behind(&self, port: u8, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
+    pub fn behind(&self, port: u16, own: impl Fn(usize) -> u8) -> Option<(usize, u8)> {
         (0..self.count).find_map(|d| {
-            let k = port.checked_sub(self.ports[d]).filter(|&k| k + 1 < self.widths[d])?;
+            let k = port.checked_sub(self.ports[d]).filter(|&k| k + 1 < self.widths[d].into())? as u8;
             Some((d, k + u8::from(k >= own(d))))
         })
     }

@@ -17,7 +17,7 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     /// Scratch: outputs that granted each input, and the flits that cross in this step.
     pub grants: &'a mut [Bits<W>],
     /// Scratch: the output that each input would accept.
-    pub offers: &'a mut [u8],
+    pub offers: &'a mut [u16],
     pub moves: &'a mut [Move],
     /// [input * V + VC]; empty unless `AGE`.
     pub ages: &'a [u64],
@@ -141,9 +141,9 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             }
         };
         let m = self.moves.hot_mut(k);
-        m.i = i as u8;
+        m.i = i as u16;
         m.v = v;
-        m.p = p as u8;
+        m.p = p as u16;
         m.vc = vc;
     }
 

@@ -17,7 +17,7 @@ pub enum Told {
     #[default]
     Nothing,
     /// The hop begins a detour. The packet does not take the direct link, which is at port `direct`.
-    BeginsDetour { direct: u8 },
+    BeginsDetour { direct: u16 },
     /// The hop is the next one of a detour.
     ContinuesDetour,
     /// The packet takes a direct link back that was about to go off.
@@ -32,12 +32,12 @@ pub enum Told {
 pub trait View {
     /// Congestion of output `port` of this router [flits], by the sensor that the routing needs. For a trunk it is the
     /// mean over its members.
-    fn read(&self, port: u8) -> i32;
+    fn read(&self, port: u16) -> i32;
     /// Room of the buffers of all VCs behind output `port` of this router [flits].
-    fn capacity(&self, port: u8) -> u32;
+    fn capacity(&self, port: u16) -> u32;
     /// As [`View::read`], for output `port` of another router: the one whose ports begin `away` places after those of
     /// this router.
-    fn read_of(&self, away: i32, port: u8) -> i32;
+    fn read_of(&self, away: i32, port: u16) -> i32;
     /// What all routers have posted on the board ([`Needs::posts`](super::routing::Needs::posts)): the last post that this
     /// router knows now, or with `back` = 1 the one before.
     fn post(&self, back: u64) -> Post<'_>;
@@ -48,15 +48,15 @@ pub trait View {
     /// off, so that it is woken.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
-    fn state(&self, port: u8) -> LinkState;
+    fn state(&self, port: u16) -> LinkState;
     /// Whether the channel is on, as the policy wants it: one that has failed under a policy that leaves faults to the
     /// routing counts as on, and a head that asks for it turns away (`kernel/src/broken.rs`).
     #[inline(always)]
-    fn is_on(&self, port: u8) -> bool {
+    fn is_on(&self, port: u16) -> bool {
         self.state(port) == LinkState::On
     }
     /// Whether the channel behind output `port` has failed, and the policy leaves that to the routing.
-    fn is_broken(&self, port: u8) -> bool;
+    fn is_broken(&self, port: u16) -> bool;
     /// Credits of the VCs of `hop` that a head may take.
     fn credits(&self, hop: Hop) -> u32;
     /// Whether a head may take a VC of `hop` now, and the link takes another flit.
@@ -64,7 +64,7 @@ pub trait View {
     /// Whether a VC of `hop`, free or not, has room for the packet of a head.
     fn has_room(&self, hop: Hop) -> bool;
     /// Whether a head was granted output `port` in this cycle ([`Needs::sees_grants`](super::routing::Needs::sees_grants)).
-    fn was_granted(&self, port: u8) -> bool;
+    fn was_granted(&self, port: u16) -> bool;
     /// Used credits of all VCs of `hop` [flits].
     fn used(&self, hop: Hop) -> u32;
     /// Used credits of the VC of `hop` that has the most credits, as a share of its buffer, and how many credits are left.
@@ -142,19 +142,19 @@ impl<'a, const V: usize> Queues<'a, V> {
     }
 
     /// The ports of the trunk that `port` is a member of.
-    pub fn members(&self, port: u8) -> impl Iterator<Item = u8> + Clone + use<V> {
+    pub fn members(&self, port: u16) -> impl Iterator<Item = u16> + Clone + use<V> {
         Trunk::at(self.trunks, self.base + usize::from(port), port).members()
     }
 }
 
 impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
-    fn read(&self, port: u8) -> i32 {
+    fn read(&self, port: u16) -> i32 {
         self.read_trunk(self.base, port)
     }
 
     #[inline(always)]
-    fn capacity(&self, port: u8) -> u32 {
+    fn capacity(&self, port: u16) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
         self.common.links.hot(out.class as usize).capacity
     }
@@ -166,7 +166,7 @@ impl<const V: usize> View for Queues<'_, V> {
         }
         let trunk = self.trunks.hot(self.base + hop.port as usize);
         let width = u32::from(trunk.width);
-        let (mut best, mut number) = ((0, hop), (turn % width) as u8);
+        let (mut best, mut number) = ((0, hop), (turn % width) as u16);
         // its members are of one link class
         let vcs = self.vcs(hop.port, hop.class);
         for _ in 0..width {
@@ -181,19 +181,19 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn state(&self, port: u8) -> LinkState {
+    fn state(&self, port: u16) -> LinkState {
         LinkState::of(self.outs.hot(self.base + port as usize).state)
     }
 
     #[inline(always)]
-    fn is_on(&self, port: u8) -> bool {
+    fn is_on(&self, port: u16) -> bool {
         let out = self.outs.hot(self.base + port as usize);
-        out.state == LinkState::On as u8 || out.gate == Gate::Broken
+        out.state == LinkState::On as u8 || out.gate() == Gate::Broken
     }
 
     #[inline(always)]
-    fn is_broken(&self, port: u8) -> bool {
-        self.outs.hot(self.base + port as usize).gate == Gate::Broken
+    fn is_broken(&self, port: u16) -> bool {
+        self.outs.hot(self.base + port as usize).gate() == Gate::Broken
     }
 
     #[inline(always)]
@@ -220,7 +220,7 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn was_granted(&self, port: u8) -> bool {
+    fn was_granted(&self, port: u16) -> bool {
         *self.grants.last.hot(self.base + port as usize) == self.now as u32
     }
 
@@ -259,7 +259,7 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     #[inline(always)]
-    fn read_of(&self, away: i32, port: u8) -> i32 {
+    fn read_of(&self, away: i32, port: u16) -> i32 {
         self.read_trunk(self.base.wrapping_add_signed(away as isize), port)
     }
 
@@ -271,8 +271,8 @@ impl<const V: usize> View for Queues<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
-            let out = |port: u8| &self.outs[self.base + port as usize];
-            let is = |port: &u8| out(*port).state == state as u8 && out(*port).gate != Gate::Broken;
+            let out = |port: u16| &self.outs[self.base + port as usize];
+            let is = |port: &u16| out(*port).state == state as u8 && out(*port).gate() != Gate::Broken;
             self.members(hop.port).find(is)
         };
         Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
@@ -283,19 +283,19 @@ impl<const V: usize> Queues<'_, V> {
     /// Credits of the VCs of `class` that a head may take at `port`. Where the class enters rings that keep a bubble, the
     /// head may have to wait for more.
     #[inline(always)]
-    pub fn open_credits(&self, port: u8, class: u8) -> u32 {
+    pub fn open_credits(&self, port: u16, class: u8) -> u32 {
         self.credits_of(port, self.vcs(port, class))
     }
 
     /// VCs of `class` at `port`.
     #[inline(always)]
-    fn vcs(&self, port: u8, class: u8) -> u16 {
+    fn vcs(&self, port: u16, class: u8) -> u16 {
         self.common.vcs(self.outs.hot(self.base + port as usize).class, class.into())
     }
 
     /// Credits of those of `vcs` that a head may take at `port`.
     #[inline(always)]
-    fn credits_of(&self, port: u8, vcs: u16) -> u32 {
+    fn credits_of(&self, port: u16, vcs: u16) -> u32 {
         let out = self.outs.hot(self.base + port as usize);
         if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
     }
@@ -303,7 +303,7 @@ impl<const V: usize> Queues<'_, V> {
     /// Congestion of output `port` of the router whose outputs begin at `base`. A packet may take any member of its trunk, so
     /// the mean counts.
     #[inline(always)]
-    fn read_trunk(&self, base: usize, port: u8) -> i32 {
+    fn read_trunk(&self, base: usize, port: u16) -> i32 {
         if self.trunks.is_empty() {
             return self.read_output(base + port as usize);
         }

@@ -7,7 +7,7 @@ use crate::state::Packet;
 use std::collections::BTreeSet;
 
 /// A bit for every port of a router.
-pub type Ports = [u64; 4];
+pub type Ports = [u64; 8];
 
 /// One hop that a packet may take, and what the packet then remembers.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     pub at: u64,
-    pub port: u8,
+    pub port: u16,
     pub hops: u32,
     pub bias: i32,
 }
@@ -114,7 +114,7 @@ impl Draws {
 pub type EachTurn<'a> = Box<dyn Fn(&mut dyn FnMut(u32, Hop, Hop)) + 'a>;
 /// Calls its argument with every turn of packets to one destination router, on one VC class: the router, the port that
 /// a packet takes there, and all ports that it may take at the next router.
-pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u8, &Ports)) + 'a>;
+pub type TurnsTo<'a> = Box<dyn Fn(u32, &mut dyn FnMut(u32, u16, &Ports)) + 'a>;
 
 /// One direction of a ring that visits every router once and keeps a bubble
 /// ([`RingEntry`](super::routing::RingEntry)).
@@ -127,7 +127,7 @@ pub struct EscapeRing {
 /// The hop along a ring at one router: by this port, on one VC class to enter, on another to move on.
 #[derive(Debug, Clone, Copy)]
 pub struct RingHop {
-    pub port: u8,
+    pub port: u16,
     pub enter: u8,
     pub move_on: u8,
 }

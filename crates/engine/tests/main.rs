@@ -34,6 +34,7 @@ mod topologies;
 mod tree_faults;
 mod warmup;
 mod watch;
+mod wide_routers;
 mod workload;
 
 /// A file that is not a module here would never run.

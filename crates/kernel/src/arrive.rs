@@ -69,7 +69,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn wake(&mut self, o: usize, vc: u16) {
         let out = self.wires.outs.hot(o);
         let r = out.router as usize;
-        if out.kind == ChannelEnd::Injection {
+        if out.kind() == ChannelEnd::Injection {
             let terminal = self.interfaces.terminals.hot_mut(r);
             if terminal.waiting {
                 terminal.waiting = false;

@@ -154,7 +154,7 @@ pub struct Switch<const W: usize> {
     pub grants: Vec<Bits<W>>,
     /// Scratch of the switch allocator: the output that each input would accept.
     #[kept(scratch)]
-    pub offers: Vec<u8>,
+    pub offers: Vec<u16>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     #[kept(scratch)]
     pub moves: Vec<Move>,

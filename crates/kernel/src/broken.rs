@@ -153,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The heads of router `r` that ask for output `o`, if that is broken.
     fn heads_that_ask(&self, net: &Net, r: usize, o: usize) -> Vec<Place> {
-        if self.wires.outs[o].gate != Gate::Broken {
+        if self.wires.outs[o].gate() != Gate::Broken {
             return Vec::new(); // it has returned in this cycle
         }
         let (base, end) = self.inputs_of(r);
@@ -178,7 +178,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (i, v) = place;
         let head = self.buffers.ins[i].head[v] as usize;
         let mut key = self.buffers.segments.items[head].key;
-        if !self.is_whole(r, net.port(key) as u8) {
+        if !self.is_whole(r, net.port(key) as u16) {
             let packet = &mut self.buffers.packets.items[self.buffers.segments.items[head].packet as usize];
             net.routing.forget_hop(packet);
             key = net.route_ahead(self.requests.routers[r].id as usize, packet);
@@ -187,7 +187,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         self.stop_asking(net, place);
-        if self.is_whole(r, net.port(key) as u8) {
+        if self.is_whole(r, net.port(key) as u16) {
             self.ask_for(net, place, key);
         } else {
             self.buffers.segments.items[head].key = key;
@@ -218,7 +218,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (head, (p, class)) = (self.buffers.ins[i].head[v] as usize, split(key, net.class_bits));
         self.buffers.segments.items[head].key = key;
         let port = &mut self.buffers.ins[i];
-        if Trunk::at(&self.wires.trunks, port.base(i) + p, p as u8).width > 1 {
+        if Trunk::at(&self.wires.trunks, port.base(i) + p, p as u16).width > 1 {
             return self.let_choose(net, i, v);
         }
         port.requests[v] = key;
@@ -274,7 +274,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// broken, packets could wait for each other in a circle: then it waits for a limited time only.
     fn goes_on_choosing(&mut self, net: &Net, r: usize, place: Place, packet: usize, key: u16) -> bool {
         if key != UNDECIDED {
-            return self.is_whole(r, net.port(key) as u8); // a trunk
+            return self.is_whole(r, net.port(key) as u16); // a trunk
         }
         let (at, packet) = (net.coords[self.requests.routers[r].id as usize], &self.buffers.packets.items[packet]);
         if !net.routing.steps(at, packet, net.seed).iter().any(|step| self.is_whole(r, step.hop.port)) {
@@ -306,10 +306,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Whether the link behind output `port` of router `r` is whole; of a trunk, that of some member.
-    fn is_whole(&self, r: usize, port: u8) -> bool {
+    fn is_whole(&self, r: usize, port: u16) -> bool {
         let base = self.requests.routers[r].base as usize;
         let trunk = Trunk::at(&self.wires.trunks, base + usize::from(port), port);
-        trunk.members().any(|port| self.wires.outs[base + usize::from(port)].gate != Gate::Broken)
+        trunk.members().any(|port| self.wires.outs[base + usize::from(port)].gate() != Gate::Broken)
     }
 
     /// Broken channels that no packet holds any more, and whose last flits have left, are dark. Those to terminals, which
@@ -320,7 +320,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let out = &self.wires.outs[o as usize];
             let has_left = (self.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
             let done = has_left && self.policy.power.held_vcs(o as usize, out) == 0;
-            let goes_dark = out.kind != ChannelEnd::Ejection && LinkState::of(out.state) != LinkState::Off;
+            let goes_dark = out.kind() != ChannelEnd::Ejection && LinkState::of(out.state) != LinkState::Off;
             if done && goes_dark {
                 self.set_state(net, o as usize, LinkState::Off, self.now);
             }

@@ -127,7 +127,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (mut highest, mut port) = (CLOSED, 0);
         while let Some(p) = ports.take_first() {
             let out = self.wires.outs.hot(base + p);
-            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u8, turn);
+            let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u16, turn);
             if rank > highest {
                 (highest, port) = (rank, p);
             }
@@ -212,7 +212,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.choose_for::<SINGLE>(net, r, i, v);
             return;
         };
-        let hop = Hop { port: port as u8, class: class as u8 };
+        let hop = Hop { port: port as u16, class: class as u8 };
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
         self.turn_to(net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
@@ -277,7 +277,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (r, turn) = (self.buffers.ins.hot(i).router as usize, self.tie_turn(i, v));
         if key != UNDECIDED {
             let (port, class) = weft_api::state::split(key, net.class_bits);
-            let hop = Hop { port: port as u8, class: class as u8 };
+            let hop = Hop { port: port as u16, class: class as u8 };
             return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
         }
         let queues = queues_at!(self, net, r);

@@ -51,7 +51,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The frame will arrive at the far end of channel `o` at cycle `at`.
     pub fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
         let out = &self.wires.outs[o];
-        if out.kind == ChannelEnd::Remote {
+        if out.kind() == ChannelEnd::Remote {
             let cut = self.wires.cuts[out.peer as usize];
             self.wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
         } else {

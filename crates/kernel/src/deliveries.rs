@@ -12,7 +12,7 @@ use weft_api::state::{NO_JOB, NONE};
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet` leaves output `o` and will be delivered at cycle `at`; its workload is told then.
     pub fn announce(&mut self, o: usize, packet: u32, at: u64) {
-        let injection = self.buffers.ins.hot(o).upstream as usize;
+        let injection = self.buffers.ins.hot(o).upstream() as usize;
         let terminal = self.wires.outs.hot(injection).router;
         self.interfaces.deliveries.push(self.now, at, Delivery { packet, terminal });
     }

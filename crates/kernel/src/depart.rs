@@ -64,7 +64,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for m in &self.switch.moves[..count] {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
             let segment = &self.buffers.segments.items[self.buffers.ins[input].head[usize::from(m.v)] as usize];
-            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].kind == ChannelEnd::Ejection;
+            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].kind() == ChannelEnd::Ejection;
             self.switch.departures.push(Departure {
                 input: input as u32,
                 channel: channel as u32,
@@ -123,7 +123,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         let out = self.wires.outs.hot_mut(o);
         out.spend::<SINGLE>(vc, net.room);
-        let (kind, peer, link) = (out.kind, out.peer, net.links.hot(usize::from(out.class)));
+        let (kind, peer, link) = (out.kind(), out.peer, net.links.hot(usize::from(out.class)));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once
@@ -205,7 +205,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let router = self.requests.routers.hot(out.router as usize);
         let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
         let class = net.links.hot(out.class as usize).class_of(vc);
-        let hop = Hop { port: port as u8, class };
+        let hop = Hop { port: port as u16, class };
         if net.subnets.is_some() {
             let base = router.base as usize;
             let told = net.routing.tells(at, self.buffers.packets.items.hot(packet as usize), hop);
@@ -242,8 +242,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
         let port = self.buffers.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream, free + net.links.hot(usize::from(port.class)).credit_latency);
-        if port.remote {
+        let (upstream, credit_at) = (port.upstream(), free + net.links.hot(usize::from(port.class)).credit_latency);
+        if port.is_remote() {
             self.mail_credit(upstream, v as u32 | mark, credit_at);
         } else {
             self.wires.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);

@@ -87,9 +87,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (port, nets) = (&self.buffers.ins[i], subnets(net));
         let at = net.coords[self.requests.routers[r].id as usize];
         let (p, class) = split(port.requests[v], net.class_bits);
-        let subnet = |port: u8| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
+        let subnet = |port: u16| nets.behind(port, |d| nets.member(at, d)).map(|(d, _)| d);
         // of the two VC classes of a leg, the second one is for the hop to its end
-        class.is_multiple_of(2) && subnet(p as u8).is_some() && subnet(port.port) == subnet(p as u8)
+        class.is_multiple_of(2) && subnet(p as u16).is_some() && subnet(port.port) == subnet(p as u16)
     }
 
     /// The head of VC `v` of input `i`, which asks for no output now, looks for a path.

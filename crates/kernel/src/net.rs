@@ -27,7 +27,7 @@ pub struct Net {
     /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
     pub coords: Vec<u64>,
     /// (router, port) of every terminal.
-    pub terminal_at: Vec<(u32, u8)>,
+    pub terminal_at: Vec<(u32, u16)>,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
@@ -41,7 +41,7 @@ pub struct Net {
     /// Its hops ahead, compiled.
     pub ahead: Box<dyn Ahead>,
     /// First port of each dimension, where packets cross complete lines in order (`Routing::first_ports`).
-    pub first_ports: Option<[u8; 8]>,
+    pub first_ports: Option<[u16; 8]>,
     /// What the routing asks of the engine.
     pub needs: Needs,
     /// Heads choose their output again in every step: the routing does, or links are trunks.

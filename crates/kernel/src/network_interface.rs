@@ -191,10 +191,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
         if head {
             self.wires.outs.hot_mut(o).requested = 1;
-            if self.wires.outs.hot(o).gate != Gate::Open {
+            if self.wires.outs.hot(o).gate() != Gate::Open {
                 self.wait_for_link(net, o);
             }
-            if self.wires.outs.hot(o).gate != Gate::Open {
+            if self.wires.outs.hot(o).gate() != Gate::Open {
                 return false;
             }
         }

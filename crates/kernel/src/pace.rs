@@ -105,7 +105,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
             let slowed = |input: u32| Slowed { input, slowdown, change: pace.changes() };
             let at = now + net.after_grant + net.links[usize::from(out.class)].latency;
-            match out.kind {
+            match out.kind() {
                 ChannelEnd::Local | ChannelEnd::Injection => {
                     let slowed = slowed(out.peer);
                     self.wires.paces.slow_from(now, at, slowed);
@@ -144,7 +144,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn open_output(&mut self, o: usize) {
         let out = self.wires.outs.hot(o);
         let r = out.router as usize;
-        if out.kind == ChannelEnd::Injection {
+        if out.kind() == ChannelEnd::Injection {
             let terminal = self.interfaces.terminals.hot_mut(r);
             if std::mem::take(&mut terminal.waiting) {
                 self.interfaces.busy.set(r);

@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.policy.power.wish(o) {
             wish.state = to;
-            if self.wires.outs[o].kind != ChannelEnd::Ejection {
+            if self.wires.outs[o].kind() != ChannelEnd::Ejection {
                 return;
             }
         }
@@ -67,7 +67,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Heads that wait for channel `o` look at it again.
     pub fn look_again(&mut self, o: usize) {
         let out = &self.wires.outs[o];
-        if out.kind == ChannelEnd::Injection {
+        if out.kind() == ChannelEnd::Injection {
             if std::mem::take(&mut self.interfaces.terminals[out.router as usize].waiting) {
                 self.interfaces.busy.set(out.router as usize);
                 self.policy.power.woken.push(out.router);
@@ -188,7 +188,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head asks for channel `o`, which is closed.
     #[cold]
     pub fn wait_for_link(&mut self, net: &Net, o: usize) {
-        if self.wires.outs[o].gate == Gate::Broken {
+        if self.wires.outs[o].gate() == Gate::Broken {
             self.policy.faults.note_asked(o);
             return;
         }

@@ -29,15 +29,15 @@ impl<'a, const V: usize> Spy<'a, V> {
 }
 
 impl<const V: usize> View for Spy<'_, V> {
-    fn read(&self, port: u8) -> i32 {
+    fn read(&self, port: u16) -> i32 {
         self.queues.read(port)
     }
 
-    fn capacity(&self, port: u8) -> u32 {
+    fn capacity(&self, port: u16) -> u32 {
         self.queues.capacity(port)
     }
 
-    fn read_of(&self, away: i32, port: u8) -> i32 {
+    fn read_of(&self, away: i32, port: u16) -> i32 {
         self.queues.read_of(away, port)
     }
 
@@ -47,7 +47,7 @@ impl<const V: usize> View for Spy<'_, V> {
 
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop) {
         // all that were compared, not only the best
-        let credits = |port: u8| Weighed::Credits {
+        let credits = |port: u16| Weighed::Credits {
             hop: Hop { port, ..hop },
             credits: self.queues.open_credits(port, hop.class),
         };
@@ -59,11 +59,11 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.fallback(hop)
     }
 
-    fn state(&self, port: u8) -> LinkState {
+    fn state(&self, port: u16) -> LinkState {
         self.queues.state(port)
     }
 
-    fn is_broken(&self, port: u8) -> bool {
+    fn is_broken(&self, port: u16) -> bool {
         self.queues.is_broken(port)
     }
 
@@ -81,7 +81,7 @@ impl<const V: usize> View for Spy<'_, V> {
         self.queues.has_room(hop)
     }
 
-    fn was_granted(&self, port: u8) -> bool {
+    fn was_granted(&self, port: u16) -> bool {
         self.queues.was_granted(port)
     }
 

@@ -110,7 +110,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);
-            spy.best_or_fallback(Hop { port: port as u8, class: class as u8 }, turn);
+            spy.best_or_fallback(Hop { port: port as u16, class: class as u8 }, turn);
             "in every step the member of the trunk with the most credits among those with room"
         };
         let candidates = candidates(spy.notes.into_inner());
@@ -190,7 +190,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let vcs = net.vcs(out.class, class);
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
-        let reason = if out.gate == Gate::Broken {
+        let reason = if out.gate() == Gate::Broken {
             Reason::LinkBroken
         } else if out.is_closed() {
             Reason::LinkAsleep
@@ -242,7 +242,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 stay.vc_taken.get_or_insert(self.now);
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
                 stay.head_alone = alone;
-                if out.kind != ChannelEnd::Ejection {
+                if out.kind() != ChannelEnd::Ejection {
                     let packet = &self.buffers.packets.items[segment.packet as usize];
                     let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };
                     stay.ahead = decided_ahead(net, self.wires.next_router[o], &there, self.now);

@@ -295,11 +295,11 @@ fn no_widths() {
 
 #[test]
 fn radix_too_large() {
-    insta::assert_snapshot!(refused(&[("widths: [4, 4]", "widths: [65, 65]")], &[]), @r#"
-    error: topology.hyperx: 2 terminals + 64 + 64 links gives 130 ports per router; a router has at most 128
+    insta::assert_snapshot!(refused(&[("widths: [4, 4]", "widths: [255, 255, 65]")], &[]), @r#"
+    error: topology.hyperx: 2 terminals + 254 + 254 + 64 links gives 574 ports per router; a router has at most 512
      --> bad.yaml:5:3
       |
-    5 |   hyperx: {widths: [65, 65], terminals_per_router: 2}
+    5 |   hyperx: {widths: [255, 255, 65], terminals_per_router: 2}
       |   ^^^^^^
       |
       = help: take fewer terminals per router, or fewer links per router

@@ -101,11 +101,11 @@ fn a_latency_of_nothing_is_shown_in_the_graph_file() {
 
 #[test]
 fn a_router_with_too_many_ports_is_refused_with_their_number() {
-    let links: Vec<String> = (1..=200).map(|leaf| format!(r#"{{"source": 0, "target": {leaf}}}"#)).collect();
-    let nodes: Vec<String> = (0..=200).map(|node| format!(r#"{{"id": {node}}}"#)).collect();
+    let links: Vec<String> = (1..=512).map(|leaf| format!(r#"{{"source": 0, "target": {leaf}}}"#)).collect();
+    let nodes: Vec<String> = (0..=512).map(|node| format!(r#"{{"id": {node}}}"#)).collect();
     let text = format!(r#"{{"nodes": [{}], "links": [{}]}}"#, nodes.join(", "), links.join(", "));
     let text = text.replacen(r#"{"id": 0}"#, r#"{"id": 0, "terminals": 1}"#, 1);
     let problem = refused("star.json", &text, "");
-    let what = "router 0 has 200 links and 1 terminal, which are 201 ports; a router has at most 128";
+    let what = "router 0 has 512 links and 1 terminal, which are 513 ports; a router has at most 512";
     assert!(problem.what.contains(what), "{problem}");
 }

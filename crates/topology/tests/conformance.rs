@@ -313,8 +313,8 @@ fn check_trunks(graph: &Graph) {
     for router in 0..graph.routers() {
         let first_ports = narrow.ports(router);
         assert_eq!(graph.ports(router)[..first_ports.len()], *first_ports);
-        let mut seen: Vec<u8> = Vec::new();
-        for number in 0..first_ports.len() as u8 {
+        let mut seen: Vec<u16> = Vec::new();
+        for number in 0..first_ports.len() as u16 {
             let trunk = graph.trunk(router, number);
             let class = graph.ports(router)[usize::from(number)].class;
             assert_eq!((trunk.first, u32::from(trunk.width)), (number, graph.trunk_width(class)));
@@ -323,7 +323,7 @@ fn check_trunks(graph: &Graph) {
                 assert_eq!((graph.trunk(router, member), port.class), (trunk, class));
                 match (port.peer, peer(graph, router, number.into())) {
                     (Peer::Router { router: far, port }, Peer::Router { router: same, port: first }) => {
-                        assert_eq!((far, port), (same, graph.trunk(same, first as u8).member(k).into()));
+                        assert_eq!((far, port), (same, graph.trunk(same, first).member(k)));
                     }
                     (peer, first) => assert_eq!(peer, first),
                 }
@@ -331,7 +331,7 @@ fn check_trunks(graph: &Graph) {
             seen.extend(trunk.members());
         }
         seen.sort_unstable();
-        assert!(seen.into_iter().eq(0..graph.ports(router).len() as u8), "each port is in one trunk");
+        assert!(seen.into_iter().eq(0..graph.ports(router).len() as u16), "each port is in one trunk");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Port masks of one or two words, and round-robin picks from them.
+//! Port masks of one, two or eight words, and round-robin picks from them.
 
 use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
@@ -20,10 +20,10 @@ impl<const W: usize> Bits<W> {
         &self.0
     }
 
-    /// The ports among the first `64 * W` whose bits are set.
+    /// The ports among the first `64 * W` whose bits are set. It has bits for 128 ports.
     #[inline(always)]
     pub fn of(ports: u128) -> Self {
-        Self(std::array::from_fn(|word| (ports >> (64 * word)) as u64))
+        Self(std::array::from_fn(|word| if word < 2 { (ports >> (64 * word)) as u64 } else { 0 }))
     }
 
     #[inline(always)]

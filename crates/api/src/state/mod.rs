@@ -83,12 +83,10 @@ pub struct OutputUnit<const V: usize> {
     /// Router (of this block) or, for an injection channel, terminal (of this block).
     #[kept(fixed)]
     pub router: u32,
-    pub rr_in: u8,
+    pub rr_in: u16,
     pub rr_vc: u8,
-    #[kept(fixed)]
-    pub kind: ChannelEnd,
-    /// Whether heads may take a VC.
-    pub gate: Gate,
+    /// Kind of channel, and above these bits its gate: see [`OutputUnit::kind`] and [`OutputUnit::gate`].
+    pub end: u8,
 }
 
 /// Whether heads may take VCs of a channel. Packets that held one when it was closed may finish (`Power::held`).
@@ -110,21 +108,19 @@ pub struct InputUnit<const V: usize> {
     /// Route key of the head of each VC: output << class_bits | class.
     pub requests: [u16; V],
     pub head: [u32; V],
-    /// Sending `OutputUnit` of this block, or index of a cut channel if `remote`.
+    /// Sending `OutputUnit` of this block, or index of a cut channel with a mark (`REMOTE`).
     #[kept(fixed)]
-    pub upstream: u32,
+    upstream: u32,
     #[kept(fixed)]
     pub router: u32,
     /// VCs with more than one segment.
     pub queued: u16,
     #[kept(fixed)]
-    pub port: u8,
+    pub port: u16,
+    pub rr_out: u16,
     #[kept(fixed)]
     pub class: u8,
-    pub rr_out: u8,
     pub rr_vc: u8,
-    #[kept(fixed)]
-    pub remote: bool,
     /// The last segment of each VC that is `queued`. From here on, what a one-flit packet that meets no queue does not need: with up
     /// to 8 VCs it is in a cache line of its own.
     tail: [u32; V],
@@ -136,11 +132,69 @@ pub struct InputUnit<const V: usize> {
     pub settled: u16,
 }
 
+/// Bits of `OutputUnit::end` that tell the kind of channel.
+const KIND_BITS: u32 = 3;
+/// Bit of `InputUnit::upstream` that marks a sender in another block.
+const REMOTE: u32 = 1 << 31;
+
 impl<const V: usize> OutputUnit<V> {
+    /// The sender's side of a channel to a port of this block. All its VCs of `vcs` are free, with `credits` each.
+    pub fn new(router: u32, class: u8, vcs: u16, credits: u16) -> Self {
+        Self {
+            credits: std::array::from_fn(|vc| if vcs >> vc & 1 != 0 { credits } else { 0 }),
+            holder: [0; V],
+            free_vcs: vcs,
+            vcs_with_flit: 0,
+            vcs_with_credit: vcs,
+            vcs_with_room: vcs,
+            requested: 0,
+            class,
+            state: LinkState::On as u8,
+            next_free: 0,
+            flits: 0,
+            peer: NONE,
+            router,
+            rr_in: 0,
+            rr_vc: 0,
+            end: ChannelEnd::Local as u8,
+        }
+    }
+
+    /// What the channel leads to.
+    #[inline(always)]
+    pub fn kind(&self) -> ChannelEnd {
+        match self.end & ((1 << KIND_BITS) - 1) {
+            0 => ChannelEnd::Local,
+            1 => ChannelEnd::Remote,
+            2 => ChannelEnd::Ejection,
+            3 => ChannelEnd::Injection,
+            _ => ChannelEnd::Unused,
+        }
+    }
+
+    /// The channel leads to `peer`.
+    pub fn lead(&mut self, kind: ChannelEnd, peer: u32) {
+        (self.end, self.peer) = (self.end >> KIND_BITS << KIND_BITS | kind as u8, peer);
+    }
+
+    /// Whether heads may take a VC.
+    #[inline(always)]
+    pub fn gate(&self) -> Gate {
+        match self.end >> KIND_BITS {
+            0 => Gate::Open,
+            1 => Gate::Closed,
+            _ => Gate::Broken,
+        }
+    }
+
+    pub fn set_gate(&mut self, gate: Gate) {
+        self.end = self.kind() as u8 | (gate as u8) << KIND_BITS;
+    }
+
     /// Whether no head may take a VC.
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
-        self.gate != Gate::Open
+        self.end >> KIND_BITS != 0
     }
 
     /// VC `vc` is taken by the packet at the head of VC `v` of input `i`.
@@ -227,7 +281,7 @@ impl<const V: usize> OutputUnit<V> {
 
 impl<const V: usize> InputUnit<V> {
     /// An empty input unit: `port` of a router.
-    pub fn new(router: u32, port: u8, class: u8) -> Self {
+    pub fn new(router: u32, port: u16, class: u8) -> Self {
         Self {
             requests: [NO_REQUEST; V],
             head: [NONE; V],
@@ -238,12 +292,33 @@ impl<const V: usize> InputUnit<V> {
             class,
             rr_out: 0,
             rr_vc: 0,
-            remote: false,
             tail: [NONE; V],
             output_vc: [0; V],
             choosing: 0,
             settled: 0,
         }
+    }
+
+    /// The channel comes from output `upstream` of this block.
+    pub fn come_from(&mut self, upstream: u32) {
+        self.upstream = upstream;
+    }
+
+    /// The channel comes from another block: it is cut channel `cut`.
+    pub fn come_from_afar(&mut self, cut: u32) {
+        self.upstream = cut | REMOTE;
+    }
+
+    /// Whether the sender is in another block.
+    #[inline(always)]
+    pub fn is_remote(&self) -> bool {
+        self.upstream & REMOTE != 0
+    }
+
+    /// Sending `OutputUnit` of this block, or index of a cut channel if the sender is remote.
+    #[inline(always)]
+    pub fn upstream(&self) -> u32 {
+        self.upstream & !REMOTE
     }
 
     /// First port of the router. `i`: number of this unit in its block.
@@ -332,7 +407,7 @@ pub struct Packet {
     /// downward from the largest number.
     pub seq: u32,
     pub len: u16,
-    pub dst_port: u8,
+    pub dst_port: u16,
     pub phase: u8,
     /// Dimension that the packet crosses, plus 1 (grids); 0 before the first one.
     pub dim: u8,
@@ -386,9 +461,9 @@ impl<const W: usize> Router<W> {
 /// A flit that crosses the switch from VC `v` of input `i` to VC `vc` of output `p`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Move {
-    pub i: u8,
+    pub i: u16,
+    pub p: u16,
     pub v: u8,
-    pub p: u8,
     pub vc: u8,
 }
 

@@ -119,7 +119,7 @@ pub fn explain(spec: &Spec, from: u32, to: u32) -> Result<Explanation, Refusal> 
 }
 
 /// (router, port, VC class) of each hop.
-type Hops = Vec<(u32, u8, u8)>;
+type Hops = Vec<(u32, u16, u8)>;
 
 struct Explainer<'a> {
     spec: &'a Spec,
@@ -204,7 +204,7 @@ impl Explainer<'_> {
         format!("q(port {}{owner}) * {}{bias}", cost.port, cost.hops)
     }
 
-    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+    fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
         match self.spec.graph.ports(router)[port as usize].peer {
             Peer::Router { router, .. } => Some(router),
             _ => None,

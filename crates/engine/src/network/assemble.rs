@@ -96,7 +96,7 @@ pub(crate) fn net_with(
     Ok(Net {
         first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
-        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u8)).collect(),
+        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u16)).collect(),
         class_bits: common.class_bits,
         chooses,
         by_age,

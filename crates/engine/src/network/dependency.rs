@@ -22,7 +22,7 @@ use weft_api::coordinates::Lines;
 use weft_api::routing::{AnyRouting, Classes, Hop, RingEntry};
 use weft_api::state::Packet;
 use weft_api::walk::{Ports, Proof};
-use weft_topology::{Graph, Grid, Peer};
+use weft_topology::{Graph, Grid, MAX_RADIX, Peer};
 use weft_units::Refusal;
 
 mod checks;
@@ -179,7 +179,7 @@ impl<'a> Dependencies<'a> {
         self.edges.len() / self.words
     }
 
-    fn node(&self, router: u32, port: u8, class: u8) -> Node {
+    fn node(&self, router: u32, port: u16, class: u8) -> Node {
         (self.graph.port_base(router) + u32::from(self.graph.trunk(router, port).first)) * self.classes
             + self.known(class)
     }
@@ -190,7 +190,7 @@ impl<'a> Dependencies<'a> {
         u32::from(class).min(self.classes - 1)
     }
 
-    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+    fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
         match self.graph.ports(router)[port as usize].peer {
             Peer::Router { router, .. } => Some(router),
             _ => None,
@@ -198,7 +198,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Adds an edge from `from`, which leads to a router, to (port, class) of that router.
-    fn add(&mut self, from: Node, mut port: u8, class: u8) {
+    fn add(&mut self, from: Node, mut port: u16, class: u8) {
         self.has_edges = true;
         if self.graph.has_trunks()
             && let Some(router) = self.receiver(from / self.classes)
@@ -229,12 +229,12 @@ impl<'a> Dependencies<'a> {
 
     /// For one VC class: packets go from `router` by `port` to the next router, and on by any port in the mask
     /// `onward`.
-    fn turns(&mut self, router: u32, port: u8, onward: &Ports) {
+    fn turns(&mut self, router: u32, port: u16, onward: &Ports) {
         debug_assert_eq!(self.classes, 1);
         self.has_edges = true;
         let node = self.node(router, port, 0);
         if self.graph.has_trunks() {
-            let ports = (0u8..=u8::MAX).filter(|&port| onward[usize::from(port / 64)] >> (port % 64) & 1 != 0);
+            let ports = (0..MAX_RADIX as u16).filter(|&port| onward[usize::from(port / 64)] >> (port % 64) & 1 != 0);
             return ports.for_each(|port| self.add(node, port, 0));
         }
         let place = node as usize * self.words;
@@ -374,7 +374,7 @@ impl<'a> Dependencies<'a> {
                 for &b in departures {
                     if may(self, a, b) {
                         let port = b / self.classes - self.graph.port_base(router);
-                        self.add(a, port as u8, (b % self.classes) as u8);
+                        self.add(a, port as u16, (b % self.classes) as u8);
                     }
                 }
             }
@@ -437,7 +437,7 @@ impl<'a> Dependencies<'a> {
 
     fn receiver(&self, channel: u32) -> Option<u32> {
         let (router, port) = self.sender(channel);
-        self.neighbour(router, port as u8)
+        self.neighbour(router, port as u16)
     }
 
     fn describe(&self, node: Node) -> String {

@@ -260,7 +260,7 @@ impl Maker<'_> {
         })
     }
 
-    fn neighbour(&self, router: u32, port: u8) -> Option<u32> {
+    fn neighbour(&self, router: u32, port: u16) -> Option<u32> {
         match self.graph.ports(router)[port as usize].peer {
             Peer::Router { router, .. } => Some(router),
             _ => None,

@@ -131,7 +131,7 @@ pub struct PacketName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queue {
     pub router: u32,
-    pub port: u8,
+    pub port: u16,
     pub vc: u8,
 }
 

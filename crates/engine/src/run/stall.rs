@@ -113,7 +113,7 @@ impl<'a> Map<'a> {
         let port = block.input(i);
         let segment = &block.records().segments.items[port.head[v] as usize];
         let trunk =
-            |port_number: u8| Trunk::at(block.records().trunks, port.base(i) + usize::from(port_number), port_number);
+            |port_number: u16| Trunk::at(block.records().trunks, port.base(i) + usize::from(port_number), port_number);
         let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
             let at = self.net.coords[block.router(port.router as usize).id as usize];
@@ -123,7 +123,7 @@ impl<'a> Map<'a> {
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
         let (p, class) = weft_api::state::split(key, self.net.class_bits);
-        let hop = Hop { port: p as u8, class: class as u8 };
+        let hop = Hop { port: p as u16, class: class as u8 };
         if port.choosing >> v & 1 != 0 { members(hop).collect() } else { vec![hop] }
     }
 

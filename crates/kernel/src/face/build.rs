@@ -17,7 +17,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::board::Board;
 use weft_api::compiled::{ForPorts, Widths};
 use weft_api::sensor::{History, Sensor};
-use weft_api::state::{ChannelEnd, Gate, InputUnit, LinkState, Move, NONE, OutputUnit, Pool, Router};
+use weft_api::state::{ChannelEnd, InputUnit, Move, NONE, OutputUnit, Pool, Router};
 use weft_topology::Trunk;
 
 /// What a block is made of. Its terminals are those of its ports, in their order.
@@ -40,7 +40,7 @@ pub struct Plan {
 pub struct Port {
     /// Router of the block.
     pub router: u32,
-    pub port: u8,
+    pub port: u16,
     /// Link class.
     pub class: u8,
     pub far: Far,
@@ -77,6 +77,7 @@ pub fn block(net: &Net, plan: Plan, allocator: &AnyAllocator) -> Box<dyn AnyBloc
     match allocator {
         AnyAllocator::Narrow(allocator) => Box::new(of_widths(net, plan, allocator)),
         AnyAllocator::Wide(allocator) => Box::new(of_widths(net, plan, allocator)),
+        AnyAllocator::Widest(allocator) => Box::new(of_widths(net, plan, allocator)),
     }
 }
 
@@ -86,6 +87,7 @@ impl AnyAllocator {
         match self {
             Self::Narrow(_) => Width::Narrow,
             Self::Wide(_) => Width::Wide,
+            Self::Widest(_) => Width::Widest,
         }
     }
 }
@@ -153,22 +155,26 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
         let mut output = output(net, router, class);
         let mut next = 0;
         match far {
-            Far::Nowhere => (output.kind, output.free_vcs) = (ChannelEnd::Unused, 0),
+            Far::Nowhere => {
+                output.lead(ChannelEnd::Unused, NONE);
+                output.free_vcs = 0;
+            }
             Far::Terminal(t) => {
-                (output.kind, output.peer) = (ChannelEnd::Ejection, t);
+                output.lead(ChannelEnd::Ejection, t);
                 // heads see only the VCs that packets may use
                 output.vcs_with_credit = net.links[usize::from(class)].vcs_of[0];
                 output.vcs_with_room = output.vcs_with_credit;
-                input.upstream = (ports.len() + nics.len()) as u32;
+                input.come_from((ports.len() + nics.len()) as u32);
                 nics.push(ins.len() as u32);
             }
             Far::Here { port, router } => {
-                (output.peer, input.upstream) = (port, port);
+                output.lead(ChannelEnd::Local, port);
+                input.come_from(port);
                 next = router;
             }
             Far::Away { cut, router } => {
-                (output.kind, output.peer) = (ChannelEnd::Remote, cuts.len() as u32);
-                (input.remote, input.upstream) = (true, cuts.len() as u32);
+                output.lead(ChannelEnd::Remote, cuts.len() as u32);
+                input.come_from_afar(cuts.len() as u32);
                 cuts.push(cut);
                 next = router;
             }
@@ -177,36 +183,18 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
         outs.push(output);
         next_router.push(next);
     }
-    let injection = |(local, peer)| OutputUnit { kind: ChannelEnd::Injection, peer, ..output(net, local, 0) };
+    let injection = |(local, peer)| {
+        let mut output = output(net, local, 0);
+        output.lead(ChannelEnd::Injection, peer);
+        output
+    };
     outs.extend((0..).zip(nics).map(injection));
     Units { ins, outs, next_router, cuts }
 }
 
 fn output<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
     let link = &net.links[usize::from(class)];
-    let mut credits = [0; V];
-    for (vc, c) in credits.iter_mut().enumerate() {
-        *c = if link.all >> vc & 1 != 0 { link.buffer } else { 0 };
-    }
-    OutputUnit {
-        credits,
-        holder: [0; V],
-        free_vcs: link.all,
-        vcs_with_flit: 0,
-        vcs_with_credit: link.all,
-        vcs_with_room: link.all,
-        requested: 0,
-        class,
-        state: LinkState::On as u8,
-        next_free: 0,
-        flits: 0,
-        peer: NONE,
-        router,
-        rr_in: 0,
-        rr_vc: 0,
-        kind: ChannelEnd::Local,
-        gate: Gate::Open,
-    }
+    OutputUnit::new(router, class, link.all, link.buffer)
 }
 
 /// The pace of each output; none if no link is paced.

@@ -30,15 +30,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sets the state of channel `o` in cycle 0, which is not on.
     pub(super) fn begin_in(&mut self, o: usize, state: LinkState) {
         let out = &mut self.wires.outs[o];
-        (out.state, out.free_vcs, out.gate) = (state as u8, 0, Gate::Closed);
+        (out.state, out.free_vcs) = (state as u8, 0);
+        out.set_gate(Gate::Closed);
     }
 
     /// Fails unless all credits have come back, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
-        for (o, out) in self.wires.outs.iter().enumerate().filter(|(_, out)| out.kind != ChannelEnd::Unused) {
+        for (o, out) in self.wires.outs.iter().enumerate().filter(|(_, out)| out.kind() != ChannelEnd::Unused) {
             let link = &net.links[usize::from(out.class)];
             for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
-                assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind);
+                assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind());
             }
             assert_eq!((out.vcs_with_flit, out.requested), (0, 0));
             assert_eq!(self.policy.power.held_vcs(o, out), 0);

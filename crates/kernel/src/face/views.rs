@@ -53,7 +53,7 @@ pub struct Output<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input<'a> {
     pub router: u32,
-    pub port: u8,
+    pub port: u16,
     /// Link class.
     pub class: u8,
     /// The sender is in another block: `upstream` is a cut.
@@ -107,10 +107,10 @@ impl<'a> Output<'a> {
     pub(super) fn of<const W: usize, const V: usize>(block: &'a Block<W, V>, o: usize) -> Self {
         let out = &block.wires.outs[o];
         Self {
-            kind: out.kind,
+            kind: out.kind(),
             class: out.class,
             state: out.state,
-            gate: out.gate,
+            gate: out.gate(),
             router: out.router,
             peer: out.peer,
             flits: out.flits,
@@ -129,8 +129,8 @@ impl<'a> Input<'a> {
             router: unit.router,
             port: unit.port,
             class: unit.class,
-            remote: unit.remote,
-            upstream: unit.upstream,
+            remote: unit.is_remote(),
+            upstream: unit.upstream(),
             choosing: unit.choosing,
             head: &unit.head,
             requests: &unit.requests,

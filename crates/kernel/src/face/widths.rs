@@ -18,6 +18,8 @@ pub enum Width {
     Narrow,
     /// 128 ports of 16 VCs.
     Wide,
+    /// 512 ports of 16 VCs.
+    Widest,
 }
 
 /// An allocator, compiled for the widths of the blocks that will use it.
@@ -25,6 +27,7 @@ pub enum Width {
 pub enum AnyAllocator {
     Narrow(Arc<dyn SwitchAllocator<1, 8>>),
     Wide(Arc<dyn SwitchAllocator<2, 16>>),
+    Widest(Arc<dyn SwitchAllocator<8, 16>>),
 }
 
 /// Compiles the allocator of a run: for one-flit packets, or not, and with what arbiters by age and rings need, or not.
@@ -48,14 +51,18 @@ pub struct Sizes {
 impl Width {
     /// The least width for routers of so many ports, of which none has more VCs than this.
     pub fn of(ports: u32, vcs: u8) -> Self {
-        if ports <= 64 && vcs <= 8 { Self::Narrow } else { Self::Wide }
+        match ports {
+            ..=64 if vcs <= 8 => Self::Narrow,
+            ..=128 => Self::Wide,
+            _ => Self::Widest,
+        }
     }
 
     /// Places for VCs in the records of a port.
     pub fn vcs(self) -> usize {
         match self {
             Self::Narrow => 8,
-            Self::Wide => 16,
+            Self::Wide | Self::Widest => 16,
         }
     }
 
@@ -63,6 +70,7 @@ impl Width {
         match self {
             Self::Narrow => Sizes::of::<1, 8>(),
             Self::Wide => Sizes::of::<2, 16>(),
+            Self::Widest => Sizes::of::<8, 16>(),
         }
     }
 }
@@ -100,6 +108,7 @@ impl UseAllocator for Compile {
         match self.width {
             Width::Narrow => AnyAllocator::Narrow(self.compiled(allocator)),
             Width::Wide => AnyAllocator::Wide(self.compiled(allocator)),
+            Width::Widest => AnyAllocator::Widest(self.compiled(allocator)),
         }
     }
 }

@@ -84,7 +84,8 @@ impl Power {
             None if out.is_closed() => return,
             None => {
                 self.held[o] = self.all_vcs[o] & !out.free_vcs;
-                (out.free_vcs, out.gate) = (0, Gate::Closed);
+                out.free_vcs = 0;
+                out.set_gate(Gate::Closed);
             }
         }
         self.note_drained(o);
@@ -101,7 +102,7 @@ impl Power {
             return;
         }
         out.free_vcs = self.all_vcs[o] & !std::mem::take(&mut self.held[o]);
-        out.gate = Gate::Open;
+        out.set_gate(Gate::Open);
         // flits that were granted before may still wait for the link
         if (out.next_free.wrapping_sub(now as u32) as i32) < 0 {
             out.next_free = now as u32;
@@ -118,7 +119,8 @@ impl Power {
         if !closed {
             self.held[o] = self.all_vcs[o] & !out.free_vcs;
         }
-        (out.free_vcs, out.gate) = (0, Gate::Broken);
+        out.free_vcs = 0;
+        out.set_gate(Gate::Broken);
         self.wishes.resize(self.all_vcs.len(), None);
         self.wishes[o] = Some(Wish { state, closed });
     }
@@ -126,7 +128,7 @@ impl Power {
     /// Channel `o` works again. Returns the state that the policy wants it to be in.
     pub fn mend_channel<const V: usize>(&mut self, o: usize, out: &mut OutputUnit<V>, now: u64) -> LinkState {
         let wish = self.wishes[o].take().expect("a channel that is broken");
-        out.gate = Gate::Closed;
+        out.set_gate(Gate::Closed);
         if !wish.closed {
             self.open_channel(o, out, now);
         }

@@ -92,7 +92,7 @@ pub struct Stay {
     pub vc_taken: Option<u64>,
     /// `output`: output port and VC. `head`, `tail`: the cycle in which the head (tail) crosses the switch, and its
     /// first cycle on the link.
-    pub output: Option<(u8, u8)>,
+    pub output: Option<(u16, u8)>,
     pub head: Option<(u64, u64)>,
     /// First cycle of the head on the link if no other flit had been before it.
     pub head_alone: u64,

@@ -65,7 +65,7 @@ const AHEAD: usize = 12;
 /// A flit of VC `v` of input unit `i` crosses to output unit `o`: all take turns as if an allocator had matched them.
 #[inline(always)]
 fn take_turns<const V: usize>(port: &mut InputUnit<V>, out: &mut OutputUnit<V>, (i, v): (usize, usize), o: usize) {
-    (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u8 + 1);
+    (port.rr_vc, port.rr_out) = ((v as u8 + 1) & 15, (o - port.base(i)) as u16 + 1);
     out.rr_in = port.port + 1;
 }
 
@@ -361,7 +361,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.spend::<false>(vc, net.room);
         let link = net.links.hot(usize::from(out.class));
         let at = out.depart(earliest) + link.latency;
-        let (kind, peer) = (out.kind, out.peer);
+        let (kind, peer) = (out.kind(), out.peer);
         if kind == ChannelEnd::Ejection {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
             self.observers.tally.accepted(at + net.ejection_delay);

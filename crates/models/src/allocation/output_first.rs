@@ -52,10 +52,10 @@ fn accept<
     while let Some(i) = granted.take_first() {
         let p = usize::from(*ports.offers.hot(i));
         if !SLIP || FIRST {
-            ports.ins.hot_mut(i).rr_out = p as u8 + 1;
+            ports.ins.hot_mut(i).rr_out = p as u16 + 1;
         }
         if SLIP && FIRST {
-            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+            ports.outs.hot_mut(p).rr_in = i as u16 + 1;
         }
         outputs.clear(p);
         ports.enter::<HEADS, SINGLE>(p, i, moves);
@@ -85,7 +85,7 @@ fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, 
         }
         let i = ports.pick_input::<HEADS, SINGLE>(p, inputs);
         if !SLIP {
-            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+            ports.outs.hot_mut(p).rr_in = i as u16 + 1;
         }
         let mut best = p;
         if granted.contains(i) {
@@ -94,7 +94,7 @@ fn grant<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, 
             both.set(usize::from(*ports.offers.hot(i)));
             best = ports.pick_output::<HEADS, SINGLE>(i, both);
         }
-        *ports.offers.hot_mut(i) = best as u8;
+        *ports.offers.hot_mut(i) = best as u16;
         granted.set(i);
     }
     granted

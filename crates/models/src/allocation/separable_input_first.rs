@@ -20,6 +20,7 @@ use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
+use weft_topology::MAX_RADIX;
 
 /// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +63,7 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
     for _ in 0..iterations {
         // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
         let mut asking = Bits::<W>::default();
-        let mut choices = [0u8; 128];
+        let mut choices = [0u16; MAX_RADIX as usize];
         let mut pending = outputs;
         while let Some(p) = pending.take_first() {
             let all = ports.requests::<HEADS, SINGLE>(p);
@@ -82,7 +83,7 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
         let mut inputs = asking;
         while let Some(i) = inputs.take_first() {
             let may = std::mem::take(ports.grants.hot_mut(i));
-            *choices.hot_mut(i) = ports.pick_output::<HEADS, SINGLE>(i, may) as u8;
+            *choices.hot_mut(i) = ports.pick_output::<HEADS, SINGLE>(i, may) as u16;
         }
         let mut chosen = Bits::<W>::default();
         while let Some(i) = asking.take_first() {
@@ -93,8 +94,8 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
         while let Some(p) = chosen.take_first() {
             let rivals = std::mem::take(ports.grants.hot_mut(p));
             let i = ports.pick_input::<HEADS, SINGLE>(p, rivals);
-            ports.outs.hot_mut(p).rr_in = i as u8 + 1;
-            ports.ins.hot_mut(i).rr_out = p as u8 + 1;
+            ports.outs.hot_mut(p).rr_in = i as u16 + 1;
+            ports.ins.hot_mut(i).rr_out = p as u16 + 1;
             matched.set(i);
             outputs.clear(p);
             ports.enter::<HEADS, SINGLE>(p, i, moves);

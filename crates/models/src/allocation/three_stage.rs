@@ -20,6 +20,7 @@ use weft_api::base::bits::{Bits, pick16};
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{NO_REQUEST, UNDECIDED};
 use weft_api::switch::Ports;
+use weft_topology::MAX_RADIX;
 
 /// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
 /// winner (BlueGene/L, Adiga et al. 2005).
@@ -58,7 +59,7 @@ fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: b
         }
         asking = asking | inputs;
     }
-    let (mut chosen, mut picks) = (Bits::<W>::default(), [0u8; 128]);
+    let (mut chosen, mut picks) = (Bits::<W>::default(), [0u8; MAX_RADIX as usize]);
     while let Some(i) = asking.take_first() {
         let v = pick_vc(ports, i, sendable::<W, V, HEADS, SINGLE, AGE>(ports, i, outputs));
         let p = output_of(ports, i, v);
@@ -71,7 +72,7 @@ fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: b
         let rivals = std::mem::take(ports.grants.hot_mut(p));
         let turn = usize::from(ports.outs.hot(p).rr_in);
         let i = if AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
-        ports.outs.hot_mut(p).rr_in = i as u8 + 1;
+        ports.outs.hot_mut(p).rr_in = i as u16 + 1;
         ports.cross_from::<SINGLE>(p, i, *picks.hot(i), moves);
         moves += 1;
     }

@@ -49,10 +49,11 @@ use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Overseer};
 use weft_api::coordinates;
 use weft_api::examples::written;
+use weft_api::links_up::Ups;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
 use weft_api::state::LinkState;
-use weft_api::widths::{Widths, link_between, tree_of};
 use weft_api::switching::DrainFirst;
+use weft_api::widths::{Widths, link_between, tree_of};
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
 
@@ -181,6 +182,11 @@ impl PolicyModel for ElasticTree {
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let most = tree_of(site.graph).map_or(0, |(_, radix)| radix);
+        if most > Ups::BITS {
+            let what = format!("{most} links up per router, but their states are kept in words of {} bits", Ups::BITS);
+            return Err(Refusal::new(PATH, what, format!("take a tree of at most {} links up per router", Ups::BITS)));
+        }
         let (first, managed) = self.first_widths(site).ok_or_else(|| {
             let able = TopologyConfig::names_with(|graph| tree_of(graph).is_some());
             let what = "elastic_tree switches the links up of a fat tree of two levels or more, and this is none";

@@ -11,10 +11,10 @@ use weft_topology::{Arrangement, Graph};
 pub struct Groups {
     pub groups: u32,
     pub per_group: u32,
-    first_local: u8,
+    first_local: u16,
     arrangement: Arrangement,
     /// (router, output port) of every global port number k.
-    gateway: Vec<(u16, u8)>,
+    gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
     /// Link classes of the network, and those of the links in a group and between groups among them.
     link_classes: usize,
@@ -44,9 +44,9 @@ impl Groups {
         Some(Self {
             groups: groups.count,
             per_group: graph.routers() / groups.count,
-            first_local: local.first_port as u8,
+            first_local: local.first_port as u16,
             arrangement: global.arrangement,
-            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u8)).collect(),
+            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u16)).collect(),
             links_per_pair: global.per_pair(),
             link_classes: graph.class_names().len(),
             local_class: local.class.into(),
@@ -82,12 +82,12 @@ impl Groups {
 
     /// The router (index in group `from`) and its port that lead to group `to`.
     #[inline(always)]
-    pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u8) {
+    pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u16) {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
     /// First global port of a router, and how many follow from there to the last one.
-    pub fn global_ports(&self) -> (u8, u8) {
+    pub fn global_ports(&self) -> (u16, u16) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
     }
@@ -98,16 +98,16 @@ impl Groups {
     }
 
     /// First local port.
-    pub fn first_local(&self) -> u8 {
+    pub fn first_local(&self) -> u16 {
         self.first_local
     }
 
     /// How many global ports of a router are wired; they come first.
     #[inline(always)]
-    pub fn wired_global_ports(&self, at: u64) -> u8 {
+    pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
         let wired = self.links_per_pair * (self.groups - 1);
-        wired.saturating_sub(index(at) * per_router).min(per_router) as u8
+        wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
     /// How far a hop is along paths whose VC class is the number of global links crossed: local links of class 0, then global
@@ -118,13 +118,13 @@ impl Groups {
 
     /// Whether a port leads to another router of the group.
     #[inline(always)]
-    pub fn is_local(&self, port: u8) -> bool {
+    pub fn is_local(&self, port: u16) -> bool {
         port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
     }
 
     /// The next hop of the path local-global-local to router `to` (not `at` itself), and whether it is a global hop.
     #[inline(always)]
-    pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u8, bool) {
+    pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u16, bool) {
         let own = index(at);
         if group(at) == group(to) {
             return (self.local(own, index(to)), false);
@@ -134,8 +134,8 @@ impl Groups {
     }
 
     #[inline(always)]
-    fn local(&self, own: u32, to: u32) -> u8 {
-        self.first_local + (to - u32::from(to > own)) as u8
+    fn local(&self, own: u32, to: u32) -> u16 {
+        self.first_local + (to - u32::from(to > own)) as u16
     }
 
     /// Hops of the local-global-local path.

@@ -113,18 +113,18 @@ impl Wiring {
 
     /// The router behind a port; `None` for terminals and unused ports.
     #[inline(always)]
-    pub fn peer(&self, router: u32, port: u8) -> Option<u32> {
+    pub fn peer(&self, router: u32, port: u16) -> Option<u32> {
         self.peers[self.flat(router, port)]
     }
 
     /// The place of a port among those of all routers.
     #[inline(always)]
-    pub fn flat(&self, router: u32, port: u8) -> usize {
+    pub fn flat(&self, router: u32, port: u16) -> usize {
         self.bases[router as usize] as usize + usize::from(port)
     }
 
     /// Ports of a router that lead to other routers.
-    pub fn ports_to_routers(&self, router: u32) -> impl Iterator<Item = u8> + '_ {
+    pub fn ports_to_routers(&self, router: u32) -> impl Iterator<Item = u16> + '_ {
         self.peers(router).iter().zip(0..).filter(|(peer, _)| peer.is_some()).map(|(_, port)| port)
     }
 
@@ -211,35 +211,35 @@ impl Distances {
 
     /// Ports of `at` that begin a shortest path to `dest`.
     #[inline(always)]
-    pub fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u8> + Clone + '_ {
+    pub fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u16> + Clone + '_ {
         let row = &self.links[self.wiring.place(0, dest)..][..self.wiring.rows.len()];
         let here = row[at as usize];
         let nearer = move |peer: &Option<u32>| peer.is_some_and(|p| row[p as usize] < here);
-        self.wiring.peers(at).iter().zip(0u8..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
+        self.wiring.peers(at).iter().zip(0u16..).filter(move |(peer, _)| nearer(peer)).map(|(_, port)| port)
     }
 
     /// Among the `count` ports that begin a shortest path to `dest` (not `at` itself), the one with number
     /// `draw(count)`; `None` if no path leads there any more.
     #[inline(always)]
-    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u8> {
+    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         let Some(&first) = self.first_ports.get(self.wiring.place(at, dest)) else {
             let ports = self.ports(at, dest);
             let count = ports.clone().count() as u32;
             return ports.clone().nth(draw(count) as usize);
         };
         let rest = (0..draw(first.count_ones())).fold(first, |rest, _| rest & (rest - 1));
-        (rest != 0).then(|| rest.trailing_zeros() as u8)
+        (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
     /// Calls `turns` with every turn on shortest paths from routers with terminals to `dest`: router, its port, ports of
     /// the next router.
-    pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u8, &Ports)) {
+    pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
         (0..routers).for_each(|r| at_distance[self.links(r, dest) as usize].push(r));
         let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
-        let mut onward: Vec<Ports> = vec![[0; 4]; routers as usize];
-        let peer = |r: u32, port: u8| self.wiring.peer(r, port);
+        let mut onward: Vec<Ports> = vec![Ports::default(); routers as usize];
+        let peer = |r: u32, port: u16| self.wiring.peer(r, port);
         // from far to near, so that a router comes after all routers that send to it
         for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
             if passed[r as usize] {

@@ -32,7 +32,7 @@ pub struct Grid {
     pub dims: u8,
     pub widths: [u8; 8],
     /// First port of each dimension.
-    pub ports: [u8; 8],
+    pub ports: [u16; 8],
     pub line: Line,
     pub routers: u32,
     pub coords: Vec<u64>,
@@ -54,7 +54,7 @@ impl Grid {
         };
         for (d, dimension) in dimensions.iter().enumerate() {
             grid.widths[d] = dimension.width as u8;
-            grid.ports[d] = dimension.first_port as u8;
+            grid.ports[d] = dimension.first_port as u16;
         }
         Some(grid)
     }
@@ -81,16 +81,22 @@ impl Grid {
         (at >> (8 * d)) as u8
     }
 
+    /// The port after the last one that leads along a dimension.
+    pub fn end_of_ports(&self) -> u32 {
+        let links = |d: usize| if self.line == Line::Complete { u32::from(self.widths[d]) - 1 } else { 2 };
+        (0..usize::from(self.dims)).map(|d| u32::from(self.ports[d]) + links(d)).max().unwrap_or(0)
+    }
+
     /// HyperX: the port of `at` to coordinate `c` of dimension `d`.
     #[inline(always)]
-    pub fn port_to(&self, at: u64, d: usize, c: u8) -> u8 {
-        self.ports[d] + c - u8::from(c > Self::coordinate(at, d))
+    pub fn port_to(&self, at: u64, d: usize, c: u8) -> u16 {
+        self.ports[d] + u16::from(c) - u16::from(c > Self::coordinate(at, d))
     }
 
     /// Torus or mesh: the port of dimension `d` up or down.
     #[inline(always)]
-    pub fn port_along(&self, d: usize, up: bool) -> u8 {
-        self.ports[d] + u8::from(!up)
+    pub fn port_along(&self, d: usize, up: bool) -> u16 {
+        self.ports[d] + u16::from(!up)
     }
 
     /// Whether a minimal path from coordinate `own` to another one goes up, and whether one goes down. Half way round a

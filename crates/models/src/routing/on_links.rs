@@ -39,7 +39,7 @@ impl Lines {
     }
 
     /// The line to which `port` of the router with coordinates `at` leads, and the member behind it.
-    pub fn behind(&self, at: u64, port: u8) -> Option<(usize, u8)> {
+    pub fn behind(&self, at: u64, port: u16) -> Option<(usize, u8)> {
         self.nets.behind(port, |d| self.nets.member(at, d))
     }
 

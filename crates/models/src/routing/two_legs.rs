@@ -109,7 +109,7 @@ impl TwoLegs {
         (from, to): (u64, u64),
         packet: &mut Packet,
         seed: u64,
-        mut cross: impl FnMut(u64, u8) -> Option<u64>,
+        mut cross: impl FnMut(u64, u16) -> Option<u64>,
     ) -> Option<()> {
         let (leg, coords) = (&*self.leg, &*self.coords);
         packet.dest = coords[to as usize];

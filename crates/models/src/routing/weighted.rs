@@ -108,7 +108,7 @@ impl Paths {
     }
 
     /// Ports of `at` that begin a shortest path to `dest`.
-    pub fn ports(&self, at: u32, dest: u32) -> Vec<u8> {
+    pub fn ports(&self, at: u32, dest: u32) -> Vec<u16> {
         match self {
             Self::Links(distances) => distances.ports(at, dest).collect(),
             Self::Weighted(weighted) => weighted.ports(at, dest).collect(),
@@ -126,7 +126,7 @@ impl Paths {
     /// The port with number `draw(count)` among the `count` ports that begin a shortest path to `dest` (not `at` itself).
     /// `None` if no path leads there any more.
     #[inline(always)]
-    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u8> {
+    pub fn pick(&self, at: u32, dest: u32, draw: impl FnOnce(u32) -> u32) -> Option<u16> {
         match self {
             Self::Links(distances) => distances.pick(at, dest, draw),
             Self::Weighted(weighted) => {
@@ -167,15 +167,15 @@ impl Weighted {
 
     /// Ports of `at` that begin a least-cost path to `dest`.
     #[inline(always)]
-    fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u8> + Clone + '_ {
+    fn ports(&self, at: u32, dest: u32) -> impl Iterator<Item = u16> + Clone + '_ {
         let row = &self.costs[self.wiring.place(0, dest)..][..self.wiring.routers() as usize];
         let (here, base) = (row[at as usize], self.wiring.flat(at, 0));
-        let leads = move |&(port, peer): &(u8, Option<u32>)| {
+        let leads = move |&(port, peer): &(u16, Option<u32>)| {
             peer.is_some_and(|peer| {
                 row[peer as usize].checked_add(self.weights[base + usize::from(port)]) == Some(here)
             })
         };
-        let ports = (0u8..).zip(self.wiring.peers(at).iter().copied());
+        let ports = (0u16..).zip(self.wiring.peers(at).iter().copied());
         ports.filter(move |port| here != UNREACHED && leads(port)).map(|(port, _)| port)
     }
 

@@ -4,8 +4,8 @@ use super::names::Ids;
 use super::{Facts, Graph, Layer, Peer, Port, Structure, TrunkWidth};
 use weft_units::{Refusal, Remark};
 
-/// Most ports on one router: an allocator keeps one request set per port as a 128-bit word.
-pub const MAX_RADIX: u32 = 128;
+/// Most ports on one router: an allocator keeps one request set per port as words of 512 bits in all.
+pub const MAX_RADIX: u32 = 512;
 
 /// Most ports in a graph. It bounds the memory that a mistyped size can claim (1 GiB of port table).
 pub const MAX_PORTS: u64 = 1 << 26;
@@ -15,7 +15,7 @@ pub const MAX_PORTS: u64 = 1 << 26;
 enum Widths {
     OfClasses(TrunkWidth),
     /// A width for each port.
-    OfPorts(Vec<u8>),
+    OfPorts(Vec<u16>),
 }
 
 /// Collects routers in the order of their ids, each with all its ports; [`GraphBuilder::build`] checks the laws.
@@ -82,7 +82,7 @@ impl GraphBuilder {
         let of_router =
             |(router, bases): (u32, &[u32])| (0..(bases[1] - bases[0]) as usize).map(move |port| (router, port));
         let ports = (0..).zip(self.port_base.windows(2)).flat_map(of_router);
-        self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u8).collect());
+        self.widths = Widths::OfPorts(ports.map(|(router, port)| width(router, port) as u16).collect());
     }
 
     /// Names the routers by ids, which are all different.

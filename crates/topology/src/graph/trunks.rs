@@ -117,27 +117,27 @@ fn unknown(name: &str, others: &[String], path: String) -> Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trunk {
     /// The port that the views of the structure know.
-    pub first: u8,
+    pub first: u16,
     /// The others follow each other from this port on.
-    others: u8,
-    pub width: u8,
+    others: u16,
+    pub width: u16,
 }
 
 impl Trunk {
     /// The trunk of `port`, which has this place in `trunks`; these are none where every link stands alone.
-    pub fn at(trunks: &[Self], place: usize, port: u8) -> Self {
+    pub fn at(trunks: &[Self], place: usize, port: u16) -> Self {
         trunks.get(place).copied().unwrap_or(Self { first: port, others: 0, width: 1 })
     }
 
     /// Port of member `number`, which is below the width.
     #[inline(always)]
-    pub fn member(self, number: u8) -> u8 {
+    pub fn member(self, number: u16) -> u16 {
         if number == 0 { self.first } else { self.others + (number - 1) }
     }
 
     /// Ports of all members.
     #[inline(always)]
-    pub fn members(self) -> impl Iterator<Item = u8> + Clone {
+    pub fn members(self) -> impl Iterator<Item = u16> + Clone {
         (0..self.width).map(move |number| self.member(number))
     }
 }
@@ -149,7 +149,7 @@ impl Graph {
     }
 
     /// The trunk that a port of a router belongs to.
-    pub fn trunk(&self, router: u32, port: u8) -> Trunk {
+    pub fn trunk(&self, router: u32, port: u16) -> Trunk {
         Trunk::at(&self.trunks, self.port_base(router) as usize + usize::from(port), port)
     }
 
@@ -160,7 +160,7 @@ impl Graph {
 
     /// Parallel links in place of each link between routers, where this is the same number everywhere.
     pub fn only_trunk_width(&self) -> Option<u32> {
-        let width = |link: Link| self.trunk(link.ends[0].0, link.ends[0].1 as u8).width;
+        let width = |link: Link| self.trunk(link.ends[0].0, link.ends[0].1).width;
         let mut widths = self.links().map(width);
         let first = widths.next().unwrap_or(1);
         widths.all(|width| width == first).then_some(first.into())
@@ -170,7 +170,7 @@ impl Graph {
     pub fn trunks_by_width(&self) -> Vec<(u32, usize)> {
         let mut counts = BTreeMap::new();
         for link in self.links() {
-            let (router, port) = (link.ends[0].0, link.ends[0].1 as u8);
+            let (router, port) = (link.ends[0].0, link.ends[0].1);
             let trunk = self.trunk(router, port);
             if trunk.width > 1 && trunk.first == port {
                 *counts.entry(trunk.width.into()).or_insert(0) += 1;
@@ -185,7 +185,7 @@ impl Graph {
         narrow.trunk_widths.fill(1);
         for router in 0..self.routers() {
             // the first members come before all others, so that they keep their numbers
-            let firsts = self.ports(router).iter().zip(0u8..);
+            let firsts = self.ports(router).iter().zip(0u16..);
             let firsts = firsts.filter(|&(_, number)| self.trunk(router, number).first == number);
             narrow.ports.extend(firsts.map(|(port, _)| *port));
             narrow.port_base.push(narrow.ports.len() as u32);
@@ -210,14 +210,14 @@ impl Graph {
             return Ok(());
         }
         self.check_widths(&widths, path)?;
-        let of_ports: Vec<u8> = self.ports.iter().map(|port| widths[usize::from(port.class)] as u8).collect();
+        let of_ports: Vec<u16> = self.ports.iter().map(|port| widths[usize::from(port.class)] as u16).collect();
         self.widen_ports(&of_ports);
         self.trunk_widths = widths;
         Ok(())
     }
 
     /// Puts `widths` parallel links in place of the link at each port. There are ports enough for them.
-    pub(super) fn widen_ports(&mut self, widths: &[u8]) {
+    pub(super) fn widen_ports(&mut self, widths: &[u16]) {
         if widths.iter().all(|&width| width == 1) {
             return;
         }
@@ -227,7 +227,7 @@ impl Graph {
         }
         let mut others = Vec::with_capacity(self.ports.len());
         for router in 0..self.routers() {
-            let mut next = self.ports(router).len() as u8;
+            let mut next = self.ports(router).len() as u16;
             let base = self.port_base(router) as usize;
             for width in &widths[base..base + self.ports(router).len()] {
                 others.push(next);
@@ -237,11 +237,11 @@ impl Graph {
         let (mut port_base, mut ports, mut trunks) = (vec![0], Vec::new(), Vec::new());
         for router in 0..self.routers() {
             let base = self.port_base(router) as usize;
-            let trunk = |number: u8| {
+            let trunk = |number: u16| {
                 let place = base + usize::from(number);
                 Trunk { first: number, others: others[place], width: widths[place] }
             };
-            let own: Vec<Trunk> = (0..self.ports(router).len() as u8).map(trunk).collect();
+            let own: Vec<Trunk> = (0..self.ports(router).len() as u16).map(trunk).collect();
             ports.extend_from_slice(self.ports(router));
             trunks.extend_from_slice(&own);
             for (port, trunk) in self.ports(router).iter().zip(own) {
@@ -255,11 +255,11 @@ impl Graph {
 
     /// Link number `other` of those beside the one at `port`. `others`: for each port of the graph, the first port of
     /// those beside it.
-    fn beside(&self, port: &Port, other: u8, others: &[u8]) -> Port {
+    fn beside(&self, port: &Port, other: u16, others: &[u16]) -> Port {
         let peer = match port.peer {
             Peer::Router { router, port } => {
                 let place = self.port_base(router) as usize + usize::from(port);
-                Peer::Router { router, port: u16::from(others[place] + other) }
+                Peer::Router { router, port: others[place] + other }
             }
             Peer::Unused => Peer::Unused,
             Peer::Terminal(_) => unreachable!("a terminal has one link"),
@@ -322,10 +322,10 @@ mod tests {
         refused("0", "topology.trunk_width", "0 is too few", "write 1 or more");
         refused(r#"{"dim1": 0}"#, "topology.trunk_width.dim1", "0 is too few", "write 1 or more");
         let wide =
-            "8 terminals + 7 dim0 links x 9 + 7 dim1 links x 9 gives 134 ports per router; a router has at most 128";
-        refused("9", "topology.trunk_width", wide, "write smaller numbers");
-        assert!(hyperx("8").is_ok(), "the remedy: 8 + 14 * 8 = 120 ports");
-        let wide = "4000000000 parallel links; a router has at most 128 ports";
+            "8 terminals + 7 dim0 links x 37 + 7 dim1 links x 37 gives 526 ports per router; a router has at most 512";
+        refused("37", "topology.trunk_width", wide, "write smaller numbers");
+        assert!(hyperx("36").is_ok(), "the remedy: 8 + 14 * 36 = 512 ports");
+        let wide = "4000000000 parallel links; a router has at most 512 ports";
         refused("4000000000", "topology.trunk_width", wide, "write a smaller number");
         let unknown = "the topology has no class `global` of links between routers";
         refused(r#"{"global": 2}"#, "topology.trunk_width.global", unknown, "name one of: dim0, dim1");

@@ -39,6 +39,8 @@ use weft_units::{Refusal, Remark};
 
 /// Most levels: a routing packs the level and the digits into eight bytes.
 const MAX_LEVELS: u32 = 8;
+/// Most values of a digit of a position.
+const MAX_DIGIT: u32 = 256;
 /// Levels of the tree of pods.
 const OF_PODS: u32 = 3;
 
@@ -46,10 +48,10 @@ const OF_PODS: u32 = 3;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
-    /// k: ports of every router without trunks, an even number from 2 to 128; the tree has k pods and k^3/4 terminals.
+    /// k: ports of every router without trunks, an even number from 2 to 512; the tree has k pods and k^3/4 terminals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<u32>,
-    /// In place of k: ports of every router, 2 to 128.
+    /// In place of k: ports of every router, 2 to 512.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radix: Option<u32>,
     /// Levels of routers, 2 to 8, with `radix`; default: 3. Two are leaves and spines.
@@ -121,6 +123,19 @@ impl FatTree {
     }
 
     fn plan(&self, path: &str) -> Result<Plan, Refusal> {
+        let plan = self.any_plan(path)?;
+        let most = plan.down[1..].iter().chain(&plan.up).copied().max().unwrap_or(0);
+        if most > MAX_DIGIT {
+            let key = if self.k.is_some() { "k" } else { "radix" };
+            let what = format!(
+                "{most} links of one router to another level: the position of a router has digits of a byte, for {MAX_DIGIT}"
+            );
+            return Err(Refusal::new(format!("{path}.{key}"), what, format!("write at most {MAX_DIGIT}")));
+        }
+        Ok(plan)
+    }
+
+    fn any_plan(&self, path: &str) -> Result<Plan, Refusal> {
         match (self.k, self.radix) {
             (Some(k), None) => self.of_k(k, path),
             (None, Some(radix)) => self.bought(radix, path),
@@ -375,8 +390,11 @@ mod tests {
         assert_eq!((refusal(0).path, refusal(0).help), ("topology.k".into(), "write 2".into()));
         assert_eq!(refusal(5).help, "write 6");
         assert!(refusal(u32::MAX).what.contains("not an even number"));
-        let wide = "65 links down + 65 up gives 130 ports per router; a router has at most 128";
-        assert_eq!(refusal(130).what, wide);
+        let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
+        assert_eq!(refusal(514).what, wide);
+        let pods = "258 links of one router to another level: the position of a router has digits of a byte, for 256";
+        assert_eq!((refusal(258).what.as_str(), refusal(258).help.as_str()), (pods, "write at most 256"));
+        assert!(FatTree::of_pods(256, TrunkWidth::default()).plan("topology").is_ok(), "the remedy");
     }
 
     fn bought(json: &str) -> Result<Graph, Refusal> {

@@ -194,9 +194,9 @@ mod tests {
         assert!(single.help.contains("hyperx with widths [6, 5]"));
         assert_eq!(build([1, 1], 3, 1).unwrap_err().path, "topology.widths");
         assert_eq!(build([3, 3], 3, 0).unwrap_err().path, "topology.terminals_per_router");
-        let wide = build([30, 30], 3, 13).unwrap_err().what;
-        assert_eq!(wide, "13 terminals + 58 links up + 58 down gives 129 ports per router; a router has at most 128");
-        assert!(build([30, 30], 2, 13).is_ok());
+        let wide = build([30, 30], 3, 397).unwrap_err().what;
+        assert_eq!(wide, "397 terminals + 58 links up + 58 down gives 513 ports per router; a router has at most 512");
+        assert!(build([30, 30], 2, 397).is_ok());
         // x + y + layer keeps its parity
         for widths in [[2, 1], [1, 2], [2, 2]] {
             assert_eq!(build(widths, 4, 1).unwrap_err().help, "write 5 layers, or a width of 3 or more");

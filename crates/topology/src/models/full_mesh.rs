@@ -29,7 +29,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FullMesh {
-    /// Number of routers, 1 to 128.
+    /// Number of routers, 1 to 255.
     pub routers: u32,
     /// Terminals on each router, 1 or more.
     pub terminals_per_router: u32,
@@ -42,9 +42,9 @@ impl TopologyModel for FullMesh {
     fn build(&self, path: &str) -> Result<Graph, Refusal> {
         let Self { routers, terminals_per_router, .. } = *self;
         check_positive(&[("routers", routers)], path)?;
-        if routers > 128 {
-            let what = format!("{routers} routers need {} links each; a router has at most 128 ports", routers - 1);
-            return Err(Refusal::new(format!("{path}.routers"), what, "take 128 routers at most, or a hyperx"));
+        if routers > 255 {
+            let what = format!("{routers} routers: their numbers are kept in a byte, which has room for 255");
+            return Err(Refusal::new(format!("{path}.routers"), what, "take 255 routers at most, or a hyperx"));
         }
         hyperx::build("full_mesh", &[routers], terminals_per_router, &self.trunk_width, path)
     }
@@ -72,9 +72,11 @@ mod tests {
                 .expect_err("too large or too small")
         };
         assert_eq!(refusal(0, 1).path, "topology.routers");
-        assert_eq!(refusal(129, 1).what, "129 routers need 128 links each; a router has at most 128 ports");
+        assert_eq!(refusal(256, 1).what, "256 routers: their numbers are kept in a byte, which has room for 255");
+        let largest = FullMesh { routers: 255, terminals_per_router: 1, trunk_width: TrunkWidth::default() };
+        assert_eq!(largest.build("topology").expect("the remedy").radix(), 255);
         assert_eq!(refusal(4, 0).path, "topology.terminals_per_router");
-        let wide = "65 terminals + 64 links gives 129 ports per router; a router has at most 128";
-        assert_eq!(refusal(65, 65).what, wide);
+        let wide = "313 terminals + 200 links gives 513 ports per router; a router has at most 512";
+        assert_eq!(refusal(201, 313).what, wide);
     }
 }

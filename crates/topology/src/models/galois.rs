@@ -3,6 +3,8 @@
 //! Crates that we found for this have fields of characteristic 2 or of one prime that is fixed when they are compiled; here
 //! the size comes from a scenario.
 
+use weft_units::Refusal;
+
 /// The largest field.
 pub(crate) const MAX_ELEMENTS: u32 = 256;
 
@@ -26,6 +28,14 @@ pub(crate) fn prime_power(q: u32) -> Option<(u32, u32)> {
 }
 
 impl Field {
+    /// The field of `q` elements, a power of a prime. Refuses, under `path`, one that is too large.
+    pub fn of(q: u32, path: &str) -> Result<Self, Refusal> {
+        Self::new(q).ok_or_else(|| {
+            let what = format!("a field of {q} elements: its tables have room for {MAX_ELEMENTS}");
+            Refusal::new(format!("{path}.q"), what, format!("write at most {MAX_ELEMENTS}"))
+        })
+    }
+
     /// The field of `q` elements; `None` if q is no power of a prime, or more than [`MAX_ELEMENTS`].
     pub fn new(q: u32) -> Option<Self> {
         let (p, n) = prime_power(q).filter(|_| q <= MAX_ELEMENTS)?;

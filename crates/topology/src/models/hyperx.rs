@@ -104,8 +104,11 @@ mod tests {
 
     #[test]
     fn refuses_with_the_arithmetic() {
-        let refusal = build(&[64, 64], 8).unwrap_err();
-        assert_eq!(refusal.what, "8 terminals + 63 + 63 links gives 134 ports per router; a router has at most 128");
+        let refusal = build(&[200, 200], 120).unwrap_err();
+        assert_eq!(
+            refusal.what,
+            "120 terminals + 199 + 199 links gives 518 ports per router; a router has at most 512"
+        );
         assert_eq!(build(&[], 1).unwrap_err().path, "topology.widths");
         assert_eq!(build(&[1; 9], 1).unwrap_err().path, "topology.widths");
         assert_eq!(build(&[4, 0], 1).unwrap_err().what, "dimension 1 has width 0, not 1 to 255");

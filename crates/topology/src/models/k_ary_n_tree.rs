@@ -108,7 +108,7 @@ impl KAryNTree {
         }
         let (down, up) = (u64::from(k), if n > 1 { u64::from(k) } else { 0 });
         check_size(1, down + up, &format!("{down} links down + {up} up"), &format!("{path}.k"))?;
-        // k is 128 at most now, so this is below 8 * 2^49.
+        // with two levels or more k is 256 at most now, so this is at most 8 * 2^56
         check_size(u64::from(n) * down.pow(n - 1), down + up, "the sum", path)
     }
 }
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!((refusal(4, 0).path, refusal(4, 9).what), ("topology.n".into(), "9 levels, not 1 to 8".into()));
         assert_eq!(refusal(1, 3).what, "1 links down, not 2 or more: k^n = 1^3 = 1 terminals");
         assert_eq!(refusal(0, 3).path, "topology.k");
-        let wide = "65 links down + 65 up gives 130 ports per router; a router has at most 128";
-        assert_eq!((refusal(65, 2).path, refusal(65, 2).what), ("topology.k".into(), wide.into()));
+        let wide = "257 links down + 257 up gives 514 ports per router; a router has at most 512";
+        assert_eq!((refusal(257, 2).path, refusal(257, 2).what), ("topology.k".into(), wide.into()));
         // One level is one router without links up.
         assert!(new(128, 1).build("topology").is_ok());
         assert!(refusal(u32::MAX, 8).what.contains("ports per router"));

@@ -106,7 +106,7 @@ impl PolarFly {
         let (q, p) = (u64::from(q), u64::from(p));
         check_size(1, p + q + 1, &format!("{p} terminals + {} links", q + 1), path)?;
         check_size(q * q + q + 1, p + q + 1, "the sum", path)?;
-        Ok(Field::new(self.q).expect("a degree that fits leaves q below 128"))
+        Field::of(self.q, path)
     }
 }
 
@@ -257,9 +257,10 @@ mod tests {
         assert_eq!((refusal(0).help, refusal(1).help), ("write 2".into(), "write 2".into()));
         assert!([2, 5, 7].into_iter().all(|q| build(q, 1).is_ok()), "the remedies work");
         assert_eq!(refusal(u32::MAX).path, "topology.q");
-        assert_eq!(refusal(127).what, "1 terminals + 128 links gives 129 ports per router; a router has at most 128");
+        assert_eq!(refusal(521).what, "1 terminals + 522 links gives 523 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // the largest that fits
+        // the largest that fits into 128 ports
         assert_eq!(build(125, 2).unwrap().radix(), 128);
+        assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");
     }
 }

@@ -28,7 +28,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRouter {
-    /// Number of terminals, 1 to 128: one port each.
+    /// Number of terminals, 1 to 512: one port each.
     pub terminals: u32,
 }
 
@@ -55,7 +55,7 @@ mod tests {
     fn refuses_no_terminal_and_more_terminals_than_ports() {
         let refusal = |terminals| SingleRouter { terminals }.build("topology").unwrap_err();
         assert_eq!(refusal(0).path, "topology.terminals");
-        assert_eq!(refusal(129).path, "topology.terminals");
-        assert!(SingleRouter { terminals: 128 }.build("topology").is_ok());
+        assert_eq!(refusal(513).path, "topology.terminals");
+        assert!(SingleRouter { terminals: 512 }.build("topology").is_ok());
     }
 }

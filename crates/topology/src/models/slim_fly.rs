@@ -97,7 +97,7 @@ impl SlimFly {
         let sum = format!("{p} terminals + {degree} links");
         check_size(1, u64::from(p) + degree, &sum, path)?;
         check_size(2 * u64::from(q) * u64::from(q), u64::from(p) + degree, "the sum", path)?;
-        Ok(Field::new(q).expect("a degree that fits leaves q below 128"))
+        Field::of(q, path)
     }
 }
 
@@ -202,9 +202,10 @@ mod tests {
             ("write 3".into(), "write 3".into(), "write 3".into())
         );
         assert_eq!(refusal(u32::MAX).path, "topology.q");
-        assert_eq!(refusal(101).what, "1 terminals + 151 links gives 152 ports per router; a router has at most 128");
+        assert_eq!(refusal(349).what, "1 terminals + 523 links gives 524 ports per router; a router has at most 512");
         assert_eq!(build(5, 0).unwrap_err().path, "topology.terminals_per_router");
-        // the largest that fits
+        // the largest that fits into 128 ports
         assert_eq!(build(83, 3).unwrap().radix(), 128);
+        assert_eq!(refusal(257).what, "a field of 257 elements: its tables have room for 256");
     }
 }

@@ -51,7 +51,7 @@ fn first_steps_are_the_first_of_all_steps() {
             for &to in hosts.iter().skip(1) {
                 let port = graph.ports(to).iter().position(|port| matches!(port.peer, Peer::Terminal(_)));
                 let packet = between_routers(coords[to as usize]);
-                let packet = Packet { dst_port: port.expect("a terminal") as u8, ..packet };
+                let packet = Packet { dst_port: port.expect("a terminal") as u16, ..packet };
                 for start in routing.starts(coords[hosts[0] as usize], packet, &draws).all().take(5) {
                     follow(graph, &*routing, hosts[0], start);
                     followed += 1;
@@ -63,7 +63,7 @@ fn first_steps_are_the_first_of_all_steps() {
 }
 
 /// The ports of the path that `next` names.
-fn path(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) -> Vec<u8> {
+fn path(graph: &Graph, routing: &dyn AnyRouting, from: u32, mut packet: Packet) -> Vec<u16> {
     let (coords, mut at, mut ports) = (routing.coordinates(graph), from, Vec::new());
     while let Some(hop) = routing.take_next(coords[at as usize], &mut packet, 1)
         && let Peer::Router { router, .. } = graph.ports(at)[usize::from(hop.port)].peer
@@ -87,7 +87,7 @@ fn the_outcomes_at_a_source_are_what_it_draws() {
             let hosts: Vec<u32> = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).collect();
             for &to in [hosts.get(1), hosts.last()].into_iter().flatten() {
                 let port = graph.ports(to).iter().position(|port| matches!(port.peer, Peer::Terminal(_)));
-                let dst_port = port.expect("a terminal") as u8;
+                let dst_port = port.expect("a terminal") as u16;
                 let created = Packet { dst_port, ..between_routers(coords[to as usize]) };
                 let starts = routing.starts(coords[hosts[0] as usize], created, &draws);
                 let count = starts.count();

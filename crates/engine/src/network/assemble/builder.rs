@@ -187,7 +187,7 @@ impl Builder<'_> {
         if !graph.has_trunks() {
             return Vec::new();
         }
-        let ports = |r: u32| (0..graph.ports(r).len()).map(move |port| graph.trunk(r, port as u8));
+        let ports = |r: u32| (0..graph.ports(r).len()).map(move |port| graph.trunk(r, port as u16));
         (self.bounds[self.b]..self.bounds[self.b + 1]).flat_map(ports).collect()
     }
 

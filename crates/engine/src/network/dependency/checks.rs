@@ -89,7 +89,7 @@ impl Walks<'_> {
 
     /// Follows the escapes from all routers to router `to`.
     fn escapes_to(&self, to: u32, turn: &mut impl FnMut(Taken, Hop)) -> Result<(), Lost> {
-        let packet = Packet { dst_port: u8::MAX, ..Packet::default() };
+        let packet = Packet { dst_port: u16::MAX, ..Packet::default() };
         let escape = |from: u32| {
             let hop = self.routing.escape(self.coords[from as usize], self.coords[to as usize]).ok_or_else(|| {
                 let [from, to] = [from, to].map(|router| self.graph.router_name(router));

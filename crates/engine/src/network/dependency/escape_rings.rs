@@ -94,7 +94,7 @@ impl Dependencies<'_> {
             };
         }
         let vcs = self.vcs_of(self.node(before, hop.port, hop.class));
-        let may = |port: u8, class: u8| steps.iter().any(|step| step.hop == Hop { port, class });
+        let may = |port: u16, class: u8| steps.iter().any(|step| step.hop == Hop { port, class });
         let (found, what) = match ring_of.get(&vcs) {
             Some(&ring) => {
                 let RingHop { port, move_on, .. } = rings[ring].hops[at as usize];

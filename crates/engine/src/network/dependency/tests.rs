@@ -160,7 +160,7 @@ impl Routing for Wanders {
         }
         // port 0 is for the terminal, the others follow by router number
         let step = |to: u64, phase: u8| {
-            let hop = Hop { port: (to + u64::from(to < at)) as u8, class: packet.lane };
+            let hop = Hop { port: (to + u64::from(to < at)) as u16, class: packet.lane };
             // all states have the same dimension, and the lane counts the hops
             Step { hop, after: Packet { phase, lane: packet.lane + 1, ..*packet }, cost: None }
         };
@@ -182,7 +182,7 @@ fn states_that_differ_only_in_their_phase_are_both_walked() {
     let mut d = Dependencies::new(&graph, &routing, &routing.needs().classes);
     d.enter(&routing, routing.proof()).unwrap();
     // path 0 -> 1 -> 2 -> 3: only a packet in phase 2 goes on from 1 to 2
-    let port = |at: u32, to: u32| (to + u32::from(to < at)) as u8;
+    let port = |at: u32, to: u32| (to + u32::from(to < at)) as u16;
     let first = d.node(0, port(0, 1), 0);
     assert!(d.successors(first).any(|next| next == d.node(1, port(1, 2), 1)), "phase 2");
     assert!(d.successors(first).any(|next| next == d.node(1, port(1, 3), 1)), "phase 1");
@@ -245,7 +245,7 @@ impl Routing for Toy {
 
 /// The hop to another router, or to the terminal (each router has one).
 fn toward(at: u64, to: u64, packet: &Packet, class: u8) -> Option<Hop> {
-    let hop = Hop { port: (to + u64::from(to < at)) as u8, class };
+    let hop = Hop { port: (to + u64::from(to < at)) as u16, class };
     Some(if at == to { Hop::to_terminal(packet) } else { hop })
 }
 

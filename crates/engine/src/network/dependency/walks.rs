@@ -94,16 +94,16 @@ impl<'a> Walks<'a> {
         Cow::Owned(self.routing.draws().outcomes(packet, 0))
     }
 
-    fn terminals(&self, router: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
+    fn terminals(&self, router: u32) -> impl Iterator<Item = (u32, u16)> + '_ {
         self.graph.ports(router).iter().zip(0..).filter_map(|(port, number)| match port.peer {
             Peer::Terminal(terminal) => Some((terminal, number)),
             Peer::Router { .. } | Peer::Unused => None,
         })
     }
 
-    /// The port to the first terminal of a router; `u8::MAX` if it has none.
-    fn ejection_port(&self, router: u32) -> u8 {
-        self.terminals(router).next().map_or(u8::MAX, |(_, port)| port)
+    /// The port to the first terminal of a router; `u16::MAX` if it has none.
+    fn ejection_port(&self, router: u32) -> u16 {
+        self.terminals(router).next().map_or(u16::MAX, |(_, port)| port)
     }
 
     /// The router to which a hop leads, for a packet to router `to`; `None` if it leads to the terminal.

@@ -62,12 +62,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
         let out = self.wires.outs.hot(o);
         let peer = out.peer;
-        if matches!(out.kind, ChannelEnd::Ejection | ChannelEnd::Unused) {
+        if matches!(out.kind(), ChannelEnd::Ejection | ChannelEnd::Unused) {
             // a terminal takes all that comes, and its credits are a run, too
             let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
-            self.launch::<false>((out.kind, peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
+            self.launch::<false>((out.kind(), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
         }
     }
 
@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         segment.arrived += flits as u16;
         segment.sent += flits as u16;
         self.observers.tally.flit_hops += flits;
-        if out.kind == ChannelEnd::Ejection {
+        if out.kind() == ChannelEnd::Ejection {
             let landed = end + u64::from(sender.delay) + net.ejection_delay;
             self.observers.tally.accepted_flits += self.observers.tally.cycles_inside(landed - flits, landed);
         }

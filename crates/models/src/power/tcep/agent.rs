@@ -187,7 +187,7 @@ impl Team {
     /// The subnetwork of output `o`, the member that its router is, and the member behind it.
     pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
         let r = self.router(o);
-        let port = (o - self.routers[r].base) as u8;
+        let port = (o - self.routers[r].base) as u16;
         let (d, c) = self.rules.nets.behind(port, |d| self.member(r, d)).expect("a port to a member");
         (d, self.member(r, d), c)
     }

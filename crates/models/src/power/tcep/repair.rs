@@ -35,7 +35,7 @@ impl Team {
 
     /// Whether output `o` of router `r` leads to another member of a subnetwork.
     pub(super) fn is_member(&self, r: usize, o: usize) -> bool {
-        let port = (o - self.routers[r].base) as u8;
+        let port = (o - self.routers[r].base) as u16;
         self.rules.nets.behind(port, |d| self.member(r, d)).is_some()
     }
 

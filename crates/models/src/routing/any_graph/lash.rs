@@ -66,12 +66,12 @@ pub struct Runtime {
     classes: Classes,
     wiring: Wiring,
     /// Port toward each destination, by [`Wiring::place`]; [`NONE`] at the destination and where no path leads there.
-    ports: Arc<[u8]>,
+    ports: Arc<[u16]>,
     /// Layer of the path from each router with terminals, at the same places.
     layers: Arc<[u8]>,
 }
 
-const NONE: u8 = u8::MAX;
+const NONE: u16 = u16::MAX;
 
 impl RoutingModel for Lash {
     type Routing = Runtime;
@@ -106,7 +106,7 @@ impl RoutingModel for Lash {
 }
 
 impl Lash {
-    fn too_few_layers(&self, graph: &Graph, paths: &Paths, ports: &[u8]) -> Refusal {
+    fn too_few_layers(&self, graph: &Graph, paths: &Paths, ports: &[u16]) -> Refusal {
         let what = format!("the shortest paths of this graph close cycles in {} layers", self.layers);
         let other = with_few_classes(graph, "lash");
         let help = match in_layers(paths, ports, MAX_CLASSES) {
@@ -119,7 +119,7 @@ impl Lash {
 
 /// A shortest path for every router and destination. Each router takes, among the ports that begin a shortest path, the one with the
 /// fewest paths to earlier destinations.
-fn spread(paths: &Paths) -> Vec<u8> {
+fn spread(paths: &Paths) -> Vec<u16> {
     let wiring = paths.wiring();
     let routers = wiring.routers();
     let mut ports = vec![NONE; (wiring.destinations * routers) as usize];
@@ -142,7 +142,7 @@ fn spread(paths: &Paths) -> Vec<u8> {
 
 /// The layer of the path of every pair of routers with terminals, and how many layers there are. `None` if that is more than
 /// `most`.
-fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Option<(Vec<u8>, u8)> {
+fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     let wiring = paths.wiring();
     let mut pairs: Vec<(u32, u32)> =
         wiring.hosts().flat_map(|dest| wiring.hosts().map(move |from| (from, dest))).collect();
@@ -165,12 +165,12 @@ fn in_layers(paths: &Paths, ports: &[u8], most: u8) -> Option<(Vec<u8>, u8)> {
 }
 
 /// The channels of a path. All links between the same two routers are one: a packet may wait for any of a trunk.
-fn channels<'a>(wiring: &'a Wiring, ports: &'a [u8], from: u32, dest: u32) -> impl Iterator<Item = u32> + 'a {
+fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> impl Iterator<Item = u32> + 'a {
     let mut at = from;
     std::iter::from_fn(move || {
         let peer = wiring.peer(at, *ports.get(wiring.place(at, dest)).filter(|&&port| port != NONE)?)?;
         let first = wiring.peers(at).iter().position(|&other| other == Some(peer))?;
-        let channel = wiring.flat(at, first as u8) as u32;
+        let channel = wiring.flat(at, first as u16) as u32;
         at = peer;
         Some(channel)
     })

@@ -287,7 +287,7 @@ impl Routing for Runtime {
     }
 
     fn post<Q: View + ?Sized>(&self, at: u64, here: &Q, sent: impl Fn() -> u32, numbers: &mut [u32]) {
-        let mut queue = |port: u8| numbers[usize::from(port)] = here.read(port) as u32;
+        let mut queue = |port: u16| numbers[usize::from(port)] = here.read(port) as u32;
         match &self.paths {
             Paths::Fixed(fixed) => fixed.ports_to_routers(at).for_each(&mut queue),
             Paths::Drawn(drawn) => drawn.ports_to_routers(at).for_each(&mut queue),

@@ -51,18 +51,22 @@ pub struct Runtime {
     hops: Arc<[Option<Entry>]>,
 }
 
-/// Port and VC class: 8 and 4 bits in fact, packed with the niche of `Option` into two bytes.
+/// Port and VC class: 9 and 4 bits in fact, packed with the niche of `Option` into two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry(std::num::NonZeroU16);
 
+/// Bits for the number of a port.
+const PORT_BITS: u32 = 9;
+const _: () = assert!(weft_topology::MAX_RADIX == 1 << PORT_BITS);
+
 impl Entry {
     fn new(hop: Hop) -> Option<Self> {
-        std::num::NonZeroU16::new(0x8000 | u16::from(hop.class) << 8 | u16::from(hop.port)).map(Self)
+        std::num::NonZeroU16::new(0x8000 | u16::from(hop.class) << PORT_BITS | hop.port).map(Self)
     }
 
     #[inline(always)]
     fn hop(self) -> Hop {
-        Hop { port: self.0.get() as u8, class: (self.0.get() >> 8) as u8 & 0x7f }
+        Hop { port: self.0.get() & ((1 << PORT_BITS) - 1), class: (self.0.get() >> PORT_BITS) as u8 & 0x3f }
     }
 }
 
@@ -233,7 +237,7 @@ impl Reader<'_> {
                 let what = format!("router {} already has an entry for destination {}", fields[0], fields[1]);
                 return Err((what, "leave one of the two out".into()));
             }
-            self.hops[place] = Entry::new(Hop { port: port as u8, class });
+            self.hops[place] = Entry::new(Hop { port: port as u16, class });
         }
         Ok(class)
     }
@@ -323,7 +327,7 @@ impl Runtime {
                 }
                 let port = wiring.peers(router).iter().position(|&peer| peer == Some(near)).unwrap_or(0);
                 let class = old(router).map_or(0, |entry| entry.hop().class);
-                hops[wiring.place(router, dest)] = Entry::new(Hop { port: port as u8, class });
+                hops[wiring.place(router, dest)] = Entry::new(Hop { port: port as u16, class });
                 open.push(router);
             }
         }

@@ -148,16 +148,16 @@ impl Runtime {
     }
 
     /// Ports of `at` that begin a shortest legal path to `dest`, and whether they lead up; `down`: the packet has gone down.
-    fn ports(&self, at: u32, dest: u32, down: bool) -> impl Iterator<Item = (u8, bool)> + Clone + '_ {
+    fn ports(&self, at: u32, dest: u32, down: bool) -> impl Iterator<Item = (u16, bool)> + Clone + '_ {
         let row = &self.left[self.wiring.place(0, dest)..][..self.order.len()];
         let here = row[at as usize][usize::from(down)];
-        let hop = move |(port, peer): (u8, Option<u32>)| {
+        let hop = move |(port, peer): (u16, Option<u32>)| {
             let peer = peer?;
             let up = self.is_up(at, peer);
             let left = row[peer as usize][usize::from(!up)];
             (here != NONE && left < here && left + 1 == here && !(up && down)).then_some((port, up))
         };
-        (0u8..).zip(self.wiring.peers(at).iter().copied()).filter_map(hop)
+        (0u16..).zip(self.wiring.peers(at).iter().copied()).filter_map(hop)
     }
 
     fn go(packet: &mut Packet, up: bool) {
@@ -193,7 +193,7 @@ impl Routing for Runtime {
             return vec![Step::deliver(packet)];
         }
         let most = if self.choice == Among::First { 1 } else { usize::MAX };
-        let step = |(port, up): (u8, bool)| {
+        let step = |(port, up): (u16, bool)| {
             let mut after = *packet;
             Self::go(&mut after, up);
             Step { hop: Hop { port, class: 0 }, after, cost: None }

@@ -111,8 +111,8 @@ pub struct Runtime {
     groups: Groups,
     in_transit: InTransit,
     /// First local port, and how many local ports follow each other; the same for global ports.
-    local: (u8, u8),
-    global: (u8, u8),
+    local: (u16, u16),
+    global: (u16, u16),
     /// By direction of the rings, by router: whether the next hop leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
@@ -142,9 +142,9 @@ impl RoutingModel for DragonflyOfar {
         };
         let in_transit = InTransit::of(keys, NAME, graph, |path| Ring::in_label_order(graph, path))?;
         let groups = Groups::of(graph).expect("a graph that fits");
-        let local = (groups.first_local(), (groups.per_group - 1) as u8);
+        let local = (groups.first_local(), (groups.per_group - 1) as u16);
         let global = groups.global_ports();
-        let leaves = |(router, &port): (u32, &u8)| match graph.ports(router)[usize::from(port)].peer {
+        let leaves = |(router, &port): (u32, &u16)| match graph.ports(router)[usize::from(port)].peer {
             Peer::Router { router: far, .. } => far / groups.per_group != router / groups.per_group,
             Peer::Terminal(_) | Peer::Unused => false,
         };

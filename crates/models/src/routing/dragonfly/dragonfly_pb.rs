@@ -100,7 +100,7 @@ pub struct Runtime {
     config: DragonflyPb,
     threshold: i32,
     /// First global port of a router, and how many there are.
-    global: (u8, u8),
+    global: (u16, u16),
 }
 
 impl RoutingModel for DragonflyPb {
@@ -118,7 +118,17 @@ impl RoutingModel for DragonflyPb {
         }
         let valiant = dragonfly_valiant::Runtime::of(graph, self.intermediate);
         let threshold = threshold(self.threshold, "dragonfly_pb")?;
-        Ok(Runtime { global: valiant.groups.global_ports(), valiant, config: self.clone(), threshold })
+        let global = valiant.groups.global_ports();
+        if u32::from(global.1) > u32::BITS {
+            let what = format!(
+                "{} global links per router, but a router posts a bit of each in a word of {}",
+                global.1,
+                u32::BITS
+            );
+            let help = "take a topology with fewer global links per router, or routing: dragonfly_ugal";
+            return Err(Refusal::new("routing.dragonfly_pb", what, help));
+        }
+        Ok(Runtime { global, valiant, config: self.clone(), threshold })
     }
 
     fn examples() -> Vec<Example<Self>> {
@@ -161,7 +171,7 @@ impl Runtime {
     /// A bit for each global link of this router, the first one lowest.
     fn bits<Q: View + ?Sized>(&self, here: &Q) -> u32 {
         let (first, count) = self.global;
-        let queue = |port: u8| f64::from(self.queue(here, Hop { port, class: 0 }));
+        let queue = |port: u16| f64::from(self.queue(here, Hop { port, class: 0 }));
         let mean = (first..first + count).map(queue).sum::<f64>() / f64::from(count);
         let limit = self.config.coefficient * mean + f64::from(self.config.margin.0);
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))

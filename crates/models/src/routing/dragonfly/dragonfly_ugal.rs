@@ -101,7 +101,7 @@ pub struct Runtime {
     /// Ports of a router.
     ports: i32,
     /// First global port of a router, and how many there are.
-    global: (u8, u8),
+    global: (u16, u16),
 }
 
 impl RoutingModel for DragonflyUgal {

@@ -154,7 +154,7 @@ impl Routing for Runtime {
             return self.choose_by_links(lines, (at, here), packet, seed);
         }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
-        let cost = |port: u8, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
+        let cost = |port: u16, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
         // (cost, detour, place in a random order of dimensions): the least is taken
         let mut best = ((i32::MAX, 1, 0), 0, 0);
@@ -182,7 +182,7 @@ impl Routing for Runtime {
             return self.steps_by_links(lines, at, packet);
         }
         let hops = self.grid.differences(at, packet.dest).count() as u32;
-        let choice = |port: u8, hops: u32, bias: i32, detour: u8| {
+        let choice = |port: u16, hops: u32, bias: i32, detour: u8| {
             let mut after = *packet;
             self.take(&mut after, detour);
             Step { hop: Hop { port, class: packet.lane }, after, cost: Some(Cost { at, port, hops, bias }) }

@@ -85,7 +85,7 @@ impl Routing for Runtime {
         Some(self.grid.hop(at, packet.dest, d, self.dateline, packet, seed))
     }
 
-    fn first_ports(&self) -> Option<[u8; 8]> {
+    fn first_ports(&self) -> Option<[u16; 8]> {
         (self.grid.line == Line::Complete).then_some(self.grid.ports)
     }
 

@@ -67,7 +67,7 @@ pub struct Runtime {
     leave_escape: bool,
     /// [dimension][own coordinate][other] -> the ports, a bit each, with which a minimal path begins.
     ways: Vec<u128>,
-    /// Of each dimension its start in `ways`, and its width.
+    /// Of each dimension its start in `ways`, and its width. Empty if the grid has ports without a bit.
     ways_of: Vec<(u32, u32)>,
     /// `None` where the links of lines can't be switched.
     lines: Option<Lines>,
@@ -89,11 +89,13 @@ impl RoutingModel for MinimalAdaptive {
         let grid = Grid::of(graph).expect("a graph that fits");
         let adaptive = if grid.line == Line::Ring { 2 } else { 1 };
         let (mut ways, mut ways_of) = (Vec::new(), Vec::new());
-        for d in 0..usize::from(grid.dims) {
+        let all = if grid.end_of_ports() <= u128::BITS { usize::from(grid.dims) } else { 0 };
+        for d in 0..all {
             let width = grid.widths[d];
             ways_of.push((ways.len() as u32, u32::from(width)));
             for (own, to) in (0..width).flat_map(|own| (0..width).map(move |to| (own, to))) {
-                ways.push(if own == to { 0 } else { minimal_ports(&grid, d, own, to) });
+                let ports = minimal_ports(&grid, d, own, to).fold(0, |ports, port| ports | 1 << port);
+                ways.push(if own == to { 0 } else { ports });
             }
         }
         let classes = same_classes(graph, adaptive + 1);
@@ -119,6 +121,23 @@ impl Runtime {
         here.best_or_fallback(last, turn)
     }
 
+    /// Whether the grid has ports without a bit in [`Routing::candidates`].
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        self.ways_of.is_empty()
+    }
+
+    /// The hops to the minimal ports of such a grid.
+    fn wide_hops(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
+        let (to, class) = (packet.dest, self.adaptive);
+        let differences = self.grid.differences(at, to).filter({
+            let must_stay = self.must_stay(packet);
+            move |_| !must_stay
+        });
+        let ports = move |d: usize| minimal_ports(&self.grid, d, Grid::coordinate(at, d), Grid::coordinate(to, d));
+        differences.flat_map(ports).map(move |port| Hop { port, class })
+    }
+
     /// Whether the packet came on an escape VC that it may not leave; `lane` remembers it.
     #[inline(always)]
     fn must_stay(&self, packet: &Packet) -> bool {
@@ -126,19 +145,22 @@ impl Runtime {
     }
 }
 
-/// The ports of dimension `d`, a bit each, with which a minimal path from coordinate `own` to another one begins.
-fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> u128 {
-    if grid.line == Line::Complete {
-        return 1 << grid.port_to(u64::from(own) << (8 * d), d, to);
-    }
-    let (up, down) = grid.ways(own, to, d);
-    u128::from(up) << grid.port_along(d, true) | u128::from(down) << grid.port_along(d, false)
+/// The ports of dimension `d` with which a minimal path from coordinate `own` to another one begins.
+fn minimal_ports(grid: &Grid, d: usize, own: u8, to: u8) -> impl Iterator<Item = u16> {
+    let ports = match grid.line {
+        Line::Complete => [Some(grid.port_to(u64::from(own) << (8 * d), d, to)), None],
+        Line::Ring | Line::Row => {
+            let (up, down) = grid.ways(own, to, d);
+            [up.then(|| grid.port_along(d, true)), down.then(|| grid.port_along(d, false))]
+        }
+    };
+    ports.into_iter().flatten()
 }
 
 /// The hops on VC class `class` to these ports.
 fn hops(mut ports: u128, class: u8) -> impl Iterator<Item = Hop> {
     std::iter::from_fn(move || {
-        let port = (ports != 0).then_some(ports.trailing_zeros() as u8)?;
+        let port = (ports != 0).then_some(ports.trailing_zeros() as u16)?;
         ports &= ports - 1;
         Some(Hop { port, class })
     })
@@ -154,7 +176,7 @@ impl Routing for Runtime {
             decides: Decides::EachStep,
             remembers: !self.leave_escape || self.goes_by_links,
             // which ports are candidates depends on the states of links there
-            compares_credits_of: (!self.goes_by_links).then_some(self.adaptive),
+            compares_credits_of: (!self.goes_by_links && !self.is_wide()).then_some(self.adaptive),
             ..Needs::default()
         }
     }
@@ -172,7 +194,11 @@ impl Routing for Runtime {
             return Some(self.step_by_links(lines, (at, here), packet, turn));
         }
         let mut best = Best::default();
-        hops(self.candidates(at, packet), self.adaptive).for_each(|hop| best.offer(hop, here, turn));
+        if self.is_wide() {
+            self.wide_hops(at, packet).for_each(|hop| best.offer(hop, here, turn));
+        } else {
+            hops(self.candidates(at, packet), self.adaptive).for_each(|hop| best.offer(hop, here, turn));
+        }
         best.hop().or_else(|| Some(self.last_resort(at, packet, here, turn)))
     }
 
@@ -207,7 +233,8 @@ impl Routing for Runtime {
             return self.steps_by_links(lines, at, packet);
         }
         let step = |hop: Hop| Step { hop, after: *packet, cost: Some(Cost { at, port: hop.port, hops: 1, bias: 0 }) };
-        hops(self.candidates(at, packet), self.adaptive).chain([escape]).map(step).collect()
+        let wide = self.is_wide().then(|| self.wide_hops(at, packet)).into_iter().flatten();
+        hops(self.candidates(at, packet), self.adaptive).chain(wide).chain([escape]).map(step).collect()
     }
 
     fn proof(&self) -> Proof<'_> {

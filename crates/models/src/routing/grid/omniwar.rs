@@ -108,7 +108,7 @@ impl RoutingModel for OmniWar {
 /// A hop that a packet may take.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
-    port: u8,
+    port: u16,
     d: usize,
     is_detour: bool,
     /// Hops that are left, this one among them.

@@ -345,13 +345,13 @@ mod tests {
     }
 
     impl View for Router {
-        fn read(&self, port: u8) -> i32 {
+        fn read(&self, port: u16) -> i32 {
             self.queues[usize::from(port) - 1]
         }
-        fn capacity(&self, _: u8) -> u32 {
+        fn capacity(&self, _: u16) -> u32 {
             unreachable!("PAL compares queues and credits")
         }
-        fn read_of(&self, _: i32, _: u8) -> i32 {
+        fn read_of(&self, _: i32, _: u16) -> i32 {
             unreachable!("PAL reads its own router")
         }
         fn post(&self, _: u64) -> weft_api::board::Post<'_> {
@@ -363,10 +363,10 @@ mod tests {
         fn fallback(&self, hop: Hop) -> Hop {
             hop
         }
-        fn is_broken(&self, _: u8) -> bool {
+        fn is_broken(&self, _: u16) -> bool {
             false
         }
-        fn state(&self, port: u8) -> LinkState {
+        fn state(&self, port: u16) -> LinkState {
             self.states[usize::from(port) - 1]
         }
         fn credits(&self, _: Hop) -> u32 {
@@ -378,7 +378,7 @@ mod tests {
         fn has_room(&self, _: Hop) -> bool {
             unreachable!("PAL compares queues and credits")
         }
-        fn was_granted(&self, _: u8) -> bool {
+        fn was_granted(&self, _: u16) -> bool {
             unreachable!("PAL compares queues and credits")
         }
         fn used(&self, _: Hop) -> u32 {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     /// Where a packet from member 1 to member 3 goes: direct link `state`, queue there `direct`, over the hub `around`.
-    fn goes(state: LinkState, [direct, around]: [i32; 2], credits: u32) -> (u8, u8) {
+    fn goes(state: LinkState, [direct, around]: [i32; 2], credits: u32) -> (u16, u8) {
         let pal = row_of_four();
         let mut views = Views::new(&pal.nets, 1, 0);
         views.set(&pal.nets, 0, 0, (1, 2), false);
@@ -413,8 +413,8 @@ mod tests {
     }
 
     /// Port 3 leads to member 3, port 1 to the hub; class 1 is the direct one.
-    const MINIMAL: (u8, u8) = (3, 1);
-    const AROUND_THE_HUB: (u8, u8) = (1, 0);
+    const MINIMAL: (u16, u8) = (3, 1);
+    const AROUND_THE_HUB: (u16, u8) = (1, 0);
 
     #[test]
     fn table_1_row_by_row() {

@@ -219,11 +219,11 @@ impl Routing for Runtime {
     /// links up a column come last.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
-        let own = Grid::coordinate(at, Y);
+        let own = u16::from(Grid::coordinate(at, Y));
         match hop.port.checked_sub(self.grid.ports[Y]) {
-            None => depth(own) + 1,
+            None => depth(own as u8) + 1,
             Some(up) if up >= own => u32::MAX,
-            Some(row) => depth(row),
+            Some(row) => depth(row as u8),
         }
     }
 

@@ -11,7 +11,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone)]
 struct Direction {
     /// By router: the port that leads on.
-    ports: Vec<u8>,
+    ports: Vec<u16>,
 }
 
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Rings {
         let entries: Vec<RingEntry> = links.iter().copied().filter(of_rings).map(|link| entry(link, vcs)).collect();
         let classes = |link: u8| if entries.iter().any(|entry| entry.link == link) { move_on + 1 } else { 1 };
         let classes = std::iter::once(1).chain(links.iter().map(|&link| classes(link))).collect();
-        let one_way = |ports: &[u16]| Direction { ports: ports.iter().map(|&port| port as u8).collect() };
+        let one_way = |ports: &[u16]| Direction { ports: ports.to_vec() };
         let both = |ring: &Ring| {
             let directions = [one_way(&ring.forward), one_way(&ring.backward)];
             directions.into_iter().take(config.directions as usize)
@@ -97,7 +97,7 @@ impl Rings {
     }
 
     /// The ports of each router, by direction.
-    pub fn ports(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn ports(&self) -> impl Iterator<Item = &[u16]> {
         self.directions.iter().map(|direction| &direction.ports[..])
     }
 

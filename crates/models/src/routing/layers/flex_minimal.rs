@@ -99,7 +99,7 @@ struct FirstHops {
 #[derive(Debug, Clone, Copy, Default)]
 struct Kind {
     /// The port to coordinate 0 of the axis, for a router whose own coordinate is above.
-    first_port: u8,
+    first_port: u16,
     /// Bits of the axis in the coordinates.
     shift: u8,
     /// To the coordinate of the destination; else to any other.
@@ -166,7 +166,7 @@ impl FirstHops {
         let mut first = Self { count: hops.iter().map(|hop| hop.count).sum(), ..Self::default() };
         for (kind, hop) in first.kinds.iter_mut().zip(hops) {
             *kind = Kind {
-                first_port: crossed.first_port_of(hop.up, hop.axis) as u8,
+                first_port: crossed.first_port_of(hop.up, hop.axis) as u16,
                 shift: 8 * hop.axis as u8,
                 arrives: hop.arrives,
                 count: hop.count,
@@ -177,7 +177,7 @@ impl FirstHops {
 
     /// The port number `number` (below `count`) of a router at `at` to `dest`.
     #[inline(always)]
-    fn port(&self, at: u64, dest: u64, mut number: u32) -> u8 {
+    fn port(&self, at: u64, dest: u64, mut number: u32) -> u16 {
         let mut kind = &self.kinds[0];
         // most have one or two kinds
         for next in &self.kinds[1..] {
@@ -194,7 +194,7 @@ impl FirstHops {
             // ports leave the own coordinate out; the one of the destination is left out, too
             false => number as u8 + u8::from(own != to && number as u8 >= skipped),
         };
-        kind.first_port + place
+        kind.first_port + u16::from(place)
     }
 }
 
@@ -234,7 +234,7 @@ impl Runtime {
 
     /// The port that a packet takes at `at`: a drawn one of those that begin a shortest path.
     #[inline(always)]
-    fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u8 {
+    fn port(&self, at: u64, packet: &Packet, drawn: impl Fn(u32) -> u32) -> u16 {
         let hops = self.first_hops(at, packet.dest);
         if packet.phase == MET_BROKEN {
             return self.port_onward(hops, at, packet, &drawn);
@@ -245,7 +245,7 @@ impl Runtime {
     /// The same for a packet that has met a broken link.
     #[cold]
     #[inline(never)]
-    fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u8 {
+    fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u16 {
         let Some(back) = self.port_to_avoid(at, packet) else { return hops.port(at, packet.dest, drawn(hops.count)) };
         let port = hops.port(at, packet.dest, drawn(hops.count - 1));
         if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
@@ -254,14 +254,14 @@ impl Runtime {
     /// The hop of a shortest path that leads back to the router where the packet has met a broken link last, if there
     /// are others.
     #[cold]
-    fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u8> {
+    fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u16> {
         let hops = self.first_hops(at, packet.dest);
-        let begins = |back: u8| (0..hops.count).any(|number| hops.port(at, packet.dest, number) == back);
+        let begins = |back: u16| (0..hops.count).any(|number| hops.port(at, packet.dest, number) == back);
         self.port_back(at, packet).filter(|&back| hops.count > 1 && begins(back))
     }
 
     /// The port that leads back to the router where a packet at `at` has met a broken link last, if it has a link to that.
-    fn port_back(&self, at: u64, packet: &Packet) -> Option<u8> {
+    fn port_back(&self, at: u64, packet: &Packet) -> Option<u16> {
         let is_near = packet.phase == MET_BROKEN && self.crossed.distance(self.offset(at, packet.target)) == 1;
         is_near.then(|| self.first_hops(at, packet.target).port(at, packet.target, 0))
     }

@@ -194,7 +194,7 @@ impl Runtime {
     /// The hop over link up `up` of a router at `at`.
     #[inline(always)]
     fn up(&self, at: u64, up: u32) -> Hop {
-        Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u8, class: 0 }
+        Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u16, class: 0 }
     }
 
     /// Whether the packet has still to choose a link up at this router.
@@ -326,10 +326,10 @@ impl Routing for Runtime {
                 if self.at_head {
                     return None;
                 }
-                self.down[level as usize] as u8 + digit(packet.target, level)
+                self.down[level as usize] as u16 + u16::from(digit(packet.target, level))
             }
             None => packet.dst_port,
-            Some(below) => digit(packet.dest, below),
+            Some(below) => digit(packet.dest, below).into(),
         };
         Some(Hop { port, class: 0 })
     }

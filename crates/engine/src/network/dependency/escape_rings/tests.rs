@@ -30,8 +30,8 @@ struct Toy {
     passes: bool,
 }
 
-fn port(at: u64, to: u64) -> u8 {
-    (to + u64::from(to < at)) as u8
+fn port(at: u64, to: u64) -> u16 {
+    (to + u64::from(to < at)) as u16
 }
 
 /// The hops of a ring that goes from each router to `next` of it.

@@ -39,7 +39,7 @@ impl Routing for Round {
         } else if packet.lane == 0 && self.turn_back[usize::from(before) - 1] {
             (packet.phase, packet.lane) = (3 - before, 1);
         }
-        Some(Hop { port: packet.phase, class: self.classes[usize::from(packet.phase == before)] })
+        Some(Hop { port: packet.phase.into(), class: self.classes[usize::from(packet.phase == before)] })
     }
 
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {

@@ -85,7 +85,7 @@ impl Drawn {
     pub fn queues(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>, mids: &[u32; MOST], queues: &mut [u32]) {
         let mut on_leg = *packet;
         for (path, sum) in queues.iter_mut().enumerate() {
-            let mut cross = |at: u64, port: u8| {
+            let mut cross = |at: u64, port: u16| {
                 let next = self.wiring.peer(at as u32, port)?;
                 *sum += post.of(at as u32, port.into());
                 Some(next.into())
@@ -122,7 +122,7 @@ impl Drawn {
     }
 
     /// Ports of a router that lead to other routers.
-    pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u8> + '_ {
+    pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u16> + '_ {
         self.wiring.ports_to_routers(router as u32)
     }
 }

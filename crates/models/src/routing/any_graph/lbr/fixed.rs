@@ -42,8 +42,8 @@ impl Fixed {
 
     /// The port of hop number `hop` of a path, which leaves router `at`; `None` behind the last one.
     #[inline(always)]
-    pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u8> {
-        self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u8)
+    pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
+        self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
     }
 
     pub fn is_undecided(packet: &Packet) -> bool {
@@ -82,7 +82,7 @@ impl Fixed {
     }
 
     /// Ports of a router that lead to other routers.
-    pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u8> + '_ {
+    pub fn ports_to_routers(&self, router: u64) -> impl Iterator<Item = u16> + '_ {
         self.wiring.ports_to_routers(router as u32)
     }
 }
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
     }
 
     /// The hops (router, port) of path `number` from `from` to `to` over `mids`.
-    fn path(&self, wiring: &Wiring, from: u32, to: u32, number: u32, mid: Option<u32>) -> Vec<(u32, u8)> {
+    fn path(&self, wiring: &Wiring, from: u32, to: u32, number: u32, mid: Option<u32>) -> Vec<(u32, u16)> {
         let mut hops = Vec::new();
         let mut at = from;
         for (target, leg) in mid.into_iter().chain([to]).zip(0..) {

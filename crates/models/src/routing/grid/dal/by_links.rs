@@ -12,7 +12,7 @@ use weft_api::state::{AROUND, LinkState, Packet};
 /// A hop that a head may take.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
-    port: u8,
+    port: u16,
     /// The dimension of a detour that begins, a bit.
     detour: u8,
     told: Told,
@@ -78,7 +78,7 @@ impl Runtime {
         seed: u64,
     ) -> Choice {
         let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
-        let cost = |port: u8, hops: u32, bias: i32| weigh(here, at, Hop { port, class }, hops, bias);
+        let cost = |port: u16, hops: u32, bias: i32| weigh(here, at, Hop { port, class }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
         let mut best: Option<((i32, u8, u32), Choice)> = None;
         let mut offer = |rank: (i32, u8, u32), choice: Choice| {

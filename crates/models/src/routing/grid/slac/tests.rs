@@ -25,13 +25,13 @@ fn with_every_stage(graph: &Graph, via: Via) -> Vec<Runtime> {
 struct NoQueues;
 
 impl View for NoQueues {
-    fn read(&self, _: u8) -> i32 {
+    fn read(&self, _: u16) -> i32 {
         unreachable!("it reads no queue")
     }
-    fn capacity(&self, _: u8) -> u32 {
+    fn capacity(&self, _: u16) -> u32 {
         unreachable!("it reads no queue")
     }
-    fn read_of(&self, _: i32, _: u8) -> i32 {
+    fn read_of(&self, _: i32, _: u16) -> i32 {
         unreachable!("it reads no queue")
     }
     fn post(&self, _: u64) -> weft_api::board::Post<'_> {
@@ -43,11 +43,11 @@ impl View for NoQueues {
     fn fallback(&self, _: Hop) -> Hop {
         unreachable!("it knows no trunk")
     }
-    fn is_broken(&self, _: u8) -> bool {
+    fn is_broken(&self, _: u16) -> bool {
         false
     }
 
-    fn state(&self, _: u8) -> LinkState {
+    fn state(&self, _: u16) -> LinkState {
         unreachable!("it looks at no link")
     }
     fn credits(&self, _: Hop) -> u32 {
@@ -59,7 +59,7 @@ impl View for NoQueues {
     fn has_room(&self, _: Hop) -> bool {
         unreachable!("it reads no queue")
     }
-    fn was_granted(&self, _: u8) -> bool {
+    fn was_granted(&self, _: u16) -> bool {
         unreachable!("it reads no queue")
     }
     fn used(&self, _: Hop) -> u32 {

@@ -26,21 +26,21 @@ struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
     open: [bool; 3],
-    first: u8,
+    first: u16,
     views: Views,
 }
 
 impl Router {
-    fn local(&self, port: u8) -> Option<usize> {
+    fn local(&self, port: u16) -> Option<usize> {
         port.checked_sub(self.first).map(usize::from).filter(|&k| k < 3)
     }
 }
 
 impl View for Router {
-    fn read(&self, _: u8) -> i32 {
+    fn read(&self, _: u16) -> i32 {
         unreachable!("OFAR reads single VCs")
     }
-    fn read_of(&self, _: i32, _: u8) -> i32 {
+    fn read_of(&self, _: i32, _: u16) -> i32 {
         unreachable!("OFAR reads its own router")
     }
     fn post(&self, _: u64) -> weft_api::board::Post<'_> {
@@ -52,15 +52,15 @@ impl View for Router {
     fn fallback(&self, hop: Hop) -> Hop {
         hop
     }
-    fn capacity(&self, _: u8) -> u32 {
+    fn capacity(&self, _: u16) -> u32 {
         unreachable!("it compares credits")
     }
 
-    fn is_broken(&self, _: u8) -> bool {
+    fn is_broken(&self, _: u16) -> bool {
         false
     }
 
-    fn state(&self, port: u8) -> LinkState {
+    fn state(&self, port: u16) -> LinkState {
         self.local(port).map_or(LinkState::On, |k| self.states[k])
     }
     fn credits(&self, _: Hop) -> u32 {
@@ -72,7 +72,7 @@ impl View for Router {
     fn has_room(&self, hop: Hop) -> bool {
         self.local(hop.port).is_none_or(|k| self.room[k])
     }
-    fn was_granted(&self, _: u8) -> bool {
+    fn was_granted(&self, _: u16) -> bool {
         false
     }
     fn used(&self, _: Hop) -> u32 {

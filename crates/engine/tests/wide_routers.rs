@@ -1,0 +1,91 @@
+//! Routers of more than 128 ports, up to 512 (`Width::Widest`): latencies and shares by closed forms, under every allocator.
+
+use super::theory::{check_t0, t0};
+use crate::integration::common::*;
+use weft_engine::allocation::AllocatorConfig;
+use weft_engine::spec::FlowControl::VirtualCutThrough;
+use weft_engine::{Spec, Width};
+
+const TERMINALS: u32 = 400;
+
+/// One router with 400 terminals.
+fn star() -> Spec {
+    let spec = spec(&format!(r#"{{"single_router": {{"terminals": {TERMINALS}}}}}"#), DOR);
+    assert_eq!(spec.width(), Width::Widest);
+    spec
+}
+
+/// 200 routers of one terminal, each with a link to all others.
+fn full_mesh(routing: &str) -> Spec {
+    spec(r#"{"full_mesh": {"routers": 200, "terminals_per_router": 1}}"#, routing)
+}
+
+#[test]
+fn packets_alone_take_t0_across_a_router_of_400_ports_and_a_mesh_of_200_routers() {
+    for length in [1, 5] {
+        for sender in [0, 77, 131, 399] {
+            let mut star = star();
+            packets(&mut star, length, VirtualCutThrough, 32);
+            check_t0(star, sender, t0);
+        }
+        for (routing, sender) in [(DOR, 3), (DOR, 199), (r#"{"minimal_adaptive": {}}"#, 150), (r#"{"ecmp": {}}"#, 170)]
+        {
+            let mut mesh = full_mesh(routing);
+            packets(&mut mesh, length, VirtualCutThrough, 32);
+            let hops = check_t0(mesh, sender, t0);
+            assert_eq!(hops.len(), 2, "packets of 0 hops (none if the pattern has no self) and 1 hop: {hops:?}");
+        }
+    }
+}
+
+/// Flits that each terminal has sent in the window.
+fn sent(spec: &Spec) -> Vec<u64> {
+    let out = run(spec);
+    let from_terminals = out.channels.iter().filter(|channel| channel.from.is_none());
+    from_terminals.map(|channel| channel.flits.iter().sum()).collect()
+}
+
+/// Every terminal sends to terminal 0 as fast as it can. The link of terminal 0 carries a flit in each cycle, so of `n` other
+/// terminals each sends one in n cycles. An arbiter that forgot some inputs would leave their terminals without any.
+#[test]
+fn every_input_of_a_wide_router_has_its_turn() {
+    for allocator in AllocatorConfig::examples() {
+        let mut spec = star();
+        spec.router.allocator = allocator.clone();
+        pattern(&mut spec, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#);
+        spec.set_load(1.0);
+        // buffers are full after 400 * 192 flits at most, which leave in as many cycles
+        phases(&mut spec, 10_000, 8_000);
+        spec.phases.drain_limit = 0;
+        spec.links.iter_mut().for_each(|link| (link.buffer, link.vcs) = (2, 2));
+        let sent = sent(&spec);
+        assert_eq!(sent.len(), TERMINALS as usize);
+        let share = 8_000 / u64::from(TERMINALS);
+        let fair = |&flits: &u64| flits.abs_diff(share) <= 3;
+        assert!(sent.iter().all(fair), "{allocator:?}: {share} flits each are fair, and they sent {sent:?}");
+    }
+}
+
+/// Each terminal sends to another one, which gets packets from no other: no two packets meet, so the router carries the full load.
+#[test]
+fn a_permutation_at_full_load_is_carried_by_a_wide_router() {
+    let mut spec = star();
+    pattern(&mut spec, r#"{"random_permutation": {}}"#);
+    spec.set_load(1.0);
+    phases(&mut spec, 200, 2_000);
+    let out = run(&spec);
+    assert_eq!(out.accepted_flits, 2_000 * u64::from(TERMINALS));
+    // one flit behind the other, and none waits
+    assert_eq!(out.latency.max(), t0(&spec, 0));
+}
+
+#[test]
+fn wide_routers_give_the_same_in_any_number_of_blocks_and_on_threads() {
+    for routing in [DOR, r#"{"minimal_adaptive": {}}"#, r#"{"valiant": {}}"#] {
+        let mut spec = full_mesh(routing);
+        packets(&mut spec, 3, VirtualCutThrough, 16);
+        spec.set_load(0.4);
+        phases(&mut spec, 100, 400);
+        check_blocks(&spec, routing);
+    }
+}
