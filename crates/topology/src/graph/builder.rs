@@ -264,6 +264,6 @@ mod tests {
         assert!(refusal(&[&[terminal(0)], &[terminal(1)]]).contains("no path"));
         assert!(refusal(&[]).contains("0 routers"));
         let wide: Vec<_> = (0..=MAX_RADIX).map(terminal).collect();
-        assert!(refusal(&[&wide]).contains("129 ports per router"));
+        assert!(refusal(&[&wide]).contains("513 ports per router"));
     }
 }

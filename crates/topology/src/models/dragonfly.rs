@@ -270,10 +270,10 @@ mod tests {
         assert_eq!(refusal(0, 2, 2, None).path, "topology.routers_per_group");
         assert_eq!(refusal(u32::MAX, u32::MAX, u32::MAX, None).path, "topology");
         assert!(
-            refusal(64, 32, 40, None).what.starts_with("32 terminals + 63 local + 40 global links gives 135 ports")
+            refusal(64, 410, 40, None).what.starts_with("410 terminals + 63 local + 40 global links gives 513 ports")
         );
         for (rings, sum) in
-            [(61, "122 links of escape rings gives 129"), (u32::MAX, "8589934590 links of escape rings")]
+            [(253, "506 links of escape rings gives 513"), (u32::MAX, "8589934590 links of escape rings")]
         {
             let plain = dragonfly(4, 2, 2, None, Arrangement::PalmTree);
             let refusal = Dragonfly { escape_rings: rings, ..plain }.build("topology").unwrap_err();

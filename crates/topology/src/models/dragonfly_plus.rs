@@ -215,10 +215,10 @@ mod tests {
     fn refuses_with_the_arithmetic() {
         let refusal = |sizes, groups| new(sizes, groups, Arrangement::PalmTree).build("topology").unwrap_err();
         assert_eq!(refusal([2, 0, 1, 1], None).path, "topology.spines_per_group");
-        let wide = refusal([2, 100, 29, 1], None).what;
-        assert!(wide.starts_with("a leaf router: 29 terminals + 100 spines gives 129 ports per router"), "{wide}");
-        let wide = refusal([100, 2, 1, 29], None).what;
-        assert!(wide.starts_with("a spine router: 100 leaves + 29 global links gives 129 ports per router"), "{wide}");
+        let wide = refusal([2, 100, 413, 1], None).what;
+        assert!(wide.starts_with("a leaf router: 413 terminals + 100 spines gives 513 ports per router"), "{wide}");
+        let wide = refusal([100, 2, 1, 413], None).what;
+        assert!(wide.starts_with("a spine router: 100 leaves + 413 global links gives 513 ports per router"), "{wide}");
         let many = refusal([2, 2, 1, 1], Some(4));
         assert_eq!(many.what, "4 groups need 3 global links per group; 2 routers x 1 links give 2");
         assert_eq!(many.help, "take 2 to 3 groups, or change spines_per_group or global_links_per_spine");
