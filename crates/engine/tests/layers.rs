@@ -8,6 +8,15 @@ use std::path::Path;
 type Layers = &'static [&'static [&'static str]];
 
 const API: Layers = &[&["base"], &["state"], &[ROOT]];
+const PROGRAMS: Layers = &[
+    &["amounts", "form"],
+    &["collectives"],
+    &["rank"],
+    &["loggops"],
+    &["transform", "readers", "ai"],
+    &["generators"],
+    &[ROOT],
+];
 const ENGINE: Layers = &[&["network"], &["run", "explain"]];
 
 /// The room of the files that lie directly in `src`.
@@ -76,12 +85,22 @@ fn wrong_imports(layers: Layers, name: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn every_file_imports_only_rooms_below_its_own() {
-    for (of, layers) in [("api", API), ("engine", ENGINE)] {
+    for (of, layers) in [("api", API), ("engine", ENGINE), ("programs", PROGRAMS)] {
         for (name, text) in sources(of).iter().filter(|(name, _)| *name != "lib.rs") {
             let wrong = wrong_imports(layers, name, text);
             assert!(wrong.is_empty(), "{of}/{name} imports {}", wrong.join("; "));
         }
     }
+}
+
+/// Programs stand on quantities alone: no network, no engine. The compiler sees to it if the manifest says so.
+#[test]
+fn programs_know_no_engine() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("a manifest");
+    let (_, needs) = manifest.split_once("[dependencies]").expect("a list of dependencies");
+    let ours: Vec<&str> = needs.lines().filter(|line| line.starts_with("weft-")).collect();
+    assert_eq!(ours, ["weft-units = { workspace = true }"]);
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! Speed of the readers and of the executor: `cargo run --release -p weft-programs --example speed [FILE...]`. For each GOAL
+//! file it prints the finish time with the default parameters of LogGOPSim; without a file it makes programs of its own.
+
+use std::sync::Arc;
+use std::time::Instant;
+use weft_programs::collectives::Rules;
+use weft_programs::form::{Calls, Op, Program, RankProgram};
+use weft_programs::{loggops, readers};
+
+/// The default parameters of LogGOPSim.
+fn parameters() -> loggops::Parameters {
+    let (latency, overhead, gap, gap_per_byte) = (2500, 1500, 1000, 6);
+    loggops::Parameters {
+        unit_fs: 1_000_000,
+        latency,
+        overhead,
+        gap,
+        gap_per_byte,
+        overhead_per_byte: 0,
+        eager: 65_535,
+    }
+}
+
+/// Ranks on a ring; each sends to its successor, receives and computes, `rounds` times.
+fn ring(ranks: u32, rounds: u32) -> Program {
+    let of = |rank: u32| {
+        let mut calls = Calls::default();
+        for round in 0..rounds {
+            let send = Op::send((rank + 1) % ranks, 1024, Some(round));
+            let receive = Op::receive(Some((rank + ranks - 1) % ranks), 1024, Some(round));
+            calls.exchange(send, receive);
+            calls.blocking(Op::compute(1000 + u64::from(rank % 7)));
+        }
+        RankProgram::new(calls.finish())
+    };
+    Program { ranks: (0..ranks).map(of).collect() }
+}
+
+fn run(name: &str, program: &Program) {
+    let start = Instant::now();
+    match loggops::run(program, &Arc::new(Rules::default()), parameters()) {
+        Ok(answer) => {
+            let seconds = start.elapsed().as_secs_f64();
+            let (last, rank) = answer.last();
+            let speed = answer.operations as f64 / seconds / 1e6;
+            println!("{name}: {last} ns at rank {rank}; {} operations, {speed:.1} million/s", answer.operations);
+            if program.len() <= 16 {
+                answer.finish.iter().enumerate().for_each(|(rank, finish)| println!("Host {rank}: {finish}"));
+            }
+        }
+        Err(loggops::Failure::Refused(refusal)) => println!("{name}: {refusal}"),
+        Err(loggops::Failure::Stuck(stuck)) => println!("{name}: {stuck}"),
+    }
+}
+
+/// Reads a file and prints how fast that was.
+fn read(name: &str, bytes: &[u8]) -> Option<Program> {
+    let start = Instant::now();
+    match readers::of(bytes).read(name, bytes) {
+        Ok(program) => {
+            let speed = bytes.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
+            println!("{name}: {} bytes, {} operations, {speed:.0} MB/s", bytes.len(), program.ops());
+            Some(program)
+        }
+        Err(refusal) => {
+            println!("{refusal}");
+            None
+        }
+    }
+}
+
+/// The most memory that this process had \[MB\], where the system tells it.
+fn peak() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? / 1e3)
+}
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    for file in &files {
+        match std::fs::read(file) {
+            Ok(bytes) => _ = read(file, &bytes).map(|program| run(file, &program)),
+            Err(problem) => println!("{file}: {problem}"),
+        }
+    }
+    if !files.is_empty() {
+        return;
+    }
+    for (ranks, rounds) in [(16, 20_833), (1024, 325), (65_536, 5)] {
+        let program = ring(ranks, rounds);
+        run(&format!("ring of {ranks} ranks, {rounds} rounds"), &program);
+    }
+    println!("peak memory {:.0} MB", peak().unwrap_or(f64::NAN));
+    let program = ring(1024, 325);
+    for format in readers::FORMATS {
+        let bytes = format.write(&program).expect("a program without collectives");
+        read(format.name(), &bytes);
+    }
+    println!("peak memory {:.0} MB", peak().unwrap_or(f64::NAN));
+}

@@ -1,0 +1,169 @@
+//! What a rank computes and sends for the layers of a pass.
+
+use super::degrees::{Degrees, Group};
+use super::model::{Accelerator, Model};
+use crate::form::{Calls, Op, Operation};
+
+/// Sizes and times of a pass through one layer on one rank.
+#[derive(Debug, Clone)]
+pub struct Layer<'a> {
+    pub model: &'a Model,
+    pub accelerator: &'a Accelerator,
+    pub degrees: Degrees,
+    /// Tokens of the sequence, and sequences of a micro-batch.
+    pub sequence: u64,
+    pub micro_batch: u64,
+    /// Whether activations between blocks are divided among the tensor ranks.
+    pub is_sequence_parallel: bool,
+    /// Whether the backward pass gathers the inputs of both blocks again.
+    pub gathers_again: bool,
+}
+
+impl Layer<'_> {
+    /// Bytes of the activations of a micro-batch at a rank of the context: M = 2 s b h / c.
+    pub fn activations(&self) -> u64 {
+        2 * self.sequence * self.micro_batch * self.model.hidden / u64::from(self.degrees.context)
+    }
+
+    /// Bytes of the activations that pass from stage to stage: M, or M/t where they are divided.
+    pub fn border(&self) -> u64 {
+        if self.is_sequence_parallel { self.activations() / u64::from(self.degrees.tensor) } else { self.activations() }
+    }
+
+    /// Tokens of a micro-batch at a rank of the context.
+    fn tokens(&self) -> f64 {
+        (self.sequence * self.micro_batch) as f64 / f64::from(self.degrees.context)
+    }
+
+    /// Time of operations per token, of a micro-batch, divided among the tensor ranks \[ns\].
+    pub fn time(&self, flops_per_token: f64) -> u64 {
+        (flops_per_token * self.tokens() / f64::from(self.degrees.tensor) / self.accelerator.rate.0 * 1e9).round()
+            as u64
+    }
+
+    /// Bytes of an all-to-all that brings tokens to their experts, at one rank: 2 T k h.
+    pub fn dispatched(&self) -> u64 {
+        let per_token = self.model.experts.map_or(0, |experts| experts.per_token);
+        let at_rank = if self.is_sequence_parallel { u64::from(self.degrees.tensor) } else { 1 };
+        self.activations() / at_rank * per_token
+    }
+
+    /// Bytes of keys and values of a rank's part of the sequence: 4 (s/c) b (h g/a) / t.
+    pub fn keys_and_values(&self) -> u64 {
+        let tokens = self.sequence * self.micro_batch / u64::from(self.degrees.context);
+        4 * tokens * self.model.kv_width() / u64::from(self.degrees.tensor)
+    }
+
+    fn tensor(&self, operation: Operation, calls: &mut Calls) {
+        let (t, whole) = (u64::from(self.degrees.tensor), self.activations());
+        if t > 1 {
+            let size = if operation == Operation::AllGather { whole / t } else { whole };
+            calls.collective(Op::collective(operation, 0, size, 0).within(Group::Tensor.number()));
+        }
+    }
+
+    /// Before a block: its input is gathered where activations are divided.
+    fn enter(&self, calls: &mut Calls) {
+        if self.is_sequence_parallel {
+            self.tensor(Operation::AllGather, calls);
+        }
+    }
+
+    /// After a block: partial sums are added.
+    fn leave(&self, calls: &mut Calls) {
+        let operation = if self.is_sequence_parallel { Operation::ReduceScatter } else { Operation::AllReduce };
+        self.tensor(operation, calls);
+    }
+
+    /// A block forward: gather, compute `ns`, sum.
+    fn forward_block(&self, ns: u64, calls: &mut Calls) {
+        self.enter(calls);
+        calls.blocking(Op::compute(ns));
+        self.leave(calls);
+    }
+
+    /// A block backward: the gradients of its input, then those of its weights. The sum of the former overlaps the latter.
+    fn backward_block(&self, ns: u64, calls: &mut Calls) {
+        let t = u64::from(self.degrees.tensor);
+        self.enter(calls);
+        let again = (self.is_sequence_parallel && self.gathers_again && t > 1).then(|| {
+            let gather = Op::collective(Operation::AllGather, 0, self.activations() / t, 0);
+            calls.start_collective(gather.within(Group::Tensor.number()))
+        });
+        calls.blocking(Op::compute(ns / 2));
+        let operation = if self.is_sequence_parallel { Operation::ReduceScatter } else { Operation::AllReduce };
+        let sum = (t > 1).then(|| {
+            let sum = Op::collective(operation, 0, self.activations(), 0);
+            calls.start_collective(sum.within(Group::Tensor.number()))
+        });
+        calls.wait_all(again);
+        calls.blocking(Op::compute(ns - ns / 2));
+        calls.wait_all(sum);
+    }
+
+    /// Attention over a divided sequence: keys and values go around the ring of the context while each part is attended to.
+    fn attend(&self, me: u32, ns: u64, bytes: u64, tag: u32, calls: &mut Calls) {
+        let c = self.degrees.context;
+        let comm = Group::Context.number();
+        for hop in 0..c {
+            let requests = (hop + 1 < c).then(|| {
+                let receive = Op::receive(Some((me + c - 1) % c), bytes, Some(tag + hop)).within(comm);
+                let send = Op::send((me + 1) % c, bytes, Some(tag + hop)).within(comm);
+                [calls.start(receive), calls.start(send)]
+            });
+            let until = |hop: u32| ns * u64::from(hop) / u64::from(c);
+            calls.blocking(Op::compute(until(hop + 1) - until(hop)));
+            calls.wait_all(requests.into_iter().flatten());
+        }
+    }
+
+    /// All-to-all of tokens to experts and back.
+    fn exchange(&self, calls: &mut Calls) {
+        let e = u64::from(self.degrees.expert);
+        if e > 1 && self.model.experts.is_some() {
+            let op = Op::collective(Operation::AllToAll, 0, self.dispatched() / e, 0);
+            calls.collective(op.within(Group::Expert.number()));
+        }
+    }
+
+    /// A layer forward, at place `me` of the context.
+    pub fn forward(&self, me: u32, calls: &mut Calls) {
+        let attention = self.time(self.model.attention_flops(self.sequence));
+        let feed_forward = self.time(self.model.feed_forward_flops());
+        if self.degrees.context > 1 {
+            self.enter(calls);
+            self.attend(me, attention, self.keys_and_values(), 0, calls);
+            self.leave(calls);
+        } else {
+            self.forward_block(attention, calls);
+        }
+        if self.model.experts.is_some() {
+            self.exchange(calls);
+            calls.blocking(Op::compute(feed_forward));
+            self.exchange(calls);
+        } else {
+            self.forward_block(feed_forward, calls);
+        }
+    }
+
+    /// A layer backward: twice the operations of the forward pass.
+    pub fn backward(&self, me: u32, calls: &mut Calls) {
+        let attention = 2 * self.time(self.model.attention_flops(self.sequence));
+        let feed_forward = 2 * self.time(self.model.feed_forward_flops());
+        if self.model.experts.is_some() {
+            self.exchange(calls);
+            calls.blocking(Op::compute(feed_forward));
+            self.exchange(calls);
+        } else {
+            self.backward_block(feed_forward, calls);
+        }
+        if self.degrees.context > 1 {
+            self.enter(calls);
+            // keys and values, and their gradients
+            self.attend(me, attention, 2 * self.keys_and_values(), self.degrees.context, calls);
+            self.leave(calls);
+        } else {
+            self.backward_block(attention, calls);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The arithmetic of transformer models on many accelerators: parameters, operations, memory, and who talks to whom.
+
+pub mod degrees;
+pub mod layers;
+pub mod model;
+pub mod pipeline;
+
+pub use degrees::Degrees;
+pub use model::{Accelerator, Experts, Model};

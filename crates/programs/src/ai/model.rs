@@ -1,0 +1,198 @@
+//! A transformer model and the accelerator that computes it.
+
+use crate::amounts::Bytes;
+use crate::amounts::{ByteRate, Flops};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::Refusal;
+
+/// A decoder-only transformer with SwiGLU feed-forward layers and grouped key-value heads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    pub layers: u32,
+    /// Width of the hidden state.
+    pub hidden: u64,
+    /// Attention heads.
+    pub heads: u64,
+    /// Heads of keys and values; default: as many as attention heads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kv_heads: Option<u64>,
+    /// Width of the feed-forward layer, of each expert where there are experts.
+    pub feed_forward: u64,
+    pub vocabulary: u64,
+    /// Experts of each layer; default: one dense feed-forward layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experts: Option<Experts>,
+}
+
+/// A mixture of experts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experts {
+    /// Experts of a layer.
+    pub count: u64,
+    /// Experts that each token visits.
+    pub per_token: u64,
+}
+
+/// An accelerator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerator {
+    /// Rate that matrix products reach: measured, or the peak times the share of it that is reached.
+    pub rate: Flops,
+    /// Memory.
+    pub memory: Bytes,
+    /// Bandwidth of the memory.
+    pub memory_bandwidth: ByteRate,
+}
+
+impl Model {
+    fn kv_heads(&self) -> u64 {
+        self.kv_heads.unwrap_or(self.heads)
+    }
+
+    /// Width of keys, and of values: h g / a.
+    pub fn kv_width(&self) -> u64 {
+        self.hidden / self.heads.max(1) * self.kv_heads()
+    }
+
+    /// Parameters of the attention of a layer: 2 h^2 (1 + g/a).
+    pub fn attention(&self) -> u64 {
+        2 * self.hidden * (self.hidden + self.kv_width())
+    }
+
+    /// Parameters of one feed-forward layer or expert: 3 h f.
+    pub fn expert(&self) -> u64 {
+        3 * self.hidden * self.feed_forward
+    }
+
+    /// Parameters of the router of experts: h E.
+    pub fn router(&self) -> u64 {
+        self.experts.map_or(0, |experts| self.hidden * experts.count)
+    }
+
+    /// Parameters of a layer without its experts: attention, two norms, router; and of its feed-forward layer or experts.
+    pub fn layer(&self) -> (u64, u64) {
+        let count = self.experts.map_or(1, |experts| experts.count);
+        (self.attention() + 2 * self.hidden + self.router(), count * self.expert())
+    }
+
+    /// All parameters: layers, two embeddings (untied) and the last norm.
+    pub fn parameters(&self) -> u64 {
+        let (fixed, experts) = self.layer();
+        u64::from(self.layers) * (fixed + experts) + 2 * self.vocabulary * self.hidden + self.hidden
+    }
+
+    /// Operations of the attention of a layer for a token of a sequence of `sequence` tokens, forward: two per parameter, and
+    /// 2 s h for the core, of which the mask leaves half.
+    pub fn attention_flops(&self, sequence: u64) -> f64 {
+        2.0 * (self.attention() + self.router()) as f64 + 2.0 * (sequence * self.hidden) as f64
+    }
+
+    /// Operations of the feed-forward part of a layer for a token, forward.
+    pub fn feed_forward_flops(&self) -> f64 {
+        2.0 * (self.experts.map_or(1, |experts| experts.per_token) * self.expert()) as f64
+    }
+
+    /// Operations of the output head for a token, forward.
+    pub fn head_flops(&self) -> f64 {
+        2.0 * (self.vocabulary * self.hidden) as f64
+    }
+
+    /// Operations of the whole model for a token, forward.
+    pub fn flops(&self, sequence: u64) -> f64 {
+        f64::from(self.layers) * (self.attention_flops(sequence) + self.feed_forward_flops()) + self.head_flops()
+    }
+
+    /// Bytes of keys and values per token of context, of all layers, in 16 bits: 4 L h g / a.
+    pub fn kv_bytes(&self) -> u64 {
+        4 * u64::from(self.layers) * self.kv_width()
+    }
+
+    /// Refuses at `path` a model without sense, or one whose numbers are too large to be counted.
+    pub fn check(&self, path: &str) -> Result<(), Refusal> {
+        let numbers = [
+            ("layers", u64::from(self.layers)),
+            ("hidden", self.hidden),
+            ("heads", self.heads),
+            ("kv_heads", self.kv_heads()),
+            ("feed_forward", self.feed_forward),
+            ("vocabulary", self.vocabulary),
+            ("experts.count", self.experts.map_or(1, |experts| experts.count)),
+            ("experts.per_token", self.experts.map_or(1, |experts| experts.per_token)),
+        ];
+        for (name, number) in numbers {
+            if number == 0 || number > 1 << 20 {
+                let what = format!("{number} is not from 1 to 2^20");
+                return Err(Refusal::new(format!("{path}.{name}"), what, "write the number of the model"));
+            }
+        }
+        if self.hidden % self.heads != 0 || self.heads % self.kv_heads() != 0 {
+            let (heads, kv_heads) = (self.heads, self.kv_heads());
+            let what = format!(
+                "{} / {heads} and {heads} / {kv_heads} (hidden / heads, heads / kv_heads) are not both whole",
+                self.hidden
+            );
+            return Err(Refusal::new(
+                format!("{path}.heads"),
+                what,
+                "write heads that divide hidden, and kv_heads that divide heads",
+            ));
+        }
+        match self.experts {
+            Some(Experts { count, per_token }) if per_token > count => {
+                let what = format!("each token visits {per_token} of {count} experts");
+                Err(Refusal::new(format!("{path}.experts.per_token"), what, format!("write at most {count}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    pub fn dense_70b() -> Model {
+        Model {
+            layers: 80,
+            hidden: 8192,
+            heads: 64,
+            kv_heads: Some(8),
+            feed_forward: 28_672,
+            vocabulary: 128_256,
+            experts: None,
+        }
+    }
+
+    pub fn mixture_8x7b() -> Model {
+        let experts = Some(Experts { count: 8, per_token: 2 });
+        Model {
+            layers: 32,
+            hidden: 4096,
+            heads: 32,
+            kv_heads: Some(8),
+            feed_forward: 14_336,
+            vocabulary: 32_000,
+            experts,
+        }
+    }
+
+    fn near(value: f64, expected: f64) -> bool {
+        (value / expected - 1.0).abs() < 5e-4
+    }
+
+    #[test]
+    fn parameters_and_operations_are_those_of_published_models() {
+        let (dense, mixture) = (dense_70b(), mixture_8x7b());
+        assert!(near(dense.attention() as f64, 151.0e6) && near(dense.expert() as f64, 704.6e6));
+        assert!(near(mixture.attention() as f64, 41.94e6) && near(mixture.expert() as f64, 176.2e6));
+        assert!(near(dense.parameters() as f64, 70.55e9) && near(mixture.parameters() as f64, 46.70e9));
+        // G operations per token: forward at 4,096 tokens, training (three times forward) at 4,096 and 8,192
+        assert!(near(dense.flops(4096), 144.4e9) && near(mixture.flops(4096), 26.57e9));
+        assert!(near(3.0 * dense.flops(4096), 433.1e9) && near(3.0 * dense.flops(8192), 449.2e9));
+        assert_eq!(dense.kv_bytes(), 327_680);
+    }
+}

@@ -1,0 +1,108 @@
+//! Sizes in bytes as text: "64B", "32KiB", "1.5MB".
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// A size \[bytes\].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Bytes(pub u64);
+
+const UNITS: [(&str, u64); 9] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("KB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("B", 1),
+];
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "\"{text}\" is no size in bytes\nwrite a number and B, KB, MB, GB, KiB, MiB or GiB, such as \"64KiB\""
+            )
+        };
+        let (number, unit) = UNITS
+            .iter()
+            .find_map(|(name, unit)| text.trim().strip_suffix(name).map(|number| (number.trim_end(), *unit)))
+            .ok_or_else(wrong)?;
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || number.contains('.') && !is_number(part) || part.len() > 12 {
+            return Err(wrong());
+        }
+        let scale = 10u128.pow(part.len() as u32);
+        let digits: u128 = format!("{whole}{part}").parse().map_err(|_| wrong())?;
+        let bytes = digits.checked_mul(unit.into()).ok_or_else(wrong)?;
+        if bytes % scale != 0 {
+            return Err(format!("\"{text}\" is no whole number of bytes\nwrite a whole number of bytes"));
+        }
+        let most = || format!("\"{text}\" is more than 2^62 bytes\nwrite a smaller size");
+        u64::try_from(bytes / scale).ok().filter(|&bytes| bytes <= 1 << 62).map(Self).ok_or_else(most)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let fits = UNITS[..8].iter().rev().find(|&&(_, unit)| self.0 > 0 && self.0 % unit == 0);
+        let (name, unit) = fits.copied().unwrap_or(("B", 1));
+        write!(f, "{}{name}", self.0 / unit)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Bytes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bytes".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "A size in bytes.",
+            "pattern": r"^[0-9]+(\.[0-9]+)? ?([KMGT]i?)?B$",
+            "examples": ["64B", "32KiB", "1.5MB"]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_exact() {
+        for (text, bytes) in
+            [("64B", 64), ("32KiB", 32_768), ("1.5MB", 1_500_000), ("0.5 KiB", 512), ("2GB", 2_000_000_000)]
+        {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+            assert_eq!(Bytes(bytes).to_string().parse(), Ok(Bytes(bytes)));
+        }
+        for text in ["", "B", "64", "1.B", "0.3B", "99999999999GiB", "-1B", "1e3B"] {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+    }
+}

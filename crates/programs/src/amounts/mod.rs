@@ -1,0 +1,7 @@
+//! Sizes and rates as text with their units.
+
+pub mod bytes;
+pub mod per_second;
+
+pub use bytes::Bytes;
+pub use per_second::{ByteRate, Flops};

@@ -1,0 +1,97 @@
+//! Two trees, each for half of the vector.
+//!
+//! # Source
+//! P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing 2009), with the trees of NCCL.
+//!
+//! # Parameters
+//! `segment`: bytes of a segment (default: each half is one).
+//!
+//! # Guarantees
+//! Either tree sums its half up to its root and sends it down again, segment by segment. A rank that is inside of one tree is mostly a leaf of the other. The second tree is the first one mirrored for an even number of ranks, shifted by one rank for an odd number.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank. That a summed segment goes down while others still go up: here the second part begins at the root when the first has ended.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::{Call, Piece};
+use crate::collectives::steps::Steps;
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Bytes;
+use crate::collectives::tree::{Place, down, up};
+
+/// Two trees of all ranks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoubleTree {
+    /// Bytes of a segment; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+}
+
+/// Parent of a rank: its lowest bit moves one place up, or goes where that leads beyond the last rank.
+fn parent(rank: u32, ranks: u32) -> Option<u32> {
+    let bit = 1u32.checked_shl(rank.trailing_zeros())?;
+    let up = rank ^ bit | bit << 1;
+    Some(if up < ranks { up } else { rank ^ bit })
+}
+
+/// The place of a rank in the first tree.
+fn place(rank: u32, ranks: u32) -> Place {
+    let children = (1..ranks).filter(|&other| parent(other, ranks) == Some(rank));
+    Place { parent: parent(rank, ranks), children: children.collect() }
+}
+
+/// The place of a rank in the second tree.
+fn second(rank: u32, ranks: u32) -> Place {
+    // mirrored if even, else shifted by one
+    let there = |rank: u32| if ranks % 2 == 0 { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
+    let back = |rank: u32| if ranks % 2 == 0 { ranks - 1 - rank } else { (rank + 1) % ranks };
+    let Place { parent, children } = place(there(rank), ranks);
+    Place { parent: parent.map(back), children: children.into_iter().map(back).collect() }
+}
+
+impl Expands for DoubleTree {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::AllReduce]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let segment = self.segment.map_or(0, |segment| segment.0);
+        let first = call.bytes.div_ceil(2);
+        let halves =
+            [Piece { block: 0, start: 0, bytes: first }, Piece { block: 0, start: first, bytes: call.bytes - first }];
+        let places = [place(call.me, call.ranks), second(call.me, call.ranks)];
+        for (lane, (place, half)) in places.iter().zip(halves).enumerate() {
+            steps.in_lane(lane);
+            let rounds = lane as u32 * (1 << 30);
+            up(place, half, segment, rounds, steps);
+            down(place, half, segment, rounds + (1 << 29), steps);
+        }
+        steps.join();
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default(), Self { segment: Some(Bytes(7)) }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_but_one_is_a_leaf_of_one_of_the_trees_at_most_powers_of_two() {
+        for ranks in [4u32, 8, 16, 64] {
+            for rank in 0..ranks {
+                let inner = [place(rank, ranks), second(rank, ranks)].map(|place| !place.children.is_empty());
+                assert!(inner != [true; 2] || rank == 0 || rank == ranks - 1, "{rank} of {ranks}: {inner:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Inside of nodes, then between them.
+//!
+//! # Source
+//! The hierarchical scheme of NCCL and of rail-optimised clusters: ranks of a node first, then ranks of equal place in all nodes.
+//!
+//! # Parameters
+//! `node`: ranks of a node \[count\]; ranks 0 to node - 1 are the first one.
+//!
+//! # Guarantees
+//! All-reduce: a reduce-scatter on a ring inside of each node, an all-reduce on a ring of the ranks of equal place, an all-gather inside of each node. All-gather: between nodes, then inside; reduce-scatter: inside, then between nodes. The bytes of a rank between nodes are 1/node of those of a flat ring.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::{Call, Piece};
+use crate::collectives::steps::Steps;
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ring::Circle;
+use crate::collectives::call::part;
+
+/// Rings inside of nodes and between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hierarchical {
+    /// Ranks of a node.
+    #[schemars(range(min = 1))]
+    pub node: u32,
+}
+
+impl Expands for Hierarchical {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::AllReduce]
+    }
+
+    fn refuses(&self, call: &Call) -> Option<(String, String)> {
+        let what = || format!("{} ranks are no whole number of nodes of {}", call.ranks, self.node);
+        let is_whole = self.node > 0 && call.ranks % self.node == 0;
+        (!is_whole).then(|| (what(), "write a node that divides the number of ranks".into()))
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let (node, nodes) = (self.node, call.ranks / self.node);
+        let (place, number) = (call.me % node, call.me / node);
+        let inside: Vec<u32> = (0..node).map(|place| number * node + place).collect();
+        let across: Vec<u32> = (0..nodes).map(|number| number * node + place).collect();
+        let inside = Circle { ranks: &inside, me: place as usize };
+        let across = Circle { ranks: &across, me: number as usize };
+        let share = |place: usize| {
+            let (start, bytes) = part(call.bytes, node.into(), place as u64);
+            Piece { block: 0, start, bytes }
+        };
+        let own = share(place as usize);
+        let part_of_own = |number: usize| {
+            let (start, bytes) = part(own.bytes, nodes.into(), number as u64);
+            Piece { start: own.start + start, bytes, ..own }
+        };
+        let mut rounds = inside.reduce_scatter(share, 0, 0, steps);
+        rounds = across.reduce_scatter(part_of_own, 0, rounds, steps);
+        // the parts differ by a byte, so that not all places have gone through as many rounds
+        rounds = across.all_gather(part_of_own, rounds.max(4 * call.ranks), steps);
+        inside.all_gather(share, rounds, steps);
+    }
+
+    fn examples() -> Vec<Self> {
+        [1, 2, 4, 5].map(|node| Self { node }).into()
+    }
+}

@@ -1,0 +1,66 @@
+//! Gather whose root calls one rank after the other.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives.
+//!
+//! # Parameters
+//! `first`: bytes of the first message of each rank; the second has the rest.
+//!
+//! # Guarantees
+//! The root asks a rank for its data by a message of 1 byte, and asks the next one when the first message of this one has come.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::amounts::Bytes;
+use crate::collectives::call::{Call, Piece};
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The root asks one rank after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinearSync {
+    /// Bytes of the first message of each rank.
+    pub first: Bytes,
+}
+
+impl Expands for LinearSync {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::Gather]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let halves = |rank: u32| {
+            let Piece { block, bytes, .. } = call.block(rank.into());
+            let first = bytes.min(self.first.0);
+            [Piece { block, start: 0, bytes: first }, Piece { block, start: first, bytes: bytes - first }]
+        };
+        if call.me != call.root {
+            steps.hear(call.root, 0);
+            steps.next();
+            for (round, half) in (1..).zip(halves(call.me)) {
+                steps.send(call.root, round, std::iter::once(half));
+            }
+            return;
+        }
+        for other in (1..call.ranks).map(|by| call.ahead(by)) {
+            let [first, second] = halves(other);
+            // the second message may come while the next rank is asked
+            steps.receive_aside(other, 2, std::iter::once(second));
+            steps.receive(other, 1, Into::Copy, std::iter::once(first));
+            steps.notify(other, 0);
+            steps.next();
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        [2, 1024].map(|first| Self { first: Bytes(first) }).into()
+    }
+}

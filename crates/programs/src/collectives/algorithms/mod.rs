@@ -1,0 +1,45 @@
+//! Algorithms of collectives. Each is one file and one line of the registry; the data flow of its examples is checked for 2
+//! to 65 ranks.
+
+use super::call::Call;
+use super::steps::Steps;
+use crate::form::Operation;
+
+/// The configuration of an algorithm.
+pub trait Expands {
+    /// Collectives that it can do.
+    fn operations(&self) -> &'static [Operation];
+
+    /// Why it can't do this call, if so: what is wrong, and what to do.
+    fn refuses(&self, _call: &Call) -> Option<(String, String)> {
+        None
+    }
+
+    /// Adds the messages of the calling rank. There are 2 ranks at least.
+    fn expand(&self, call: &Call, steps: &mut Steps);
+
+    /// Configurations for tests.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+weft_units::registry! {
+    /// Every algorithm of a collective.
+    pub enum AlgorithmConfig as Expands, with examples:
+    "linear" => linear::Linear,
+    "linear_sync" => linear_sync::LinearSync,
+    "binomial" => binomial::Binomial,
+    "chain" => chain::Chain,
+    "binary" => binary::Binary,
+    "split_binary" => split_binary::SplitBinary,
+    "recursive_doubling" => recursive_doubling::RecursiveDoubling,
+    "recursive_halving" => recursive_halving::RecursiveHalving,
+    "ring" => ring::Ring,
+    "bruck" => bruck::Bruck,
+    "pairwise" => pairwise::Pairwise,
+    "neighbor_exchange" => neighbor_exchange::NeighborExchange,
+    "double_tree" => double_tree::DoubleTree,
+    "hierarchical" => hierarchical::Hierarchical,
+    "in_two" => in_two::InTwo,
+}

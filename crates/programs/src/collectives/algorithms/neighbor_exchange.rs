@@ -1,0 +1,66 @@
+//! Neighbour exchange.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives. J. Chen, L. Zhang, Y. Zhang, W. Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet" (HPC Asia 2005).
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! For an even number of ranks n: n/2 rounds, alternately with one neighbour and the other. The first round exchanges a block, the others the two blocks that came last.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::Call;
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Blocks between neighbours, two at a time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NeighborExchange {}
+
+impl Expands for NeighborExchange {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::AllGather]
+    }
+
+    fn refuses(&self, call: &Call) -> Option<(String, String)> {
+        let what = || format!("neighbor_exchange needs an even number of ranks, and there are {}", call.ranks);
+        (call.ranks % 2 == 1).then(|| (what(), "write ring or bruck".into()))
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let (n, me) = (call.ranks, call.me);
+        let is_even = me % 2 == 0;
+        let neighbours = if is_even { [call.ahead(1), call.behind(1)] } else { [call.behind(1), call.ahead(1)] };
+        let first = if is_even { me } else { neighbours[0] };
+        // by how much the first block that comes from each neighbour moves on
+        let moves = if is_even { [2, n - 2] } else { [n - 2, 2] };
+        let mut from = [first; 2];
+        steps.receive(neighbours[0], 0, Into::Copy, std::iter::once(call.block(neighbours[0].into())));
+        steps.send(neighbours[0], 0, std::iter::once(call.block(me.into())));
+        steps.next();
+        let two = |first: u32| (0..2).map(move |k| call.block(((first + k) % n).into()));
+        let mut held = first;
+        for round in 1..n / 2 {
+            let side = (round % 2) as usize;
+            from[side] = (from[side] + moves[side]) % n;
+            steps.receive(neighbours[side], round, Into::Copy, two(from[side]));
+            steps.send(neighbours[side], round, two(held));
+            steps.next();
+            held = from[side];
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}

@@ -1,0 +1,64 @@
+//! Pairwise exchange.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives. NCCL sends and receives of all-to-all.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! In step s of n - 1 a rank sends to the rank s ahead and receives from the rank s behind.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::Call;
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One partner ahead and one behind in each step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pairwise {}
+
+impl Expands for Pairwise {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::AllToAll, Operation::AllGather, Operation::Barrier]
+    }
+
+    fn refuses(&self, call: &Call) -> Option<(String, String)> {
+        let can = call.operation != Operation::Barrier || call.ranks == 2;
+        let what = || format!("a pairwise barrier has 2 ranks, and there are {}", call.ranks);
+        (!can).then(|| (what(), "write bruck or recursive_doubling".into()))
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        for step in 1..call.ranks {
+            let (ahead, behind) = (call.ahead(step), call.behind(step));
+            let block = |from: u32, to: u32| {
+                std::iter::once(match call.operation {
+                    Operation::AllGather => call.block(from.into()),
+                    _ => call.block(u64::from(from) * u64::from(call.ranks) + u64::from(to)),
+                })
+            };
+            if call.operation == Operation::Barrier {
+                steps.hear(behind, step);
+                steps.notify(ahead, step);
+            } else {
+                steps.receive(behind, step, Into::Copy, block(behind, call.me));
+                steps.send(ahead, step, block(call.me, ahead));
+            }
+            steps.next();
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}

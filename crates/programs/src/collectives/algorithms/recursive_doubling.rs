@@ -1,0 +1,102 @@
+//! Recursive doubling.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives. R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH" (IJHPCA 2005).
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! All-reduce and barrier: with n ranks and p the power of 2 up to n, the first 2 (n - p) ranks fold in pairs, p ranks exchange the whole vector with rank xor 2^k in log2 p rounds, and the pairs unfold. All-gather, for powers of 2: round k exchanges 2^k blocks.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::Call;
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Partners at distances 1, 2, 4, ...
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecursiveDoubling {}
+
+impl Expands for RecursiveDoubling {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::Barrier, Operation::AllReduce, Operation::AllGather]
+    }
+
+    fn refuses(&self, call: &Call) -> Option<(String, String)> {
+        let can = call.operation != Operation::AllGather || call.ranks.is_power_of_two();
+        let what =
+            || format!("recursive_doubling gathers among a power of 2 of ranks only, and there are {}", call.ranks);
+        (!can).then(|| (what(), "write bruck, ring or neighbor_exchange".into()))
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        match call.operation {
+            Operation::AllGather => gather(call, steps),
+            _ => fold(call, steps),
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+fn gather(call: &Call, steps: &mut Steps) {
+    for bit in 0..call.ranks.ilog2() {
+        let partner = call.me ^ (1 << bit);
+        let blocks = |rank: u32| {
+            let first = rank >> bit << bit;
+            (first..first + (1 << bit)).map(|rank| call.block(rank.into()))
+        };
+        steps.receive(partner, bit, Into::Copy, blocks(partner));
+        steps.send(partner, bit, blocks(call.me));
+        steps.next();
+    }
+}
+
+/// Exchange of whole vectors; for a barrier, of messages without data.
+fn fold(call: &Call, steps: &mut Steps) {
+    let whole = || std::iter::once(crate::collectives::tree::whole(call));
+    let send = |to: u32, round: u32, steps: &mut Steps| match call.operation {
+        Operation::Barrier => steps.notify(to, round),
+        _ => steps.send(to, round, whole()),
+    };
+    let receive = |from: u32, round: u32, into: Into, steps: &mut Steps| match call.operation {
+        Operation::Barrier => steps.hear(from, round),
+        _ => steps.receive(from, round, into, whole()),
+    };
+    let power = 1 << call.ranks.ilog2();
+    let folded = call.ranks - power;
+    let last = u32::BITS;
+    let me = if call.me >= 2 * folded {
+        call.me - folded
+    } else if call.me % 2 == 0 {
+        send(call.me + 1, last, steps);
+        steps.next();
+        return receive(call.me + 1, last + 1, Into::Copy, steps);
+    } else {
+        receive(call.me - 1, last, Into::Sum, steps);
+        steps.next();
+        call.me / 2
+    };
+    for bit in 0..power.ilog2() {
+        let partner = me ^ (1 << bit);
+        let partner = if partner < folded { 2 * partner + 1 } else { partner + folded };
+        receive(partner, bit, Into::Sum, steps);
+        send(partner, bit, steps);
+        steps.next();
+    }
+    if call.me < 2 * folded {
+        send(call.me - 1, last + 1, steps);
+    }
+}

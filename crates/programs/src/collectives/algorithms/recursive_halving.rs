@@ -1,0 +1,75 @@
+//! Recursive halving.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Guarantees
+//! With n ranks and p the power of 2 up to n, the first 2 (n - p) ranks fold in pairs. Then p ranks exchange half of what they hold with partners at distances p/2, p/4, ..., 1; the pairs unfold at the end.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::Call;
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Halves of the vector with partners at halved distances.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecursiveHalving {}
+
+impl Expands for RecursiveHalving {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::ReduceScatter]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let power = 1u32 << call.ranks.ilog2();
+        let folded = call.ranks - power;
+        let whole = || std::iter::once(crate::collectives::tree::whole(call));
+        // blocks of the ranks that `first..end` of the p stand for
+        let range = |first: u32, end: u32| {
+            let begin = |number: u32| if number < folded { 2 * number } else { number + folded };
+            (begin(first)..begin(end)).map(|rank| call.share(rank))
+        };
+        let last = u32::BITS;
+        let me = if call.me >= 2 * folded {
+            call.me - folded
+        } else if call.me % 2 == 0 {
+            steps.send(call.me + 1, last, whole());
+            steps.next();
+            return steps.receive(call.me + 1, last + 1, Into::Copy, std::iter::once(call.share(call.me)));
+        } else {
+            steps.receive(call.me - 1, last, Into::Sum, whole());
+            steps.next();
+            call.me / 2
+        };
+        for bit in (0..power.ilog2()).rev() {
+            let partner = me ^ (1 << bit);
+            let half = |number: u32| {
+                let first = number >> bit << bit;
+                range(first, first + (1 << bit))
+            };
+            let rank = if partner < folded { 2 * partner + 1 } else { partner + folded };
+            steps.receive(rank, bit, Into::Sum, half(me));
+            steps.send(rank, bit, half(partner));
+            steps.next();
+        }
+        if call.me < 2 * folded {
+            steps.send(call.me - 1, last + 1, std::iter::once(call.share(call.me - 1)));
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}

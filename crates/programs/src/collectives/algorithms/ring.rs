@@ -1,0 +1,121 @@
+//! A ring: each rank sends to the next one only.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives. NCCL, function `ring` of its all-reduce, all-gather and reduce-scatter. P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009).
+//!
+//! # Parameters
+//! `segment`: bytes of a segment of each block in the summing half of an all-reduce or reduce-scatter (default: the whole block).
+//!
+//! # Guarantees
+//! All-gather and reduce-scatter: n - 1 rounds, in each a block. All-reduce: a reduce-scatter and an all-gather of blocks of 1/n of the vector, which are 2 (n - 1) messages and 2 (n - 1)/n of the vector per rank.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::collectives::call::{Call, Piece};
+use crate::collectives::steps::{Into, Steps};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Bytes;
+
+/// A ring of all ranks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// Bytes of a segment of each block while it is summed; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+}
+
+/// A ring of some ranks, and the block of each.
+#[derive(Debug, Clone, Copy)]
+pub struct Circle<'a> {
+    /// Ranks in the order of the ring.
+    pub ranks: &'a [u32],
+    /// The place of the calling rank.
+    pub me: usize,
+}
+
+impl Circle<'_> {
+    fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn next(&self) -> u32 {
+        self.ranks[(self.me + 1) % self.len()]
+    }
+
+    fn previous(&self) -> u32 {
+        self.ranks[(self.me + self.len() - 1) % self.len()]
+    }
+
+    /// The place `by` behind the calling rank.
+    fn behind(&self, by: usize) -> usize {
+        (self.me + 2 * self.len() - by) % self.len()
+    }
+
+    /// Sums blocks around the ring: place p ends with the sum of block p. Round numbers begin at `rounds`. At most `segment`
+    /// bytes of a block go around at once (0: all).
+    pub fn reduce_scatter(&self, block: impl Fn(usize) -> Piece, segment: u64, rounds: u32, steps: &mut Steps) -> u32 {
+        let longest = (0..self.len()).map(|place| block(place).bytes).max().unwrap_or(0);
+        let segment = if segment == 0 { longest.max(1) } else { segment };
+        let mut round = rounds;
+        for number in 0..longest.div_ceil(segment) {
+            let part = |place: usize| {
+                let whole = block(place);
+                let before = (number * segment).min(whole.bytes);
+                let bytes = segment.min(whole.bytes - before);
+                std::iter::once(Piece { start: whole.start + before, bytes, ..whole })
+            };
+            for step in 0..self.len() - 1 {
+                steps.receive(self.previous(), round, Into::Sum, part(self.behind(step + 2)));
+                steps.send(self.next(), round, part(self.behind(step + 1)));
+                steps.next();
+                round += 1;
+            }
+        }
+        round
+    }
+
+    /// Passes blocks around the ring: place p begins with block p, and all places end with all of them.
+    pub fn all_gather(&self, block: impl Fn(usize) -> Piece, rounds: u32, steps: &mut Steps) -> u32 {
+        for step in 0..self.len() - 1 {
+            let round = rounds + step as u32;
+            steps.receive(self.previous(), round, Into::Copy, std::iter::once(block(self.behind(step + 1))));
+            steps.send(self.next(), round, std::iter::once(block(self.behind(step))));
+            steps.next();
+        }
+        rounds + self.len() as u32
+    }
+}
+
+impl Expands for Ring {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::AllReduce, Operation::AllGather, Operation::ReduceScatter]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let ranks: Vec<u32> = (0..call.ranks).collect();
+        let circle = Circle { ranks: &ranks, me: call.me as usize };
+        let segment = self.segment.map_or(0, |segment| segment.0);
+        let share = |place: usize| call.share(place as u32);
+        match call.operation {
+            Operation::AllGather => _ = circle.all_gather(|place| call.block(place as u64), 0, steps),
+            Operation::ReduceScatter => _ = circle.reduce_scatter(share, segment, 0, steps),
+            _ => {
+                let rounds = circle.reduce_scatter(share, segment, 0, steps);
+                circle.all_gather(share, rounds, steps);
+            }
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default(), Self { segment: Some(Bytes(2)) }]
+    }
+}

@@ -1,0 +1,87 @@
+//! Broadcast of each half down one half of a binary tree, then an exchange of the halves.
+//!
+//! # Source
+//! Open MPI 1.6.5, component `tuned` of its collectives.
+//!
+//! # Parameters
+//! `segment`: bytes of a segment.
+//!
+//! # Guarantees
+//! The first half of the vector goes to the first half of the ranks, the second half to the others, each down a binary tree below the root. Then rank k of either tree gives its half to rank k of the other; a rank without partner gets the second half from the root.
+//!
+//! # Not modelled
+//! The time of a sum, unless the rules give one; copies inside of a rank.
+//!
+//! # Validation
+//! `collectives/data_flow.rs`: the right data at every rank, and the bytes of each message, for 2 to 65 ranks.
+
+use super::Expands;
+use crate::amounts::Bytes;
+use crate::collectives::call::{Call, Piece};
+use crate::collectives::steps::{Into, Steps};
+use crate::collectives::tree::{Place, down};
+use crate::form::Operation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Halves down two trees, then exchanged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SplitBinary {
+    /// Bytes of a segment.
+    pub segment: Bytes,
+}
+
+/// Messages of the second tree, and of the exchange, are numbered from here on.
+const SECOND: u32 = 1 << 30;
+const EXCHANGE: u32 = 1 << 31;
+
+impl Expands for SplitBinary {
+    fn operations(&self) -> &'static [Operation] {
+        &[Operation::Broadcast]
+    }
+
+    fn expand(&self, call: &Call, steps: &mut Steps) {
+        let first = call.vector().div_ceil(2);
+        let halves = [
+            Piece { block: 0, start: 0, bytes: first },
+            Piece { block: 0, start: first, bytes: call.vector() - first },
+        ];
+        let in_first = (call.ranks - 1).div_ceil(2);
+        // the trees hold numbers 1 to in_first and the rest as seen from the root, which is above both
+        let trees = [(1, in_first), (1 + in_first, call.ranks - 1 - in_first)];
+        let me = call.from_root();
+        if me == 0 {
+            for (side, (begin, count)) in trees.into_iter().enumerate() {
+                steps.in_lane(side);
+                let children = (count > 0).then(|| call.rank(begin)).into_iter().collect();
+                down(&Place { parent: None, children }, halves[side], self.segment.0, side as u32 * SECOND, steps);
+            }
+            steps.join();
+            if in_first > trees[1].1 {
+                steps.send(call.rank(in_first), EXCHANGE, std::iter::once(halves[1]));
+            }
+            return;
+        }
+        let side = usize::from(me > in_first);
+        let (begin, count) = trees[side];
+        let own = me - begin;
+        let in_tree = Place::binary(own, count);
+        let rank = |number: u32| call.rank(number + begin);
+        let parent = Some(in_tree.parent.map_or(call.root, rank));
+        let place = Place { parent, children: in_tree.children.into_iter().map(rank).collect() };
+        down(&place, halves[side], self.segment.0, side as u32 * SECOND, steps);
+        let (other_begin, other_count) = trees[1 - side];
+        if own < other_count {
+            let partner = call.rank(other_begin + own);
+            steps.receive(partner, EXCHANGE, Into::Copy, std::iter::once(halves[1 - side]));
+            steps.send(partner, EXCHANGE, std::iter::once(halves[side]));
+        } else {
+            steps.receive(call.root, EXCHANGE, Into::Copy, std::iter::once(halves[1 - side]));
+        }
+    }
+
+    fn examples() -> Vec<Self> {
+        [4, 1024].map(|segment| Self { segment: Bytes(segment) }).into()
+    }
+}

@@ -1,0 +1,90 @@
+//! What a rank calls: a collective among the ranks of a communicator.
+
+use crate::form::Operation;
+
+/// A part of the data of a collective: `bytes` from `start` on of block `block`. Blocks are numbered by the rank that they
+/// come from or go to; those of all-to-all by sender times the number of ranks plus receiver. Operations on whole vectors
+/// have the only block 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    pub block: u64,
+    pub start: u64,
+    pub bytes: u64,
+}
+
+/// A collective as one of its ranks calls it. Ranks are those of the communicator.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    pub operation: Operation,
+    pub ranks: u32,
+    pub me: u32,
+    pub root: u32,
+    /// Size of the whole vector, or of one block \[bytes\]; see [`crate::form::Op::collective`].
+    pub bytes: u64,
+    /// Sizes of the blocks where they differ \[bytes\]: one per rank, for all-to-all one per sender and receiver.
+    pub sizes: Option<&'a [u64]>,
+    /// Blocks are the shares of a vector: the scatter of a reduce-scatter.
+    pub of_vector: bool,
+}
+
+/// Part `part` of `bytes` that are divided into `parts`: the first ones have a byte more where it does not come out even.
+pub fn part(bytes: u64, parts: u64, part: u64) -> (u64, u64) {
+    let (size, more) = (bytes / parts, bytes % parts);
+    (part * size + part.min(more), size + u64::from(part < more))
+}
+
+impl Call<'_> {
+    /// The size of block `block` \[bytes\].
+    pub fn size_of(&self, block: u64) -> u64 {
+        self.sizes.map_or(self.bytes, |sizes| sizes[block as usize])
+    }
+
+    /// A whole block.
+    pub fn block(&self, block: u64) -> Piece {
+        if self.of_vector {
+            return self.share(block as u32);
+        }
+        Piece { block, start: 0, bytes: self.size_of(block) }
+    }
+
+    /// Block `rank` of the vector of a reduce-scatter, all-reduce or broadcast, divided among all ranks.
+    pub fn share(&self, rank: u32) -> Piece {
+        let (start, bytes) = match self.sizes {
+            None => part(self.bytes, self.ranks.into(), rank.into()),
+            Some(sizes) => (sizes[..rank as usize].iter().sum(), sizes[rank as usize]),
+        };
+        Piece { block: 0, start, bytes }
+    }
+
+    /// The size of the whole vector \[bytes\].
+    pub fn vector(&self) -> u64 {
+        let is_whole = self.of_vector || self.operation == Operation::ReduceScatter;
+        self.sizes.filter(|_| is_whole).map_or(self.bytes, |sizes| sizes.iter().sum())
+    }
+
+    /// Segment `segment` of the vector, of `size` bytes each; empty beyond the end.
+    pub fn segment(&self, segment: u64, size: u64) -> Piece {
+        let start = segment.saturating_mul(size).min(self.vector());
+        Piece { block: 0, start, bytes: size.min(self.vector() - start) }
+    }
+
+    /// The number of this rank as seen from the root.
+    pub fn from_root(&self) -> u32 {
+        (self.me + self.ranks - self.root) % self.ranks
+    }
+
+    /// The rank of a number as seen from the root.
+    pub fn rank(&self, from_root: u32) -> u32 {
+        (from_root + self.root) % self.ranks
+    }
+
+    /// The rank that is `by` ahead on the ring of all ranks.
+    pub fn ahead(&self, by: u32) -> u32 {
+        ((u64::from(self.me) + u64::from(by)) % u64::from(self.ranks)) as u32
+    }
+
+    /// The rank that is `by` behind on the ring of all ranks; `by` is at most the number of ranks.
+    pub fn behind(&self, by: u32) -> u32 {
+        self.ahead(self.ranks - by)
+    }
+}

@@ -1,0 +1,318 @@
+//! Every collective by every algorithm, among 2 to 65 ranks: data are followed from send to receive, and each rank must end
+//! with the right ones. A send holds what its rank had before all that it waits for, and nothing that comes by luck.
+
+use super::algorithms::AlgorithmConfig;
+use super::call::Call;
+use super::steps::{Into, Steps, Watched};
+use super::tables::TableConfig;
+use crate::form::{Kind, Operation, Ops, When};
+use std::collections::{HashMap, VecDeque};
+
+/// Which ranks' data are summed at each byte.
+type Data = Vec<u128>;
+
+/// One rank: its operations, and the bytes of the data that each message carries.
+struct Rank {
+    ops: Ops,
+    watched: HashMap<u32, (Vec<usize>, Into)>,
+    /// Operations that have finished before each one starts, and those that it waits for itself.
+    before: Vec<Vec<u32>>,
+    direct: Vec<Vec<u32>>,
+}
+
+fn before(ops: &Ops) -> Vec<Vec<u32>> {
+    let mut before = vec![Vec::new(); ops.len()];
+    for op in 0..ops.len() as u32 {
+        let own: Vec<u32> = before[op as usize].clone();
+        for (when, and_itself) in [(When::Finish, true), (When::Start, false)] {
+            for &later in ops.successors(op, when) {
+                assert!(later > op, "operations come in the order of their rounds");
+                before[later as usize].extend(own.iter().copied().chain(and_itself.then_some(op)));
+                before[later as usize].sort_unstable();
+                before[later as usize].dedup();
+            }
+        }
+    }
+    before
+}
+
+/// The first byte of each block.
+fn starts(call: &Call) -> Vec<usize> {
+    let n = u64::from(call.ranks);
+    let blocks = match call.operation {
+        Operation::AllToAll => n * n,
+        Operation::Gather | Operation::Scatter | Operation::AllGather => n,
+        _ => 1,
+    };
+    let size = |block| if blocks == 1 { call.vector() } else { call.size_of(block) };
+    let mut starts = vec![0];
+    (0..blocks).for_each(|block| starts.push(starts[block as usize] + size(block) as usize));
+    starts
+}
+
+/// What a rank holds at first and must hold at the end: bytes, and whose data are summed there.
+fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usize, u128)>) {
+    let (n, all, own) = (call.ranks as usize, (1u128 << call.ranks) - 1, 1u128 << rank);
+    let length = starts[starts.len() - 1];
+    let block = |block: usize| starts[block]..starts[block + 1];
+    let bit = |rank: usize| 1u128 << rank;
+    let mut given = vec![0; length];
+    let mut wanted: Vec<(usize, u128)> = Vec::new();
+    let (me, root) = (rank as usize, call.root as usize);
+    match call.operation {
+        Operation::Barrier => {}
+        Operation::Broadcast => {
+            if me == root {
+                given.fill(own);
+            }
+            wanted.extend((0..length).map(|byte| (byte, bit(root))));
+        }
+        Operation::Reduce | Operation::AllReduce | Operation::ReduceScatter => {
+            given.fill(own);
+            let share = call.share(rank);
+            let range = match call.operation {
+                Operation::ReduceScatter => share.start as usize..(share.start + share.bytes) as usize,
+                Operation::Reduce if me != root => 0..0,
+                _ => 0..length,
+            };
+            wanted.extend(range.map(|byte| (byte, all)));
+        }
+        Operation::Gather | Operation::AllGather => {
+            given[block(me)].fill(own);
+            if call.operation == Operation::AllGather || me == root {
+                (0..n).for_each(|from| wanted.extend(block(from).map(|byte| (byte, bit(from)))));
+            }
+        }
+        Operation::Scatter => {
+            if me == root {
+                given.fill(own);
+            }
+            wanted.extend(block(me).map(|byte| (byte, bit(root))));
+        }
+        Operation::AllToAll => {
+            (0..n).for_each(|to| given[block(me * n + to)].fill(own));
+            (0..n).filter(|&from| from != me).for_each(|from| {
+                wanted.extend(block(from * n + me).map(|byte| (byte, bit(from))));
+            });
+        }
+    }
+    (given, wanted)
+}
+
+fn ranks_of(algorithm: &AlgorithmConfig, call: &Call, starts: &[usize]) -> Vec<Rank> {
+    let expand = |me: u32| {
+        let mut steps = Steps::watched();
+        algorithm.model().expand(&Call { me, ..*call }, &mut steps);
+        let (ops, watched) = steps.finish_watched();
+        let bytes = |of: &Watched| {
+            let of_piece = |piece: &super::call::Piece| {
+                let first = starts[piece.block as usize] + piece.start as usize;
+                first..first + piece.bytes as usize
+            };
+            (of.pieces.iter().flat_map(of_piece).collect::<Vec<usize>>(), of.into)
+        };
+        let watched = watched.iter().map(|of| (of.op, bytes(of))).collect();
+        let before = before(&ops);
+        let mut direct = vec![Vec::new(); ops.len()];
+        for op in 0..ops.len() as u32 {
+            ops.successors(op, When::Finish).iter().for_each(|&later| direct[later as usize].push(op));
+        }
+        Rank { ops, watched, before, direct }
+    };
+    (0..call.ranks).map(expand).collect()
+}
+
+/// Runs the messages of a call and checks what each rank holds at the end.
+fn check(algorithm: &AlgorithmConfig, call: &Call, name: &str) {
+    let starts = starts(call);
+    let ranks = ranks_of(algorithm, call, &starts);
+    let is_barrier = call.operation == Operation::Barrier;
+    let length = if is_barrier { 1 } else { starts[starts.len() - 1] };
+    let given: Vec<Data> = (0..call.ranks)
+        .map(|rank| if is_barrier { vec![1 << rank] } else { given_and_wanted(call, &starts, rank).0 })
+        .collect();
+    // what each receive got; sends take place as soon as all that they wait for has finished
+    let mut got: Vec<HashMap<u32, Data>> = vec![HashMap::new(); ranks.len()];
+    let mut under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>> = HashMap::new();
+    let mut done: Vec<Vec<bool>> = ranks.iter().map(|rank| vec![false; rank.ops.len()]).collect();
+    let held = |rank: usize, before: &[u32], got: &HashMap<u32, Data>| {
+        let mut data = given[rank].clone();
+        for op in before.iter().filter(|op| got.contains_key(op)) {
+            let (bytes, into) = &ranks[rank].watched[op];
+            let bytes = if is_barrier { &vec![0] } else { bytes };
+            for (&byte, &value) in bytes.iter().zip(&got[op]) {
+                match into {
+                    Into::Copy => data[byte] = value,
+                    Into::Sum => {
+                        assert!(is_barrier || data[byte] & value == 0, "{name}: rank {rank} sums data twice");
+                        data[byte] |= value;
+                    }
+                }
+            }
+        }
+        assert_eq!(data.len(), length);
+        data
+    };
+    let mut left: Vec<Vec<u32>> = ranks.iter().map(|rank| (0..rank.ops.len() as u32).collect()).collect();
+    loop {
+        let mut moved = false;
+        for (me, rank) in ranks.iter().enumerate() {
+            left[me].retain(|&op| !done[me][op as usize]);
+            for &op in &left[me] {
+                if !rank.direct[op as usize].iter().all(|&other| done[me][other as usize]) {
+                    continue;
+                }
+                let (of, peer) = (rank.ops.op(op), rank.ops.op(op).peer().unwrap());
+                let tag = of.tag().unwrap();
+                match of.kind() {
+                    Kind::Send => {
+                        let data = held(me, &rank.before[op as usize], &got[me]);
+                        let bytes = &rank.watched[&op].0;
+                        assert!(
+                            is_barrier || bytes.is_empty() || bytes.len() as u64 == of.size(),
+                            "{name}: bytes of a message"
+                        );
+                        let data = if is_barrier { data } else { bytes.iter().map(|&byte| data[byte]).collect() };
+                        under_way.entry((me as u32, peer, tag)).or_default().push_back((of.size() as u32, data));
+                    }
+                    Kind::Receive => {
+                        let Some((size, data)) =
+                            under_way.get_mut(&(peer, me as u32, tag)).and_then(VecDeque::pop_front)
+                        else {
+                            continue;
+                        };
+                        assert_eq!(u64::from(size), of.size(), "{name}: rank {me} expects another size from {peer}");
+                        got[me].insert(op, data);
+                    }
+                    Kind::Compute | Kind::Collective(_) => panic!("{name}: an algorithm has messages only"),
+                }
+                done[me][op as usize] = true;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    assert!(done.iter().flatten().all(|&done| done), "{name}: some ranks wait for ever");
+    assert!(under_way.values().all(VecDeque::is_empty), "{name}: messages that nobody receives");
+    for (me, rank) in ranks.iter().enumerate() {
+        let all: Vec<u32> = (0..rank.ops.len() as u32).collect();
+        let data = held(me, &all, &got[me]);
+        if is_barrier {
+            assert_eq!(data[0], (1 << call.ranks) - 1, "{name}: rank {me} leaves before all have entered");
+            continue;
+        }
+        for (byte, whose) in given_and_wanted(call, &starts, me as u32).1 {
+            assert_eq!(data[byte], whose, "{name}: byte {byte} at rank {me}");
+        }
+    }
+}
+
+fn call(operation: Operation, ranks: u32, root: u32, bytes: u64) -> Call<'static> {
+    Call { operation, ranks, me: 0, root, bytes, sizes: None, of_vector: false }
+}
+
+/// Sizes for a call: blocks of a few bytes, vectors that do not come out even and one with fewer bytes than ranks.
+fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
+    match operation {
+        Operation::AllToAll | Operation::Gather | Operation::Scatter | Operation::AllGather => {
+            vec![if ranks > 16 { 1 } else { 3 }]
+        }
+        _ if ranks > 40 => vec![u64::from(ranks) + 1],
+        _ => vec![u64::from(ranks) * 2 + 1, 3],
+    }
+}
+
+#[test]
+fn every_algorithm_brings_the_right_data_to_2_to_65_ranks() {
+    let mut done = 0;
+    for algorithm in AlgorithmConfig::examples() {
+        for &operation in algorithm.model().operations() {
+            for ranks in 2..=65 {
+                for bytes in sizes(operation, ranks) {
+                    let call = call(operation, ranks, ranks / 3, bytes);
+                    if algorithm.model().refuses(&call).is_none() {
+                        check(&algorithm, &call, &format!("{algorithm:?} {} {ranks} ranks", operation.name()));
+                        done += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(done > 2000, "{done}");
+}
+
+#[test]
+fn blocks_of_different_sizes_arrive_in_whole() {
+    let mut done = 0;
+    for algorithm in AlgorithmConfig::examples() {
+        for &operation in algorithm.model().operations() {
+            use Operation::{AllGather, AllToAll, Gather, ReduceScatter, Scatter};
+            if ![AllGather, AllToAll, Gather, ReduceScatter, Scatter].contains(&operation) {
+                continue;
+            }
+            for ranks in [2u32, 3, 4, 7, 8, 16] {
+                let count = if operation == AllToAll { ranks * ranks } else { ranks };
+                // 0, 1, 2, 3 or 4 bytes
+                let sizes: Vec<u64> = (0..count).map(|block| u64::from(block * 7 % 5)).collect();
+                let call = Call { sizes: Some(&sizes), ..call(operation, ranks, ranks - 1, 0) };
+                if algorithm.model().refuses(&call).is_none() {
+                    check(&algorithm, &call, &format!("{algorithm:?} {} {ranks} ranks", operation.name()));
+                    done += 1;
+                }
+            }
+        }
+    }
+    assert!(done > 80, "{done}");
+}
+
+#[test]
+fn every_choice_of_a_table_can_do_its_call() {
+    for table in TableConfig::examples() {
+        for word in Operation::NAMES {
+            let operation = super::rules::operation(word).expect("a collective");
+            for ranks in 2..=65 {
+                for bytes in [0, 1, 100, 1 << 10, 1 << 14, 1 << 20] {
+                    let call = call(operation, ranks, 0, bytes);
+                    let chosen = table.model().choose(&call);
+                    assert!(chosen.model().operations().contains(&operation), "{table:?} {word} {ranks}: {chosen:?}");
+                    assert_eq!(chosen.model().refuses(&call), None, "{table:?} {word} {ranks}");
+                }
+            }
+        }
+    }
+}
+
+/// Bytes that all ranks send together, by formula: ring and two trees 2 (n - 1) S, all-gather and all-to-all n (n - 1) blocks.
+#[test]
+fn bytes_are_those_of_the_formulas() {
+    let sent = |name: &str, operation, ranks: u32, bytes| {
+        let is_it = |algorithm: &AlgorithmConfig| algorithm.name() == name;
+        let algorithm = AlgorithmConfig::examples().into_iter().find(is_it).expect("an algorithm");
+        let of = |me| {
+            let mut steps = Steps::watched();
+            algorithm.model().expand(&Call { me, ..call(operation, ranks, 0, bytes) }, &mut steps);
+            steps.finish().ops().iter().filter(|op| op.kind() == Kind::Send).map(|op| op.size()).collect::<Vec<_>>()
+        };
+        (0..ranks).map(|me| of(me).iter().sum::<u64>()).collect::<Vec<_>>()
+    };
+    for n in [2u32, 8, 13, 64] {
+        let (ranks, size) = (u64::from(n), u64::from(n) * 10);
+        assert_eq!(sent("ring", Operation::AllReduce, n, size), vec![2 * (ranks - 1) * 10; n as usize]);
+        assert_eq!(sent("double_tree", Operation::AllReduce, n, size).iter().sum::<u64>(), 2 * (ranks - 1) * size);
+        for name in ["ring", "bruck", "pairwise"] {
+            assert_eq!(sent(name, Operation::AllGather, n, 7), vec![7 * (ranks - 1); n as usize], "{name}");
+        }
+        assert_eq!(sent("pairwise", Operation::AllToAll, n, 7), vec![7 * (ranks - 1); n as usize]);
+        assert_eq!(sent("binomial", Operation::Broadcast, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
+        assert_eq!(sent("chain", Operation::Reduce, n, 9).iter().sum::<u64>(), 9 * (ranks - 1));
+    }
+    // each rank of 64 in nodes of 4: inside 2 * 3/4 S, between nodes 2 * 15/16 of S/4
+    let s = 64 * 16;
+    assert_eq!(
+        sent("hierarchical", Operation::AllReduce, 64, s)[0],
+        2 * (s - 64 * 16 / 1) + 2 * 63 * (s / 64),
+        "nodes of 1"
+    );
+}

@@ -1,0 +1,18 @@
+//! How a collective becomes messages: algorithms, each in a file and a line of the registry, and tables that choose one.
+
+mod call;
+mod rules;
+mod steps;
+mod tree;
+
+pub mod algorithms;
+pub mod tables;
+
+pub use algorithms::{AlgorithmConfig, Expands};
+pub use call::{Call, Piece, part};
+pub use rules::{Rules, RulesConfig, operation};
+pub use steps::{Into, Steps};
+pub use tables::{Chooses, TableConfig};
+
+#[cfg(test)]
+mod data_flow;

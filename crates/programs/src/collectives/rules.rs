@@ -1,0 +1,127 @@
+//! Which algorithm each collective takes.
+
+use super::algorithms::AlgorithmConfig;
+use super::call::Call;
+use super::steps::Steps;
+use super::tables::TableConfig;
+use crate::form::{Kind, Op, Operation, Ops, Program};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashSet};
+use weft_units::{Refusal, Time};
+
+/// How collectives become messages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RulesConfig {
+    /// The table that chooses an algorithm: `openmpi` (default) or `nccl`.
+    #[serde(default)]
+    pub table: TableConfig,
+    /// Algorithms by name, in place of the choice of the table: `{all_reduce: {ring: {}}}`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub algorithms: BTreeMap<String, AlgorithmConfig>,
+    /// Time of a sum per byte, such as "0.1ns" (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum_per_byte: Option<Time>,
+}
+
+/// How collectives become messages, checked.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    table: TableConfig,
+    algorithms: Vec<(Operation, AlgorithmConfig)>,
+    sum_fs: u64,
+}
+
+const OPERATIONS: [Operation; 9] = [
+    Operation::Barrier,
+    Operation::Broadcast,
+    Operation::Reduce,
+    Operation::AllReduce,
+    Operation::Gather,
+    Operation::Scatter,
+    Operation::AllGather,
+    Operation::ReduceScatter,
+    Operation::AllToAll,
+];
+
+/// The collective of a word.
+pub fn operation(word: &str) -> Option<Operation> {
+    OPERATIONS.into_iter().find(|operation| operation.name() == word)
+}
+
+impl RulesConfig {
+    /// Refuses at `path` (the dotted path of these rules) words that are no collectives, and algorithms of others.
+    pub fn build(&self, path: &str) -> Result<Rules, Refusal> {
+        let mut algorithms = Vec::new();
+        for (word, algorithm) in &self.algorithms {
+            let path = format!("{path}.algorithms.{word}");
+            let operation = operation(word).ok_or_else(|| {
+                let known = Operation::NAMES.join(", ");
+                Refusal::new(&path, format!("there is no collective {word}"), format!("write one of {known}"))
+            })?;
+            let can = algorithm.model().operations();
+            if !can.contains(&operation) {
+                let known: Vec<&str> = can.iter().map(Operation::name).collect();
+                let what = format!("{} is no algorithm of {word}: it does {}", algorithm.name(), known.join(", "));
+                let others = AlgorithmConfig::examples()
+                    .into_iter()
+                    .filter(|other| other.model().operations().contains(&operation));
+                let mut others: Vec<&str> = others.map(|other| other.name()).collect();
+                others.dedup();
+                return Err(Refusal::new(path, what, format!("write one of {}", others.join(", "))));
+            }
+            algorithms.push((operation, algorithm.clone()));
+        }
+        let sum_fs = match self.sum_per_byte {
+            None => 0,
+            Some(Time::Femtoseconds(fs)) if fs <= 1_000_000_000_000 => fs as u64,
+            Some(time) => {
+                let what = format!("{time} per byte is no time up to 1ms");
+                return Err(Refusal::new(format!("{path}.sum_per_byte"), what, "write a time such as 0.1ns"));
+            }
+        };
+        Ok(Rules { table: self.table.clone(), algorithms, sum_fs })
+    }
+}
+
+impl Rules {
+    /// The algorithm of a call.
+    pub fn choose(&self, call: &Call) -> AlgorithmConfig {
+        let named = self.algorithms.iter().find(|(operation, _)| *operation == call.operation);
+        named.map_or_else(|| self.table.model().choose(call), |(_, algorithm)| algorithm.clone())
+    }
+
+    /// Refuses a program with a collective that a named algorithm can't do.
+    pub fn check(&self, program: &Program) -> Result<(), Refusal> {
+        let mut seen = HashSet::new();
+        for (rank, of) in program.ranks.iter().enumerate() {
+            for (place, op) in of.ops.ops().iter().enumerate() {
+                let Kind::Collective(operation) = op.kind() else { continue };
+                let ranks = of.size_of(op.comm(), program.len());
+                if ranks < 2 || !seen.insert((operation, ranks)) {
+                    continue;
+                }
+                let sizes = of.ops.sizes(op.sizes()).map(|sizes| &**sizes);
+                let call = Call { operation, ranks, me: 0, root: op.root(), bytes: op.size(), sizes, of_vector: false };
+                if let Some((what, help)) = self.choose(&call).model().refuses(&call) {
+                    return Err(Refusal::new(format!("rank {rank}, operation {place}"), what, help));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The messages of rank `me` of the `ranks` of a communicator in a collective. Peers are ranks of the communicator, tags
+    /// are numbered by collective and round.
+    pub fn expand(&self, op: &Op, ranks: u32, me: u32, sizes: Option<&[u64]>) -> Ops {
+        let Kind::Collective(operation) = op.kind() else { return Ops::default() };
+        if ranks < 2 {
+            return Ops::default();
+        }
+        let call = Call { operation, ranks, me, root: op.root(), bytes: op.size(), sizes, of_vector: false };
+        let mut steps = Steps::new(self.sum_fs, *op);
+        self.choose(&call).model().expand(&call, &mut steps);
+        steps.finish()
+    }
+}

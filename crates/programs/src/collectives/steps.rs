@@ -1,0 +1,154 @@
+//! The messages of one rank in a collective, round by round.
+
+use super::call::Piece;
+use crate::form::{Draft, Op, Ops, When};
+
+/// By how much the tags of two collectives that follow each other differ.
+const ROUNDS: u32 = 1 << 12;
+
+/// What a receive does with the data that it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Into {
+    /// It takes the place of what was there.
+    Copy,
+    /// It is added to what was there.
+    Sum,
+}
+
+/// What a test has to know of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    pub op: u32,
+    pub pieces: Vec<Piece>,
+    pub into: Into,
+}
+
+/// Sends and receives of a rank, in rounds: an operation of a round starts when all of the round before have finished.
+/// Lanes are independent of each other.
+#[derive(Debug, Default)]
+pub struct Steps {
+    draft: Draft,
+    lanes: Vec<(Vec<u32>, Vec<u32>)>,
+    lane: usize,
+    /// Processor, interface and number of the collective.
+    of: Option<Op>,
+    /// Time of a sum \[fs per byte\]; 0 takes no time.
+    sum_fs: u64,
+    watched: Option<Vec<Watched>>,
+}
+
+impl Steps {
+    /// Messages of collective `of`. A sum takes `sum_fs` \[fs per byte\].
+    pub fn new(sum_fs: u64, of: Op) -> Self {
+        Self { lanes: vec![Default::default()], sum_fs, of: Some(of), ..Self::default() }
+    }
+
+    /// Steps that note the data of every message.
+    #[cfg(test)]
+    pub fn watched() -> Self {
+        Self { watched: Some(Vec::new()), lanes: vec![Default::default()], ..Self::default() }
+    }
+
+    /// From now on operations are added to lane `lane`.
+    pub fn in_lane(&mut self, lane: usize) {
+        self.lane = lane;
+        if self.lanes.len() <= lane {
+            self.lanes.resize(lane + 1, Default::default());
+        }
+    }
+
+    /// Lane 0 goes on when all lanes have come to their ends.
+    pub fn join(&mut self) {
+        let mut all = Vec::new();
+        for (before, now) in self.lanes.drain(..) {
+            all.extend(if now.is_empty() { before } else { now });
+        }
+        self.lanes.push((all, Vec::new()));
+        self.lane = 0;
+    }
+
+    /// Ends the round of this lane. A round without operations of this rank is none.
+    pub fn next(&mut self) {
+        let (before, now) = &mut self.lanes[self.lane];
+        if !now.is_empty() {
+            *before = std::mem::take(now);
+        }
+    }
+
+    fn add(&mut self, op: Op) -> u32 {
+        // The rounds of a collective and its number share the tag; messages of one tag between two ranks keep their order.
+        let op = self.of.map_or(op, |of| {
+            let tag = of.instance().wrapping_mul(ROUNDS).wrapping_add(op.tag().unwrap_or(0)) & (u32::MAX >> 1);
+            op.tagged(tag).on(of.cpu(), of.nic())
+        });
+        let number = self.draft.add(op);
+        let (before, now) = &mut self.lanes[self.lane];
+        for &earlier in before.iter() {
+            self.draft.depend(number, earlier, When::Finish);
+        }
+        now.push(number);
+        number
+    }
+
+    /// Sends pieces of data to rank `to` in round `round`, which its receiver names, too. No data are no message.
+    pub fn send(&mut self, to: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
+        let bytes = pieces.clone().map(|piece| piece.bytes).sum();
+        if bytes > 0 {
+            let op = self.add(Op::send(to, bytes, Some(round)));
+            self.watch(op, Into::Copy, pieces);
+        }
+    }
+
+    /// Receives pieces of data from rank `from`.
+    pub fn receive(&mut self, from: u32, round: u32, into: Into, pieces: impl Iterator<Item = Piece> + Clone) {
+        let bytes = pieces.clone().map(|piece| piece.bytes).sum::<u64>();
+        if bytes == 0 {
+            return;
+        }
+        let op = self.add(Op::receive(Some(from), bytes, Some(round)));
+        self.watch(op, into, pieces);
+        let ns = u128::from(bytes) * u128::from(self.sum_fs) / 1_000_000;
+        if into == Into::Sum && ns > 0 {
+            let cpu = self.of.map_or(0, |of| of.cpu());
+            let sum = self.draft.add(Op::compute(u64::try_from(ns).unwrap_or(u64::MAX)).on(cpu, 0));
+            self.draft.depend(sum, op, When::Finish);
+            self.lanes[self.lane].1.push(sum);
+        }
+    }
+
+    /// Receives pieces of data, for which no later round waits.
+    pub fn receive_aside(&mut self, from: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
+        let before = self.lanes[self.lane].1.len();
+        self.receive(from, round, Into::Copy, pieces);
+        self.lanes[self.lane].1.truncate(before);
+    }
+
+    /// Sends a message that only says that this rank has come so far. It has 1 byte, as LogGOPSim's generator writes it.
+    pub fn notify(&mut self, to: u32, round: u32) {
+        let op = self.add(Op::send(to, 1, Some(round)));
+        self.watch(op, Into::Copy, std::iter::empty());
+    }
+
+    /// Receives such a message.
+    pub fn hear(&mut self, from: u32, round: u32) {
+        let op = self.add(Op::receive(Some(from), 1, Some(round)));
+        self.watch(op, Into::Sum, std::iter::empty());
+    }
+
+    fn watch(&mut self, op: u32, into: Into, pieces: impl Iterator<Item = Piece>) {
+        if let Some(watched) = &mut self.watched {
+            watched.push(Watched { op, pieces: pieces.filter(|piece| piece.bytes > 0).collect(), into });
+        }
+    }
+
+    /// The operations.
+    pub fn finish(self) -> Ops {
+        self.draft.unchecked()
+    }
+
+    /// The operations, and what each sends or receives.
+    #[cfg(test)]
+    pub fn finish_watched(self) -> (Ops, Vec<Watched>) {
+        (self.draft.unchecked(), self.watched.unwrap_or_default())
+    }
+}

@@ -1,0 +1,28 @@
+//! Tables that choose the algorithm of a collective, as a library does. Each is one file and one line of the registry.
+
+use super::algorithms::AlgorithmConfig;
+use super::call::Call;
+
+/// The configuration of a table.
+pub trait Chooses {
+    /// The algorithm of a call. There are 2 ranks at least, and the algorithm can do the call.
+    fn choose(&self, call: &Call) -> AlgorithmConfig;
+
+    /// Configurations for tests.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+weft_units::registry! {
+    /// Every table of algorithms.
+    pub enum TableConfig as Chooses, with examples:
+    "openmpi" => openmpi::OpenMpi,
+    "nccl" => nccl::Nccl,
+}
+
+impl Default for TableConfig {
+    fn default() -> Self {
+        Self::OpenMpi(openmpi::OpenMpi::default())
+    }
+}

@@ -1,0 +1,142 @@
+//! What a command asks, from JSON to JSON: the bindings call these.
+
+use crate::collectives::Rules;
+use crate::form::Program;
+use crate::loggops::{Answer, Failure, Parameters};
+use crate::transform::Window;
+use crate::{loggops, readers, transform};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use weft_units::{Refusal, Time};
+
+/// The parameters of the LogGOPS executor.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogGops {
+    #[serde(rename = "L")]
+    latency: Time,
+    #[serde(rename = "o")]
+    overhead: Time,
+    #[serde(rename = "g")]
+    gap: Time,
+    #[serde(rename = "G")]
+    gap_per_byte: Time,
+    #[serde(rename = "O")]
+    overhead_per_byte: Time,
+    #[serde(rename = "S")]
+    eager: u64,
+}
+
+impl LogGops {
+    /// From JSON, whose errors name the parameter.
+    pub fn from_json(text: &str) -> Result<Self, Refusal> {
+        serde_json::from_str(text).map_err(|problem| unreadable(&problem))
+    }
+
+    fn parameters(&self) -> Result<Parameters, Refusal> {
+        let times = [
+            ("L", self.latency),
+            ("o", self.overhead),
+            ("g", self.gap),
+            ("G", self.gap_per_byte),
+            ("O", self.overhead_per_byte),
+        ];
+        Parameters::new(times, self.eager)
+    }
+}
+
+/// A problem of JSON: what is wrong, a line break, what to do; or only the first.
+fn unreadable(problem: &serde_json::Error) -> Refusal {
+    let text = problem.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    let (what, help) = text.split_once('\n').unwrap_or((text, "correct it; docs/howto/programs.md shows the form"));
+    Refusal::new("the parameters", what, help)
+}
+
+fn refusal(failure: Failure) -> Refusal {
+    match failure {
+        Failure::Refused(refusal) => refusal,
+        Failure::Stuck(stuck) => Refusal::new("the program", stuck.to_string(), stuck.help()),
+    }
+}
+
+/// Reads a program in any format.
+pub fn read(file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
+    readers::of(bytes).read(file, bytes)
+}
+
+/// Writes a program in the format of a name, with its collectives as messages.
+pub fn write(program: &Program, format: &str, rules: &Rules) -> Result<Vec<u8>, Refusal> {
+    let format = readers::named(format).ok_or_else(|| {
+        let known: Vec<&str> = readers::FORMATS.iter().map(|format| format.name()).collect();
+        Refusal::new("the format", format!("there is no format {format}"), format!("write {}", known.join(" or ")))
+    })?;
+    format.write(&transform::lower(program, rules)?)
+}
+
+/// The finish time of a program: `finish_ns` (last rank) and its `last_rank`, `ranks` (finish and compute time of each
+/// \[ns\]), `messages`, `bytes`, `rendezvous`, `operations`, `cross_cpu`.
+pub fn finish(program: &Program, rules: &Arc<Rules>, with: &LogGops) -> Result<Value, Refusal> {
+    let at = with.parameters()?;
+    let answer = loggops::run(program, rules, at).map_err(refusal)?;
+    Ok(as_json(&answer, &at))
+}
+
+fn as_json(answer: &Answer, at: &Parameters) -> Value {
+    let ns = |units: i64| {
+        let per_ns = (1_000_000 / at.unit_fs) as i64;
+        if units % per_ns == 0 { json!(units / per_ns) } else { json!(at.ns(units)) }
+    };
+    let (last, rank) = answer.last();
+    let of_rank = |(finish, compute): (&i64, &i64)| json!({"finish_ns": ns(*finish), "compute_ns": ns(*compute)});
+    json!({
+        "finish_ns": ns(last), "last_rank": rank, "operations": answer.operations, "messages": answer.messages,
+        "bytes": answer.bytes, "rendezvous": answer.rendezvous, "cross_cpu": answer.cross_cpu,
+        "ranks": answer.finish.iter().zip(&answer.compute).map(of_rank).collect::<Vec<_>>(),
+    })
+}
+
+/// The part of a program without collectives that starts within a window of time ("1ms" to "2ms"), and how many ends of
+/// messages lost the other one.
+pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Refusal> {
+    let window = Window { from_ns: nanoseconds("the begin", begin)?, to_ns: nanoseconds("the end", end)? };
+    transform::cut(program, with.parameters()?, window).map_err(refusal)
+}
+
+fn nanoseconds(path: &str, text: &str) -> Result<f64, Refusal> {
+    match text.parse() {
+        Ok(Time::Femtoseconds(fs)) => Ok(fs as f64 / 1e6),
+        Ok(time @ Time::Cycles(_)) => {
+            Err(Refusal::new(path, format!("{time}: a program has no cycles"), "write a time such as 10us"))
+        }
+        Err(problem) => {
+            let (what, help) = problem.split_once('\n').unwrap_or((&problem, "write a time such as 10us"));
+            Err(Refusal::new(path, what, help))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_with_errors_are_refused_by_name() {
+        let text = r#"{"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6", "O": "0ns", "S": 65535}"#;
+        let refused = LogGops::from_json(text).unwrap_err();
+        assert!(refused.what.contains("\"6\""), "{refused}");
+        let cycles = text.replace("\"6\"", "\"6cycles\"");
+        let refused = LogGops::from_json(&cycles).unwrap().parameters().unwrap_err();
+        assert_eq!((refused.path.as_str(), refused.help.as_str()), ("G", "write a time such as 2500ns"));
+    }
+
+    #[test]
+    fn times_are_counted_in_the_largest_unit_in_which_all_are_whole() {
+        let unit = |per_byte: &str| {
+            let text = format!(r#"{{"L": "1us", "o": "1ns", "g": "1ns", "G": "{per_byte}", "O": "0ns", "S": 1}}"#);
+            LogGops::from_json(&text).unwrap().parameters().unwrap().unit_fs
+        };
+        assert_eq!([unit("6ns"), unit("0.02ns"), unit("0.0021ns")], [1_000_000, 1000, 100 / 100]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Programs written as a sequence of calls, as MPI programs are: blocking and non-blocking ones, persistent requests, waits.
+
+use super::op::{Op, When};
+use super::ops::{Draft, Ops};
+use std::collections::HashMap;
+
+/// An operation under way, to be waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request(u32);
+
+/// The calls of one rank in their order. Each call begins after the blocking call before it has finished and after the
+/// non-blocking calls before it have started.
+#[derive(Debug, Clone, Default)]
+pub struct Calls {
+    draft: Draft,
+    /// What the next call waits for.
+    after: Vec<(u32, When)>,
+    /// Collectives so far, by communicator.
+    instances: HashMap<u16, u32>,
+}
+
+impl Calls {
+    fn place(&mut self, op: Op, then: When) -> Request {
+        let number = self.draft.add(op);
+        for &(earlier, when) in &self.after {
+            self.draft.depend(number, earlier, when);
+        }
+        self.after.clear();
+        self.after.push((number, then));
+        Request(number)
+    }
+
+    /// A call that returns when its operation has finished: `MPI_Send`, `MPI_Recv`, a computation.
+    pub fn blocking(&mut self, op: Op) -> Request {
+        self.place(op, When::Finish)
+    }
+
+    /// A call that returns when its operation has started: `MPI_Isend`, `MPI_Irecv`, or `MPI_Start` of a persistent request,
+    /// which starts the same operation again.
+    pub fn start(&mut self, op: Op) -> Request {
+        self.place(op, When::Start)
+    }
+
+    /// The next call waits until a request has finished: `MPI_Wait`.
+    pub fn wait(&mut self, request: Request) {
+        self.after.push((request.0, When::Finish));
+    }
+
+    /// The next call waits until all of these have finished: `MPI_Waitall`.
+    pub fn wait_all(&mut self, requests: impl IntoIterator<Item = Request>) {
+        requests.into_iter().for_each(|request| self.wait(request));
+    }
+
+    /// A send and a receive at the same time: `MPI_Sendrecv`.
+    pub fn exchange(&mut self, send: Op, receive: Op) {
+        let requests = [self.start(receive), self.start(send)];
+        self.wait_all(requests);
+    }
+
+    /// A blocking collective of a communicator. All ranks of a communicator must call its collectives in the same order.
+    pub fn collective(&mut self, op: Op) -> Request {
+        let op = self.numbered(op);
+        self.blocking(op)
+    }
+
+    /// A non-blocking collective of a communicator.
+    pub fn start_collective(&mut self, op: Op) -> Request {
+        let op = self.numbered(op);
+        self.start(op)
+    }
+
+    /// The next number of a collective of its communicator.
+    fn numbered(&mut self, op: Op) -> Op {
+        let instance = self.instances.entry(op.comm()).or_insert(0);
+        let op = op.tagged(*instance);
+        *instance += 1;
+        op
+    }
+
+    /// Keeps a list of block sizes \[bytes\] for collectives of different blocks; see [`Draft::keep_sizes`].
+    pub fn keep_sizes(&mut self, sizes: &[u64]) -> Option<u16> {
+        self.draft.keep_sizes(sizes)
+    }
+
+    /// Whether the next call has anything to wait for.
+    pub fn is_empty(&self) -> bool {
+        self.draft.is_empty()
+    }
+
+    /// The partial order. Each call waits for earlier ones only, so that it has no cycle.
+    pub fn finish(self) -> Ops {
+        self.draft.unchecked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_after_a_wait_needs_the_start_of_one_and_the_finish_of_the_other() {
+        let mut calls = Calls::default();
+        let sent = calls.start(Op::send(1, 8, Some(0)));
+        calls.blocking(Op::compute(5));
+        calls.wait(sent);
+        calls.blocking(Op::compute(7));
+        let ops = calls.finish();
+        assert_eq!(ops.successors(0, When::Start), [1], "compute overlaps the send");
+        assert_eq!(ops.successors(0, When::Finish), [2], "until the wait");
+        assert_eq!(ops.successors(1, When::Finish), [2]);
+    }
+
+    #[test]
+    fn a_persistent_request_is_the_same_operation_started_again() {
+        let mut calls = Calls::default();
+        let persistent = Op::receive(Some(1), 64, Some(7));
+        for _ in 0..3 {
+            let request = calls.start(persistent);
+            calls.wait(request);
+        }
+        let ops = calls.finish();
+        assert_eq!(ops.ops(), [persistent; 3]);
+        assert_eq!(ops.successors(0, When::Finish), [1], "it starts again after it has finished");
+    }
+
+    #[test]
+    fn collectives_are_numbered_within_their_communicator() {
+        use super::super::op::Operation;
+        let mut calls = Calls::default();
+        for comm in [0, 1, 0, 1, 1] {
+            calls.collective(Op::collective(Operation::Barrier, 0, 0, 0).within(comm));
+        }
+        let numbers: Vec<u32> = calls.finish().ops().iter().map(Op::instance).collect();
+        assert_eq!(numbers, [0, 0, 1, 1, 2]);
+    }
+}

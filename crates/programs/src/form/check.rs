@@ -1,0 +1,174 @@
+//! What is refused before a program runs: peers and communicators that do not exist, collectives that differ.
+
+use super::op::{Kind, Op, Operation};
+use super::program::{Program, RankProgram};
+use std::collections::HashMap;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+impl Program {
+    /// Refuses a program that names ranks or communicators which do not exist, or whose ranks call different collectives.
+    pub fn check(&self) -> Result<(), Refusal> {
+        for (rank, of) in self.ranks.iter().enumerate() {
+            check_comms(self, rank, of)?;
+            for (place, op) in of.ops.ops().iter().enumerate() {
+                check_op(self, of, op)
+                    .map_err(|(what, help)| Refusal::new(format!("rank {rank}, operation {place}"), what, help))?;
+            }
+        }
+        self.same_collectives()
+    }
+
+    /// All ranks of a communicator call the same collectives in the same order: same kind, root and size.
+    fn same_collectives(&self) -> Result<(), Refusal> {
+        if !self.has_collectives() {
+            return Ok(());
+        }
+        let mut first: HashMap<u32, (usize, Vec<Call>)> = HashMap::new();
+        for (rank, of) in self.ranks.iter().enumerate() {
+            let mut calls: HashMap<u16, Vec<Call>> = HashMap::new();
+            for op in of.ops.ops().iter().filter(|op| is_collective(op)) {
+                let sizes = of.ops.sizes(op.sizes()).cloned();
+                calls.entry(op.comm()).or_default().push((op.within(0).on(0, 0).sized_by(0), sizes));
+            }
+            for comm in 0..=of.comms.len() as u16 {
+                let mut own = calls.remove(&comm).unwrap_or_default();
+                own.sort_by_key(|(op, _)| op.instance());
+                let number = usize::from(comm).checked_sub(1).map_or(0, |place| of.comms[place].number);
+                let (other, known) = first.entry(number).or_insert_with(|| (rank, own.clone()));
+                if *known != own {
+                    let place = known.iter().zip(&own).take_while(|(a, b)| a == b).count();
+                    return Err(different(rank, *other, number, place, own.get(place), known.get(place)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A collective without what may differ between ranks, and the sizes of its blocks.
+type Call = (Op, Option<Arc<[u64]>>);
+
+fn is_collective(op: &Op) -> bool {
+    match op.kind() {
+        Kind::Collective(_) => true,
+        Kind::Compute | Kind::Send | Kind::Receive => false,
+    }
+}
+
+fn different(rank: usize, other: usize, comm: u32, place: usize, own: Option<&Call>, known: Option<&Call>) -> Refusal {
+    let named = |call: Option<&Call>| match call.map(|(op, sizes)| (op.kind(), op, sizes)) {
+        Some((Kind::Collective(operation), op, sizes)) => {
+            let size = match sizes {
+                None => format!("{} bytes", op.size()),
+                Some(sizes) => format!("blocks of {:?} bytes", &sizes[..sizes.len().min(8)]),
+            };
+            format!("{} of {size} with root {}", operation.name(), op.root())
+        }
+        _ => "none".to_owned(),
+    };
+    Refusal::new(
+        format!("rank {rank}"),
+        format!(
+            "collective {place} of communicator {comm} is {} here and {} at rank {other}",
+            named(own),
+            named(known)
+        ),
+        "let all ranks of a communicator call the same collectives in the same order",
+    )
+}
+
+fn check_comms(program: &Program, rank: usize, of: &RankProgram) -> Result<(), Refusal> {
+    let ranks = program.len();
+    for (place, comm) in of.comms.iter().enumerate() {
+        let path = format!("rank {rank}, communicator {}", place + 1);
+        if let Some(&outside) = comm.members.iter().find(|&&member| member >= ranks) {
+            let what =
+                format!("rank {outside} is a member, and the program has ranks 0 to {}", ranks.saturating_sub(1));
+            return Err(Refusal::new(path, what, "name ranks of the program"));
+        }
+        if comm.number == 0 || comm.members.get(comm.me as usize) != Some(&(rank as u32)) {
+            let what = format!("place {} of communicator {} is not rank {rank}", comm.me, comm.number);
+            return Err(Refusal::new(path, what, "give each rank its own place among the members; numbers begin at 1"));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with an operation, and what to do.
+fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
+    if usize::from(op.comm()) > of.comms.len() {
+        let what = format!("communicator {} is named, and the rank has {}", op.comm(), of.comms.len());
+        return Err((what, "create the communicator, or use 0, which is all ranks".into()));
+    }
+    let size = of.size_of(op.comm(), program.len());
+    let peer = match op.kind() {
+        Kind::Compute => None,
+        Kind::Send | Kind::Receive => op.peer(),
+        Kind::Collective(_) => Some(op.root()),
+    };
+    if let Some(peer) = peer.filter(|&peer| peer >= size) {
+        let (what, whole) = match op.kind() {
+            Kind::Send => ("sends to", "program"),
+            Kind::Receive => ("receives from", "program"),
+            Kind::Compute | Kind::Collective(_) => ("has its root at", "communicator"),
+        };
+        let what = format!("it {what} rank {peer}, and the {whole} has {size} ranks (0 to {})", size.saturating_sub(1));
+        return Err((what, "correct the rank, or the number of ranks".into()));
+    }
+    let lists = of.ops.size_lists().len();
+    if usize::from(op.sizes()) > lists {
+        return Err((
+            format!("list {} of block sizes is named, and there are {lists}", op.sizes()),
+            "keep the list".into(),
+        ));
+    }
+    if let (Some(sizes), Kind::Collective(operation)) = (of.ops.sizes(op.sizes()), op.kind()) {
+        let wanted = if operation == Operation::AllToAll { u64::from(size).pow(2) } else { size.into() };
+        if sizes.len() as u64 != wanted {
+            let what = format!(
+                "{} of {size} ranks needs {wanted} block sizes, and the list has {}",
+                operation.name(),
+                sizes.len()
+            );
+            return Err((what, "give a size for each rank; for all-to-all, for each sender and receiver".into()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Calls, Comm};
+    use super::*;
+
+    fn program(ops: &[Op]) -> Program {
+        let mut calls = Calls::default();
+        ops.iter().for_each(|&op| _ = calls.blocking(op));
+        Program { ranks: vec![RankProgram::new(calls.finish()), RankProgram::new(Calls::default().finish())] }
+    }
+
+    #[test]
+    fn ranks_that_do_not_exist_are_refused_with_the_numbers() {
+        let refused = program(&[Op::compute(1), Op::send(2, 8, Some(0))]).check().unwrap_err();
+        assert_eq!(refused.path, "rank 0, operation 1");
+        assert_eq!(refused.what, "it sends to rank 2, and the program has 2 ranks (0 to 1)");
+        assert!(program(&[Op::receive(None, 8, None), Op::send(1, 8, None)]).check().is_ok());
+        assert!(program(&[Op::send(1, 8, None).within(1)]).check().unwrap_err().what.contains("communicator 1"));
+    }
+
+    #[test]
+    fn a_collective_that_one_rank_leaves_out_is_refused() {
+        let refused = program(&[Op::collective(Operation::Barrier, 0, 0, 0)]).check().unwrap_err();
+        assert!(refused.what.contains("is none here and barrier of 0 bytes with root 0 at rank 0"), "{}", refused.what);
+    }
+
+    #[test]
+    fn a_rank_must_be_at_its_place_in_a_communicator() {
+        let mut program = program(&[]);
+        program.ranks[1].comms.push(Comm { number: 1, members: [0, 1].into(), me: 0 });
+        assert!(program.check().unwrap_err().what.contains("place 0 of communicator 1 is not rank 1"));
+        program.ranks[1].comms[0].me = 1;
+        assert!(program.check().is_ok());
+    }
+}

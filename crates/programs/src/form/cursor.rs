@@ -1,0 +1,77 @@
+//! How a program is read while it runs.
+
+use super::op::{Op, When};
+use super::ops::Ops;
+use std::sync::Arc;
+use weft_units::Refusal;
+
+/// Access to the operations of one rank. A cursor in memory is [`InMemory`]; one over a file in the binary GOAL format is
+/// `readers::goal_binary::OnDisk`, so that a program larger than the memory runs.
+pub trait Cursor {
+    /// How many operations there are.
+    fn len(&self) -> u32;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Calls `each` with every operation that waits for nothing, in their order.
+    fn roots(&mut self, each: impl FnMut(u32));
+
+    /// Operation `index`, below [`Cursor::len`].
+    fn op(&mut self, index: u32) -> Op;
+
+    /// How many edges lead to operation `index`.
+    fn predecessors(&mut self, index: u32) -> u32;
+
+    /// Calls `each` with every operation that waits for the start or the finish of `index`, in the order of the edges.
+    fn successors(&mut self, index: u32, when: When, each: impl FnMut(u32));
+
+    /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`].
+    fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>>;
+
+    /// Whether memory for a number per operation is fine.
+    fn is_in_memory(&self) -> bool;
+
+    /// Why reading failed, if it did: a cursor then gives no further operations.
+    fn failure(&self) -> Option<Refusal> {
+        None
+    }
+}
+
+/// A cursor over operations in memory.
+#[derive(Debug, Clone)]
+pub struct InMemory(pub Arc<Ops>);
+
+impl Cursor for InMemory {
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn roots(&mut self, each: impl FnMut(u32)) {
+        self.0.roots().iter().copied().for_each(each);
+    }
+
+    #[inline]
+    fn op(&mut self, index: u32) -> Op {
+        self.0.op(index)
+    }
+
+    #[inline]
+    fn predecessors(&mut self, index: u32) -> u32 {
+        self.0.predecessors(index)
+    }
+
+    #[inline]
+    fn successors(&mut self, index: u32, when: When, each: impl FnMut(u32)) {
+        self.0.successors(index, when).iter().copied().for_each(each);
+    }
+
+    fn sizes(&mut self, list: u16) -> Option<Arc<[u64]>> {
+        self.0.sizes(list).cloned()
+    }
+
+    fn is_in_memory(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,14 @@
+//! The form of a program: operations of each rank in a partial order, and communicators.
+
+mod calls;
+mod check;
+mod cursor;
+mod op;
+mod ops;
+mod program;
+
+pub use calls::{Calls, Request};
+pub use cursor::{Cursor, InMemory};
+pub use op::{Kind, Op, Operation, When};
+pub use ops::{Draft, Ops};
+pub use program::{Comm, Program, RankProgram};

@@ -1,0 +1,194 @@
+//! One operation of a rank.
+
+/// The stored form of "any source" and "any tag", as the binary GOAL format stores them.
+const ANY: u32 = u32::MAX;
+
+weft_units::words! {
+    /// What a collective does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Operation {
+        /// No rank leaves before all have entered.
+        Barrier = "barrier",
+        /// All get the data of the root.
+        Broadcast = "broadcast",
+        /// The root gets the sum of all.
+        Reduce = "reduce",
+        /// All get the sum of all.
+        AllReduce = "all_reduce",
+        /// The root gets the block of each rank.
+        Gather = "gather",
+        /// Each rank gets its block of the data of the root.
+        Scatter = "scatter",
+        /// All get the block of each rank.
+        AllGather = "all_gather",
+        /// Each rank gets its block of the sum of all.
+        ReduceScatter = "reduce_scatter",
+        /// Each rank gets a block from each rank.
+        AllToAll = "all_to_all",
+    }
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Occupies a processor for a time.
+    Compute,
+    Send,
+    Receive,
+    /// Takes part in a collective; it becomes messages when the rank starts it.
+    Collective(Operation),
+}
+
+/// What of an operation releases another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum When {
+    /// It has finished.
+    Finish,
+    /// It has started.
+    Start,
+}
+
+/// One operation of a rank, in 24 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Op {
+    size: u64,
+    peer: u32,
+    tag: u32,
+    comm: u16,
+    sizes: u16,
+    kind: Kind,
+    cpu: u8,
+    nic: u8,
+}
+
+impl Op {
+    const fn new(kind: Kind, size: u64, peer: u32, tag: u32) -> Self {
+        Self { size, peer, tag, comm: 0, sizes: 0, kind, cpu: 0, nic: 0 }
+    }
+
+    /// Occupies the processor for `ns` \[ns\].
+    pub const fn compute(ns: u64) -> Self {
+        Self::new(Kind::Compute, ns, 0, 0)
+    }
+
+    /// Sends `bytes` \[bytes\] to rank `to` of the communicator. Without a tag it matches any receive.
+    pub fn send(to: u32, bytes: u64, tag: Option<u32>) -> Self {
+        Self::new(Kind::Send, bytes, to, tag.unwrap_or(ANY))
+    }
+
+    /// Receives up to `bytes` \[bytes\] from rank `from` of the communicator, or from any; with this tag, or with any.
+    pub fn receive(from: Option<u32>, bytes: u64, tag: Option<u32>) -> Self {
+        Self::new(Kind::Receive, bytes, from.unwrap_or(ANY), tag.unwrap_or(ANY))
+    }
+
+    /// Takes part in the collective number `instance` of the communicator. `bytes` \[bytes\] is the size of the whole
+    /// vector of broadcast, reduce, all-reduce and reduce-scatter, and of one block of the others.
+    pub fn collective(operation: Operation, root: u32, bytes: u64, instance: u32) -> Self {
+        Self::new(Kind::Collective(operation), bytes, root, instance)
+    }
+
+    /// This operation in communicator `comm` of its rank; 0 is all ranks of the program.
+    #[must_use]
+    pub fn within(self, comm: u16) -> Self {
+        Self { comm, ..self }
+    }
+
+    /// This operation on processor `cpu` and network interface `nic` of its rank.
+    #[must_use]
+    pub fn on(self, cpu: u8, nic: u8) -> Self {
+        Self { cpu, nic, ..self }
+    }
+
+    /// A collective whose blocks differ: their sizes are list `sizes` of the operations ([`super::Ops::sizes`]); 0 is none.
+    #[must_use]
+    pub fn sized_by(self, sizes: u16) -> Self {
+        Self { sizes, ..self }
+    }
+
+    /// This operation with another peer.
+    #[must_use]
+    pub(crate) fn to_peer(self, peer: u32) -> Self {
+        Self { peer, ..self }
+    }
+
+    /// This operation with another tag.
+    #[must_use]
+    pub(crate) fn tagged(self, tag: u32) -> Self {
+        Self { tag, ..self }
+    }
+
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Bytes of a message or collective; for compute its time \[ns\].
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The other rank of a message, as the communicator numbers it; `None` for a receive from any.
+    pub fn peer(&self) -> Option<u32> {
+        (self.peer != ANY).then_some(self.peer)
+    }
+
+    /// The root of a collective, as the communicator numbers it.
+    pub const fn root(&self) -> u32 {
+        self.peer
+    }
+
+    /// The tag of a message; `None` for any.
+    pub fn tag(&self) -> Option<u32> {
+        (self.tag != ANY).then_some(self.tag)
+    }
+
+    /// The number of a collective in its communicator.
+    pub const fn instance(&self) -> u32 {
+        self.tag
+    }
+
+    /// Number of the communicator among those of the rank; 0 is all ranks.
+    pub const fn comm(&self) -> u16 {
+        self.comm
+    }
+
+    /// Number of the list of block sizes; 0 is none.
+    pub const fn sizes(&self) -> u16 {
+        self.sizes
+    }
+
+    pub const fn cpu(&self) -> u8 {
+        self.cpu
+    }
+
+    pub const fn nic(&self) -> u8 {
+        self.nic
+    }
+
+    /// Peer and tag in one number for matching: all ones in a half is a wildcard.
+    pub(crate) const fn raw(&self) -> (u32, u32) {
+        (self.peer, self.tag)
+    }
+
+    /// From peer and tag as the binary GOAL format stores them.
+    pub(crate) const fn from_raw(kind: Kind, size: u64, peer: u32, tag: u32) -> Self {
+        Self::new(kind, size, peer, tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_takes_24_bytes() {
+        assert_eq!(size_of::<Op>(), 24);
+    }
+
+    #[test]
+    fn wildcards_have_no_peer_and_no_tag() {
+        let any = Op::receive(None, 8, None);
+        assert_eq!((any.peer(), any.tag()), (None, None));
+        let named = Op::receive(Some(3), 8, Some(0));
+        assert_eq!((named.peer(), named.tag()), (Some(3), Some(0)));
+    }
+}

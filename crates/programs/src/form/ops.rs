@@ -1,0 +1,220 @@
+//! The operations of a rank with their dependencies, and how they are drafted.
+
+use super::op::{Op, When};
+use std::sync::Arc;
+
+/// Operations in a partial order. Edges are stored forward: which operations wait for this one. Several ranks whose
+/// operations differ only in their communicators share one of these.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ops {
+    ops: Vec<Op>,
+    /// How many edges lead to each operation.
+    predecessors: Vec<u32>,
+    /// Where the successors of each operation begin: those of its finish, then those of its start. One more at the end.
+    begins: Vec<u32>,
+    successors: Vec<u32>,
+    roots: Vec<u32>,
+    sizes: Vec<Arc<[u64]>>,
+}
+
+impl Ops {
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The operation `index`; it must exist.
+    pub fn op(&self, index: u32) -> Op {
+        self.ops[index as usize]
+    }
+
+    /// How many edges lead to operation `index`.
+    pub fn predecessors(&self, index: u32) -> u32 {
+        self.predecessors[index as usize]
+    }
+
+    /// The counts of all operations.
+    pub fn predecessor_counts(&self) -> &[u32] {
+        &self.predecessors
+    }
+
+    /// Operations that wait for the start or the finish of `index`, in the order in which the edges were added.
+    pub fn successors(&self, index: u32, when: When) -> &[u32] {
+        let slot = 2 * index as usize + usize::from(when == When::Start);
+        &self.successors[self.begins[slot] as usize..self.begins[slot + 1] as usize]
+    }
+
+    /// Operations that wait for nothing, in their order.
+    pub fn roots(&self) -> &[u32] {
+        &self.roots
+    }
+
+    pub fn edges(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// The sizes of the blocks of a collective \[bytes\], by [`Op::sizes`]; `None` for 0.
+    pub fn sizes(&self, list: u16) -> Option<&Arc<[u64]>> {
+        self.sizes.get(usize::from(list).checked_sub(1)?)
+    }
+
+    /// All lists of block sizes.
+    pub(crate) fn size_lists(&self) -> &[Arc<[u64]>] {
+        &self.sizes
+    }
+
+    /// A draft with the same operations and edges.
+    pub fn draft(&self) -> Draft {
+        let mut draft = Draft { ops: self.ops.clone(), edges: Vec::new(), sizes: self.sizes.clone() };
+        for earlier in 0..self.ops.len() as u32 {
+            for when in [When::Finish, When::Start] {
+                draft.edges.extend(self.successors(earlier, when).iter().map(|&later| (later, earlier, when)));
+            }
+        }
+        draft
+    }
+}
+
+/// Operations and edges while they are collected.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    ops: Vec<Op>,
+    /// Later, earlier, and what of the earlier one releases the later one.
+    edges: Vec<(u32, u32, When)>,
+    sizes: Vec<Arc<[u64]>>,
+}
+
+impl Draft {
+    pub fn len(&self) -> u32 {
+        self.ops.len() as u32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Appends an operation and returns its number.
+    pub fn add(&mut self, op: Op) -> u32 {
+        self.ops.push(op);
+        self.len() - 1
+    }
+
+    /// `later` waits for `earlier`.
+    pub fn depend(&mut self, later: u32, earlier: u32, when: When) {
+        self.edges.push((later, earlier, when));
+    }
+
+    /// Keeps a list of block sizes \[bytes\] and returns its number, equal lists once; `None` where 65,535 are kept already.
+    pub fn keep_sizes(&mut self, sizes: &[u64]) -> Option<u16> {
+        let known = self.sizes.iter().position(|known| **known == *sizes);
+        let place = known.unwrap_or_else(|| {
+            self.sizes.push(sizes.into());
+            self.sizes.len() - 1
+        });
+        u16::try_from(place + 1).ok()
+    }
+
+    /// The partial order. The error is an operation that waits for itself.
+    pub fn finish(self) -> Result<Ops, u32> {
+        let ops = self.unchecked();
+        match ops.on_a_cycle() {
+            None => Ok(ops),
+            Some(op) => Err(op),
+        }
+    }
+
+    /// The partial order of edges that are known to have no cycle.
+    pub(crate) fn unchecked(self) -> Ops {
+        let Self { ops, edges, sizes } = self;
+        let slot = |earlier: u32, when: When| 2 * earlier as usize + usize::from(when == When::Start);
+        let mut begins = vec![0u32; 2 * ops.len() + 1];
+        let mut predecessors = vec![0u32; ops.len()];
+        for &(later, earlier, when) in &edges {
+            begins[slot(earlier, when) + 1] += 1;
+            predecessors[later as usize] += 1;
+        }
+        for place in 1..begins.len() {
+            begins[place] += begins[place - 1];
+        }
+        let mut next = begins.clone();
+        let mut successors = vec![0u32; edges.len()];
+        for &(later, earlier, when) in &edges {
+            let place = &mut next[slot(earlier, when)];
+            successors[*place as usize] = later;
+            *place += 1;
+        }
+        let roots = (0..ops.len() as u32).filter(|&op| predecessors[op as usize] == 0).collect();
+        Ops { ops, predecessors, begins, successors, roots, sizes }
+    }
+}
+
+impl Ops {
+    /// An operation that waits for itself, if there is one.
+    fn on_a_cycle(&self) -> Option<u32> {
+        let mut left = self.predecessors.clone();
+        let mut free = self.roots.clone();
+        let mut released = 0;
+        while let Some(op) = free.pop() {
+            released += 1;
+            let slot = 2 * op as usize;
+            for &later in &self.successors[self.begins[slot] as usize..self.begins[slot + 2] as usize] {
+                left[later as usize] -= 1;
+                if left[later as usize] == 0 {
+                    free.push(later);
+                }
+            }
+        }
+        if released == self.ops.len() {
+            return None;
+        }
+        // Of those that are left, each has an earlier one that is left, too: walking back leads into a cycle.
+        let mut earlier = vec![u32::MAX; self.ops.len()];
+        for op in (0..self.ops.len() as u32).filter(|&op| left[op as usize] > 0) {
+            let slot = 2 * op as usize;
+            for &later in &self.successors[self.begins[slot] as usize..self.begins[slot + 2] as usize] {
+                earlier[later as usize] = op;
+            }
+        }
+        let mut at = (0..self.ops.len() as u32).find(|&op| left[op as usize] > 0)?;
+        for _ in 0..self.ops.len() {
+            at = earlier[at as usize];
+        }
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn successors_come_in_the_order_of_their_edges() {
+        let mut draft = Draft::default();
+        let ops: Vec<u32> = (0..4).map(|k| draft.add(Op::compute(k))).collect();
+        draft.depend(ops[3], ops[0], When::Finish);
+        draft.depend(ops[1], ops[0], When::Start);
+        draft.depend(ops[2], ops[0], When::Finish);
+        let done = draft.finish().unwrap();
+        assert_eq!(done.successors(0, When::Finish), [3, 2]);
+        assert_eq!(done.successors(0, When::Start), [1]);
+        assert_eq!((done.roots(), done.predecessors(3)), (&[0][..], 1));
+        assert_eq!(done.draft().finish().unwrap(), done);
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_an_operation_behind_it_is_not_blamed() {
+        let mut draft = Draft::default();
+        let ops: Vec<u32> = (0..4).map(|_| draft.add(Op::compute(1))).collect();
+        draft.depend(ops[1], ops[2], When::Finish);
+        draft.depend(ops[2], ops[1], When::Start);
+        draft.depend(ops[0], ops[1], When::Finish);
+        assert!([1, 2].contains(&draft.finish().unwrap_err()));
+    }
+}

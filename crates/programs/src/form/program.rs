@@ -1,0 +1,89 @@
+//! A program of all ranks in memory.
+
+use super::cursor::InMemory;
+use super::op::Kind;
+use super::ops::Ops;
+use std::sync::Arc;
+
+/// A communicator as one of its ranks sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comm {
+    /// Number of the communicator in the program, the same at all of its ranks; above 0.
+    pub number: u32,
+    /// Its ranks, as the program numbers them, in the order of the communicator.
+    pub members: Arc<[u32]>,
+    /// Which of them this rank is.
+    pub me: u32,
+}
+
+/// The operations of one rank, and its communicators. Number 0 is all ranks of the program, number k is `comms[k - 1]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankProgram {
+    pub ops: Arc<Ops>,
+    pub comms: Vec<Comm>,
+}
+
+impl RankProgram {
+    /// Operations among all ranks of the program.
+    pub fn new(ops: Ops) -> Self {
+        Self { ops: Arc::new(ops), comms: Vec::new() }
+    }
+
+    pub fn cursor(&self) -> InMemory {
+        InMemory(Arc::clone(&self.ops))
+    }
+
+    /// Rank `peer` of communicator `comm`, as the program numbers it. Both must exist.
+    pub fn rank_of(&self, comm: u16, peer: u32) -> u32 {
+        match usize::from(comm).checked_sub(1) {
+            None => peer,
+            Some(place) => self.comms[place].members[peer as usize],
+        }
+    }
+
+    /// Ranks of communicator `comm`, in a program of `ranks` ranks.
+    pub fn size_of(&self, comm: u16, ranks: u32) -> u32 {
+        usize::from(comm).checked_sub(1).map_or(ranks, |place| self.comms[place].members.len() as u32)
+    }
+}
+
+/// A program: what each rank does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Program {
+    pub ranks: Vec<RankProgram>,
+}
+
+impl Program {
+    pub fn len(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ranks.is_empty()
+    }
+
+    /// Operations of all ranks; a collective is one.
+    pub fn ops(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.ops.len() as u64).sum()
+    }
+
+    /// Whether some operation is a collective.
+    pub fn has_collectives(&self) -> bool {
+        let is_collective = |rank: &RankProgram| {
+            rank.ops.ops().iter().any(|op| match op.kind() {
+                Kind::Collective(_) => true,
+                Kind::Compute | Kind::Send | Kind::Receive => false,
+            })
+        };
+        self.ranks.iter().any(is_collective)
+    }
+
+    /// Processors and network interfaces of a rank: one more than the highest numbers in use.
+    pub fn resources(&self) -> (usize, usize) {
+        let mut most = (1, 1);
+        for op in self.ranks.iter().flat_map(|rank| rank.ops.ops()) {
+            most = (most.0.max(usize::from(op.cpu()) + 1), most.1.max(usize::from(op.nic()) + 1));
+        }
+        most
+    }
+}

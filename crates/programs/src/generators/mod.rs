@@ -1,0 +1,151 @@
+//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic: their
+//! structure is that of the program whose name they have, and their sizes have the sources that their headers name.
+
+mod grid;
+
+use crate::collectives::{Rules, RulesConfig};
+use crate::form::Program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use weft_units::Refusal;
+
+/// Most operations that a generator makes: they take 60 bytes each, so that this many take 6 GB.
+const MOST: u64 = 100_000_000;
+
+/// A number that a generator has worked out, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    pub name: String,
+    pub value: f64,
+    /// Unit without a prefix; empty for a count or a ratio.
+    pub unit: &'static str,
+    pub how: String,
+}
+
+impl Line {
+    pub fn new(name: impl Into<String>, value: f64, unit: &'static str, how: impl Into<String>) -> Self {
+        Self { name: name.into(), value, unit, how: how.into() }
+    }
+
+    fn json(&self) -> Value {
+        let is_whole = self.value.fract() == 0.0 && self.value.abs() < 9e15;
+        let value = if is_whole { json!(self.value as i64) } else { json!(self.value) };
+        json!({"name": self.name, "value": value, "unit": self.unit, "how": self.how})
+    }
+}
+
+/// What a generator made: the program, and its arithmetic.
+#[derive(Debug, Clone)]
+pub struct Made {
+    pub program: Program,
+    pub arithmetic: Vec<Line>,
+}
+
+impl Made {
+    /// The arithmetic as a list of `name`, `value`, `unit`, `how`.
+    pub fn arithmetic_json(&self) -> Value {
+        self.arithmetic.iter().map(Line::json).collect()
+    }
+}
+
+/// The configuration of a generator.
+pub trait Generates {
+    /// The program. Refuses at `path` (the dotted path of the generator) parameters without sense.
+    fn make(&self, path: &str) -> Result<Made, Refusal>;
+
+    /// Configurations for tests, of 64 ranks at most.
+    fn examples() -> Vec<Self>
+    where
+        Self: Sized;
+}
+
+weft_units::registry! {
+    /// Every generator of programs.
+    pub enum GeneratorConfig as Generates, with examples:
+    "training_step" => training_step::TrainingStep,
+    "inference_step" => inference_step::InferenceStep,
+    "collective" => collective::Collective,
+    "namd" => namd::Namd,
+    "gromacs" => gromacs::Gromacs,
+    "linpack" => linpack::Linpack,
+    "random_access" => random_access::RandomAccess,
+    "graph500" => graph500::Graph500,
+}
+
+/// A file with the parameters of a program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramFile {
+    /// What is made.
+    pub program: GeneratorConfig,
+    /// How its collectives become messages.
+    #[serde(default)]
+    pub collectives: RulesConfig,
+}
+
+impl ProgramFile {
+    /// The program, its arithmetic, and the rules of its collectives.
+    pub fn make(&self) -> Result<(Made, Rules), Refusal> {
+        let rules = self.collectives.build("collectives")?;
+        let made = self.program.model().make(&format!("program.{}", self.program.name()))?;
+        made.program.check()?;
+        rules.check(&made.program)?;
+        Ok((made, rules))
+    }
+}
+
+/// Refuses at `path` a number outside of a range.
+fn within(path: &str, name: &str, number: u64, least: u64, most: u64) -> Result<(), Refusal> {
+    if (least..=most).contains(&number) {
+        return Ok(());
+    }
+    let what = format!("{number} is not from {least} to {most}");
+    Err(Refusal::new(format!("{path}.{name}"), what, format!("write a number from {least} to {most}")))
+}
+
+/// Refuses at `path` a program of more operations than [`MOST`].
+fn not_too_many(path: &str, operations: u64) -> Result<(), Refusal> {
+    if operations <= MOST {
+        return Ok(());
+    }
+    let what = format!("the program would have {operations} operations, and {MOST} are the most");
+    Err(Refusal::new(path, what, "make fewer steps, micro-batches or ranks"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loggops::{self, Parameters};
+    use std::sync::Arc;
+
+    #[test]
+    fn every_example_is_made_the_same_twice_and_finishes() {
+        let examples = GeneratorConfig::examples();
+        assert!(GeneratorConfig::NAMES.iter().all(|name| examples.iter().any(|example| example.name() == *name)));
+        let at = Parameters {
+            unit_fs: 1000,
+            latency: 1_000_000,
+            overhead: 300_000,
+            gap: 100_000,
+            gap_per_byte: 20,
+            overhead_per_byte: 0,
+            eager: 1 << 16,
+        };
+        for example in examples {
+            let file = ProgramFile { program: example, collectives: RulesConfig::default() };
+            let text = serde_json::to_string(&file).unwrap();
+            assert_eq!(serde_json::from_str::<ProgramFile>(&text).unwrap(), file, "{text}");
+            let ((made, rules), (again, _)) = (file.make().unwrap(), file.make().unwrap());
+            assert_eq!(made.program, again.program, "{text}");
+            assert!(made.program.len() <= 64 && made.program.len() > 1 && !made.arithmetic.is_empty(), "{text}");
+            let answer = loggops::run(&made.program, &Arc::new(rules.clone()), at)
+                .unwrap_or_else(|failure| panic!("{text}: {failure:?}"));
+            assert!(answer.last().0 > 0 && answer.messages > 0, "{text}");
+            // by other rules, too
+            let nccl = r#"{"table": {"nccl": {}}}"#;
+            let nccl: RulesConfig = serde_json::from_str(nccl).unwrap();
+            assert!(loggops::run(&made.program, &Arc::new(nccl.build("c").unwrap()), at).is_ok(), "{text}");
+        }
+    }
+}

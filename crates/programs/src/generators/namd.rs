@@ -1,0 +1,171 @@
+//! Molecular dynamics in the manner of NAMD: neighbours in space, and a mesh by transposes. Synthetic.
+//!
+//! # Source
+//! J. Phillips et al., "Scalable molecular dynamics with NAMD" (2005): patches with 26 neighbours, particle-mesh Ewald. Sizes
+//! follow from geometry: positions and forces are 24 bytes per atom, the mesh has a point per cubic angstrom of 8 bytes.
+//!
+//! # Parameters
+//! `ranks`, `atoms`, `steps`, `mesh_every`: steps between two uses of the mesh \[counts\]. `density` \[atoms per cubic
+//! angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom` and step \[time\].
+//!
+//! # Guarantees
+//! A step: positions of the atoms within the cutoff go to up to 26 neighbours, the computation overlaps them, forces come
+//! back; an all-reduce of 80 bytes. With the mesh: two transposes there and two back, in rows and columns of ranks.
+//!
+//! # Not modelled
+//! Message-driven order of Charm++, migration of atoms, load balancing.
+//!
+//! # Validation
+//! `programs/tests/programs.rs`: bytes of a step worked out by hand.
+
+use super::collective::ns;
+use super::grid::{coordinates, factors, rank_at, rows_and_columns};
+use super::{Generates, Line, Made, not_too_many, within};
+use crate::form::{Calls, Op, Operation, Program, RankProgram};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_units::{Refusal, Time};
+
+/// Molecular dynamics with 26 neighbours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Namd {
+    pub ranks: u32,
+    pub atoms: u64,
+    pub steps: u32,
+    /// Steps between two uses of the mesh; 0 uses none.
+    #[serde(default = "four")]
+    pub mesh_every: u32,
+    /// Atoms per cubic angstrom.
+    #[serde(default = "water")]
+    pub density: f64,
+    /// Radius of interactions [angstrom].
+    #[serde(default = "twelve")]
+    pub cutoff: f64,
+    /// Computation per atom and step.
+    pub time_per_atom: Time,
+}
+
+fn four() -> u32 {
+    4
+}
+
+fn water() -> f64 {
+    0.1
+}
+
+fn twelve() -> f64 {
+    12.0
+}
+
+/// Bytes of a position or a force: three numbers of 8 bytes.
+const VECTOR: f64 = 24.0;
+
+impl Namd {
+    /// Bytes to the neighbour in a direction: atoms within the cutoff of a face, an edge or a corner.
+    fn halo(&self, direction: [i64; 3]) -> u64 {
+        let side = (self.atoms as f64 / f64::from(self.ranks) / self.density).cbrt();
+        let depth = self.cutoff.min(side);
+        let volume: f64 = direction.into_iter().map(|by| if by == 0 { side } else { depth }).product();
+        (volume * self.density * VECTOR).round() as u64
+    }
+
+    /// Bytes that a rank sends to each rank of its row or column in a transpose of the mesh.
+    fn transposed(&self, peers: u32) -> u64 {
+        let points = self.atoms as f64 / self.density;
+        (8.0 * points / f64::from(self.ranks) / f64::from(peers)).round() as u64
+    }
+
+    fn directions() -> Vec<[i64; 3]> {
+        let all = (0..27).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]);
+        all.filter(|direction| *direction != [0, 0, 0]).collect()
+    }
+
+    /// Messages with all neighbours: receives first, then sends. `phase` tells positions and forces apart.
+    fn exchange(&self, rank: u32, phase: u32, calls: &mut Calls) -> Vec<crate::form::Request> {
+        let sides = factors::<3>(self.ranks);
+        let at = coordinates(rank, sides).map(i64::from);
+        let moved = |direction: [i64; 3], by: i64| rank_at([0, 1, 2].map(|k| at[k] + by * direction[k]), sides);
+        let mut requests = Vec::new();
+        for (is_send, by) in [(false, -1), (true, 1)] {
+            for (number, direction) in Self::directions().into_iter().enumerate() {
+                let (peer, tag) = (moved(direction, by), phase * 32 + number as u32);
+                let bytes = self.halo(direction);
+                if peer != rank {
+                    let op = if is_send {
+                        Op::send(peer, bytes, Some(tag))
+                    } else {
+                        Op::receive(Some(peer), bytes, Some(tag))
+                    };
+                    requests.push(calls.start(op));
+                }
+            }
+        }
+        requests
+    }
+
+    fn rank(&self, rank: u32, per_step: u64) -> RankProgram {
+        let sides = factors::<2>(self.ranks);
+        let mut calls = Calls::default();
+        for step in 0..self.steps {
+            let positions = self.exchange(rank, 0, &mut calls);
+            // half of the pairs need no neighbour
+            calls.blocking(Op::compute(per_step / 2));
+            calls.wait_all(positions);
+            calls.blocking(Op::compute(per_step - per_step / 2));
+            if self.mesh_every > 0 && step % self.mesh_every == 0 {
+                for (comm, peers) in [(1, sides[0]), (2, sides[1]), (2, sides[1]), (1, sides[0])] {
+                    let op = Op::collective(Operation::AllToAll, 0, self.transposed(peers), 0);
+                    calls.collective(op.within(comm));
+                }
+            }
+            let forces = self.exchange(rank, 1, &mut calls);
+            calls.wait_all(forces);
+            calls.collective(Op::collective(Operation::AllReduce, 0, 80, 0));
+        }
+        RankProgram { ops: Arc::new(calls.finish()), comms: rows_and_columns(rank, sides) }
+    }
+}
+
+impl Generates for Namd {
+    fn make(&self, path: &str) -> Result<Made, Refusal> {
+        within(path, "ranks", self.ranks.into(), 1, 1 << 20)?;
+        within(path, "atoms", self.atoms, self.ranks.into(), 1 << 40)?;
+        within(path, "steps", self.steps.into(), 1, 1 << 20)?;
+        if !(self.density > 0.0 && self.density < 1e3 && self.cutoff > 0.0 && self.cutoff < 1e4) {
+            let what = format!("density {} and cutoff {} are not both positive and small", self.density, self.cutoff);
+            return Err(Refusal::new(path, what, "write density: 0.1 and cutoff: 12"));
+        }
+        not_too_many(path, u64::from(self.ranks) * u64::from(self.steps) * 112)?;
+        let per_atom = ns(&format!("{path}.time_per_atom"), Some(self.time_per_atom))?;
+        let per_step = per_atom.saturating_mul(self.atoms / u64::from(self.ranks));
+        let program = Program { ranks: (0..self.ranks).map(|rank| self.rank(rank, per_step)).collect() };
+        let sent: u64 = Self::directions().into_iter().map(|direction| self.halo(direction)).sum();
+        let arithmetic = vec![
+            Line::new("atoms of a rank", (self.atoms / u64::from(self.ranks)) as f64, "", "atoms / ranks"),
+            Line::new("face", self.halo([1, 0, 0]) as f64, "B", "24 B per atom within the cutoff of a face"),
+            Line::new(
+                "neighbours",
+                sent as f64,
+                "B",
+                "sent per rank and exchange, to 26 neighbours; two exchanges per step",
+            ),
+            Line::new("computation of a step", per_step as f64 * 1e-9, "s", "atoms of a rank x time per atom"),
+        ];
+        Ok(Made { program, arithmetic })
+    }
+
+    fn examples() -> Vec<Self> {
+        let time_per_atom = Time::Femtoseconds(100_000_000);
+        vec![Self {
+            ranks: 27,
+            atoms: 92_224,
+            steps: 2,
+            mesh_every: 2,
+            density: water(),
+            cutoff: twelve(),
+            time_per_atom,
+        }]
+    }
+}

@@ -1,0 +1,140 @@
+//! Random updates of a table that all ranks share, in the manner of HPC Challenge's MPIRandomAccess. Synthetic.
+//!
+//! # Source
+//! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its MPIRandomAccess: 4 updates per
+//! word, up to 1,024 pending, the fullest bucket is sent.
+//!
+//! # Parameters
+//! `ranks`, `table`: words of the table of a rank \[counts\]; `pending`: updates that a rank keeps back \[count\] (default
+//! 1,024). `update`: time of an update \[time\]. `seed`.
+//!
+//! # Guarantees
+//! Destinations are uniform and drawn by the seed. A rank sends its fullest bucket when `pending` updates are kept back, and
+//! receives from any rank. Each update of another rank's word is sent once, 8 bytes.
+//!
+//! # Not modelled
+//! The order in which a real rank finds messages: here it takes one whenever it sends one, and the rest at the end.
+//!
+//! # Validation
+//! `programs/tests/programs.rs`: the bytes are 8 per update that leaves its rank.
+
+use super::collective::ns;
+use super::{Generates, Line, Made, not_too_many, within};
+use crate::form::{Calls, Kind, Op, Program, RankProgram};
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_units::{Refusal, Time};
+
+/// Random updates of a distributed table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomAccess {
+    pub ranks: u32,
+    /// Words of the table of a rank.
+    pub table: u64,
+    /// Updates that a rank keeps back.
+    #[serde(default = "pending")]
+    pub pending: u64,
+    /// Time of an update.
+    pub update: Time,
+    #[serde(default = "seed")]
+    pub seed: u64,
+}
+
+fn pending() -> u64 {
+    1024
+}
+
+fn seed() -> u64 {
+    1
+}
+
+/// Updates per word of the table, and bytes of one.
+const PER_WORD: u64 = 4;
+const UPDATE: u64 = 8;
+
+impl RandomAccess {
+    /// What a rank sends, in order: destination and updates, and how many updates it has made before.
+    fn sent(&self, rank: u32) -> Vec<(u32, u64, u64)> {
+        let mut random = Pcg32::seed_from_u64(self.seed ^ (u64::from(rank) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (mut buckets, mut kept, mut sent) = (vec![0u64; self.ranks as usize], 0, Vec::new());
+        let updates = self.table * PER_WORD;
+        for update in 1..=updates {
+            let to = (random.next_u64() % u64::from(self.ranks)) as usize;
+            if to != rank as usize {
+                buckets[to] += 1;
+                kept += 1;
+            }
+            if kept == self.pending || update == updates {
+                loop {
+                    let fullest =
+                        (0..buckets.len()).max_by_key(|&to| (buckets[to], std::cmp::Reverse(to))).unwrap_or(0);
+                    if buckets[fullest] == 0 {
+                        break;
+                    }
+                    sent.push((fullest as u32, buckets[fullest], update));
+                    kept -= buckets[fullest];
+                    buckets[fullest] = 0;
+                    if update < updates {
+                        break;
+                    }
+                }
+            }
+        }
+        sent
+    }
+}
+
+impl Generates for RandomAccess {
+    fn make(&self, path: &str) -> Result<Made, Refusal> {
+        within(path, "ranks", self.ranks.into(), 2, 1 << 16)?;
+        within(path, "table", self.table, 1, 1 << 30)?;
+        within(path, "pending", self.pending, 1, 1 << 20)?;
+        let updates = self.table * PER_WORD;
+        not_too_many(path, u64::from(self.ranks).saturating_mul(updates) / 4)?;
+        let per_update = ns(&format!("{path}.update"), Some(self.update))?;
+        let sent: Vec<_> = (0..self.ranks).map(|rank| self.sent(rank)).collect();
+        let mut coming = vec![0usize; self.ranks as usize];
+        sent.iter().flatten().for_each(|&(to, _, _)| coming[to as usize] += 1);
+        let most = sent.iter().flatten().map(|&(_, count, _)| count * UPDATE).max().unwrap_or(0);
+        let rank = |(rank, sends): (usize, &Vec<(u32, u64, u64)>)| {
+            let (mut calls, mut left, mut made, mut under_way) = (Calls::default(), coming[rank], 0, Vec::new());
+            let receive = Op::receive(None, most, Some(0));
+            for &(to, count, until) in sends {
+                calls.blocking(Op::compute((until - made) * per_update));
+                made = until;
+                under_way.push(calls.start(Op::send(to, count * UPDATE, Some(0))));
+                if left > 0 {
+                    under_way.push(calls.start(receive));
+                    left -= 1;
+                }
+            }
+            under_way.extend((0..left).map(|_| calls.start(receive)));
+            calls.wait_all(under_way);
+            calls.blocking(Op::compute(0));
+            RankProgram::new(calls.finish())
+        };
+        let program = Program { ranks: sent.iter().enumerate().map(rank).collect() };
+        let sends = |rank: &RankProgram| {
+            rank.ops.ops().iter().filter(|op| op.kind() == Kind::Send).map(|op| op.size()).collect::<Vec<_>>()
+        };
+        let sizes: Vec<u64> = program.ranks.iter().flat_map(sends).collect();
+        let arithmetic = vec![
+            Line::new("updates", (u64::from(self.ranks) * updates) as f64, "", "4 per word, all ranks"),
+            Line::new(
+                "messages",
+                sizes.len() as f64,
+                "",
+                "the fullest bucket whenever `pending` updates are kept back",
+            ),
+            Line::new("bytes", sizes.iter().sum::<u64>() as f64, "B", "8 per update of another rank's word"),
+        ];
+        Ok(Made { program, arithmetic })
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { ranks: 8, table: 256, pending: 64, update: Time::Femtoseconds(10_000_000), seed: 1 }]
+    }
+}

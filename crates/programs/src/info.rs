@@ -1,0 +1,108 @@
+//! What a program has: operations, messages, who sends how much to whom.
+
+use crate::form::{Kind, Op, Operation, Program};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// How many pairs of ranks are named.
+const NAMED: usize = 8;
+
+/// A message's place in the count of sends against receives: sender, receiver, context, tag.
+type Channel = (u32, u32, u32, Option<u32>);
+
+/// Facts of a program as JSON: `ranks`, `operations`, `edges`, `kinds` (operations by kind), `messages`, `bytes`,
+/// `compute_ns` (of all ranks), `collectives` (by kind: calls of ranks), `sizes` (messages by the power of 2 that their
+/// size reaches), `cpus`, `nics`, `pairs` (of ranks that talk), `unmatched` (channels whose sends and receives differ in
+/// number, the first ones, if no receive has a wildcard).
+pub fn info(program: &Program) -> Value {
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut collectives: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let (mut bytes, mut compute, mut edges, mut wild) = (0u128, 0u128, 0u64, 0u64);
+    let mut channels: HashMap<Channel, [u64; 2]> = HashMap::new();
+    let mut pairs: HashMap<(u32, u32), ()> = HashMap::new();
+    for (rank, of) in program.ranks.iter().enumerate() {
+        edges += of.ops.edges() as u64;
+        for op in of.ops.ops() {
+            let context = usize::from(op.comm()).checked_sub(1).map_or(0, |place| of.comms[place].number);
+            let peer = op.peer().map(|peer| of.rank_of(op.comm(), peer));
+            match op.kind() {
+                Kind::Compute => {
+                    *kinds.entry("compute").or_default() += 1;
+                    compute += u128::from(op.size());
+                }
+                Kind::Send => {
+                    *kinds.entry("send").or_default() += 1;
+                    *sizes.entry(op.size().checked_ilog2().map_or(0, |bit| 1 << bit)).or_default() += 1;
+                    bytes += u128::from(op.size());
+                    let to = peer.unwrap_or(0);
+                    pairs.insert((rank as u32, to), ());
+                    channels.entry((rank as u32, to, context, op.tag())).or_default()[0] += 1;
+                }
+                Kind::Receive => {
+                    *kinds.entry("receive").or_default() += 1;
+                    match peer {
+                        Some(from) if op.tag().is_some() => {
+                            channels.entry((from, rank as u32, context, op.tag())).or_default()[1] += 1;
+                        }
+                        _ => wild += 1,
+                    }
+                }
+                Kind::Collective(operation) => {
+                    *kinds.entry("collective").or_default() += 1;
+                    *collectives.entry(operation.name()).or_default() += 1;
+                }
+            }
+        }
+    }
+    let (cpus, nics) = program.resources();
+    let unmatched = if wild == 0 { unmatched(&channels) } else { Vec::new() };
+    json!({
+        "ranks": program.len(), "operations": program.ops(), "edges": edges, "kinds": kinds,
+        "messages": kinds.get("send").copied().unwrap_or(0), "bytes": number(bytes), "compute_ns": number(compute),
+        "collectives": collectives, "sizes": sizes.into_iter().map(|(size, count)| json!([size, count])).collect::<Vec<_>>(),
+        "cpus": cpus, "nics": nics, "pairs": pairs.len(), "wildcards": wild, "unmatched": unmatched,
+    })
+}
+
+/// A number that JSON holds as a whole one where it fits.
+fn number(value: u128) -> Value {
+    u64::try_from(value).map_or_else(|_| json!(value as f64), |whole| json!(whole))
+}
+
+fn unmatched(channels: &HashMap<Channel, [u64; 2]>) -> Vec<Value> {
+    let mut wrong: Vec<_> = channels.iter().filter(|(_, [sends, receives])| sends != receives).collect();
+    wrong.sort();
+    let about = |(&(from, to, context, tag), &[sends, receives]): (&Channel, &[u64; 2])| json!({"from": from, "to": to, "communicator": context, "tag": tag, "sends": sends, "receives": receives});
+    wrong.into_iter().take(NAMED).map(about).collect()
+}
+
+/// Bytes and messages from each rank to each other one, for a program without collectives: (from, to, bytes, messages).
+pub fn matrix(program: &Program) -> Vec<(u32, u32, u64, u64)> {
+    let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    for (rank, of) in program.ranks.iter().enumerate() {
+        for op in of.ops.ops().iter().filter(|op| op.kind() == Kind::Send) {
+            let to = of.rank_of(op.comm(), op.peer().unwrap_or(0));
+            let entry = pairs.entry((rank as u32, to)).or_default();
+            entry.0 = entry.0.saturating_add(op.size());
+            entry.1 += 1;
+        }
+    }
+    pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect()
+}
+
+/// Collectives of a rank: how often, and their bytes together, by kind and communicator size.
+pub fn collectives_of(program: &Program, rank: usize) -> Vec<(Operation, u32, u64, u64)> {
+    let of = &program.ranks[rank];
+    let mut found: BTreeMap<(Operation, u32), (u64, u64)> = BTreeMap::new();
+    let of_kind = |op: &Op| match op.kind() {
+        Kind::Collective(operation) => Some((operation, of.size_of(op.comm(), program.len()), op.size())),
+        Kind::Compute | Kind::Send | Kind::Receive => None,
+    };
+    for (operation, size, bytes) in of.ops.ops().iter().filter_map(of_kind) {
+        let entry = found.entry((operation, size)).or_default();
+        entry.0 += 1;
+        entry.1 = entry.1.saturating_add(bytes);
+    }
+    found.into_iter().map(|((operation, size), (count, bytes))| (operation, size, count, bytes)).collect()
+}

@@ -1,0 +1,22 @@
+//! Programs of messages: per rank a partial order of compute, send, receive and collective operations. This crate knows no
+//! network and no engine, reads no clock, and opens no file.
+//!
+//! - [`form`]: programs in memory, how they are built, and [`form::Cursor`], by which everything else reads them.
+//! - [`rank`]: the state machine of a rank. It is told which operation started or finished and which message arrived, and
+//!   answers which operations may start.
+//! - [`collectives`]: how a collective becomes messages.
+//! - [`loggops`]: the finish time of a program on an ideal network, by the LogGOPS model.
+//! - [`readers`]: the GOAL formats.
+//! - [`generators`], [`ai`]: programs from a few parameters.
+
+pub mod ai;
+pub mod amounts;
+pub mod collectives;
+pub mod face;
+pub mod form;
+pub mod generators;
+pub mod info;
+pub mod loggops;
+pub mod rank;
+pub mod readers;
+pub mod transform;

@@ -1,0 +1,527 @@
+//! The finish time of a program on an ideal network, by the LogGOPS model.
+//!
+//! # Source
+//! T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS model" (LSAP 2010).
+//! The order of events and the charges are those of the program LogGOPSim of the authors (`spcl/LogGOPSim`).
+//!
+//! # Parameters
+//! `L`: latency of a message \[time\]. `o`: time of a processor per message \[time\]. `g`: time of an interface per message
+//! \[time\]. `G`: time of an interface per byte after the first \[time per byte\]. `O`: time of a processor per byte after the
+//! first \[time per byte\]. `S`: largest message that is sent before its receive is known \[bytes\].
+//!
+//! # Guarantees
+//! Times are whole numbers of the largest unit (ns, ps, fs) in which all parameters are whole. Every finish time is that of
+//! LogGOPSim, to the unit: ties are broken by the same order.
+//!
+//! A send occupies its processor for o + (size - 1) O and its interface for g + (size - 1) G. Its first byte arrives o + L
+//! after it began. A message is taken in when a processor (of the number that its sender used) and an interface of the
+//! receiver are free. It then occupies the processor for o + (size - 1) max(O, G) and the interface for g + (size - 1) G.
+//! A receive takes no time itself. It starts when it is free to; it finishes when its message has been taken in. A
+//! message above S is a rendezvous: its send finishes when its receive has matched, without a latency of its own. A message
+//! of 0 bytes is charged (0 - 1) per byte, as the original does.
+//!
+//! # Not modelled
+//! Contention in the network, noise of the operating system, the time of a rendezvous's request and reply.
+//! An operation that depends on one of another processor does not wait for the end of that one, as in the original;
+//! [`Answer::cross_cpu`] counts such edges. The copy of the program in ATLAHS differs: it honours such edges, charges G in
+//! the network and g and o one after the other at the receiver, and takes the message whose send has the lowest number.
+//! The binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
+//!
+//! # Validation
+//! `programs/tests/programs.rs`: finish times that LogGOPSim printed, times worked out by hand, and random programs against
+//! an executor that looks at every operation in every step.
+
+mod release_order;
+mod stuck;
+
+pub use stuck::Stuck;
+
+use crate::collectives::Rules;
+use crate::form::{Cursor, InMemory, Kind, Program};
+use crate::rank::{Key, Machine, OpId, Ready};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use weft_units::{Refusal, Time};
+
+/// The parameters in units of [`Parameters::unit_fs`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// Femtoseconds of the unit in which times are counted: those of a nanosecond, a picosecond or a femtosecond.
+    pub unit_fs: u64,
+    pub latency: i64,
+    pub overhead: i64,
+    pub gap: i64,
+    pub gap_per_byte: i64,
+    pub overhead_per_byte: i64,
+    /// Largest eager message \[bytes\].
+    pub eager: u64,
+}
+
+/// Femtoseconds of a nanosecond.
+const NS: u64 = 1_000_000;
+
+impl Parameters {
+    /// From L, o, g, G and O by name, and S. Refuses times in cycles and times above 2^40 ns.
+    pub fn new(times: [(&str, Time); 5], eager: u64) -> Result<Self, Refusal> {
+        let mut fs = [0u128; 5];
+        for (place, (name, time)) in times.into_iter().enumerate() {
+            fs[place] = match time {
+                Time::Femtoseconds(fs) if fs <= u128::from(NS) << 40 => fs,
+                Time::Femtoseconds(_) => {
+                    return Err(Refusal::new(
+                        name,
+                        format!("{time} is above 2^40 ns, which is 18 minutes"),
+                        "write a shorter time",
+                    ));
+                }
+                Time::Cycles(_) => {
+                    return Err(Refusal::new(
+                        name,
+                        format!("{time}: the executor has no cycles"),
+                        "write a time such as 2500ns",
+                    ));
+                }
+            };
+        }
+        let unit_fs =
+            [NS, 1000, 1].into_iter().find(|&unit| fs.iter().all(|fs| fs % u128::from(unit) == 0)).unwrap_or(1);
+        let [latency, overhead, gap, gap_per_byte, overhead_per_byte] = fs.map(|fs| (fs / u128::from(unit_fs)) as i64);
+        Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
+    }
+
+    /// Nanoseconds of a number of units.
+    pub fn ns(&self, units: i64) -> f64 {
+        units as f64 / (NS / self.unit_fs) as f64
+    }
+}
+
+/// When a program finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Finish time of each rank \[units\]: until when its processors are busy.
+    pub finish: Vec<i64>,
+    /// Time in which the processors of each rank compute \[units\].
+    pub compute: Vec<i64>,
+    /// Messages, and their bytes.
+    pub messages: u64,
+    pub bytes: u64,
+    /// Messages above S.
+    pub rendezvous: u64,
+    /// Operations that ran: those of the program and those of its collectives.
+    pub operations: u64,
+    /// Edges whose later operation began before its earlier one had ended, since they are on different processors.
+    pub cross_cpu: u64,
+}
+
+impl Answer {
+    /// Finish time of the last rank \[units\], and the first rank that has it.
+    pub fn last(&self) -> (i64, usize) {
+        let last = self.finish.iter().copied().max().unwrap_or(0);
+        (last, self.finish.iter().position(|&finish| finish == last).unwrap_or(0))
+    }
+}
+
+/// Why there is no finish time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    Refused(Refusal),
+    Stuck(Stuck),
+}
+
+/// A message under way.
+#[derive(Debug, Clone, Copy)]
+struct Message {
+    sender: OpId,
+    size: u64,
+    key: Key,
+    from: u32,
+    cpu: u8,
+    nic: u8,
+}
+
+/// What an event of the queue is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum About {
+    Op(OpId),
+    Message(u32),
+}
+
+/// An event: first by time, then by the order in which events were created.
+type Event = (i64, u64, u32, About);
+
+/// When each operation started \[units\], and the rank and operation at the other end of each message (its own, where it is no
+/// message). By rank and operation.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    pub starts: Vec<Vec<i64>>,
+    pub partners: Vec<Vec<(u32, u32)>>,
+}
+
+impl Record {
+    fn of(program: &Program) -> Self {
+        let starts = program.ranks.iter().map(|rank| vec![0; rank.ops.len()]).collect();
+        let own = |(rank, of): (usize, &crate::form::RankProgram)| {
+            (0..of.ops.len() as u32).map(|op| (rank as u32, op)).collect()
+        };
+        Self { starts, partners: program.ranks.iter().enumerate().map(own).collect() }
+    }
+
+    fn start(&mut self, rank: u32, id: OpId, time: i64) {
+        if let Some(op) = id.in_program() {
+            self.starts[rank as usize][op as usize] = time;
+        }
+    }
+
+    fn pair(&mut self, ends: [(u32, OpId); 2]) {
+        if let [(sender, Some(send)), (receiver, Some(receive))] = ends.map(|(rank, id)| (rank, id.in_program())) {
+            self.partners[sender as usize][send as usize] = (receiver, receive);
+            self.partners[receiver as usize][receive as usize] = (sender, send);
+        }
+    }
+}
+
+struct Executor<C> {
+    at: Parameters,
+    machines: Vec<Machine<C, u32>>,
+    cpus: usize,
+    nics: usize,
+    /// When each processor, and each interface as sender and as receiver, is free.
+    cpu_free: Vec<i64>,
+    send_free: Vec<i64>,
+    receive_free: Vec<i64>,
+    queue: BinaryHeap<Reverse<Event>>,
+    created: u64,
+    messages: Vec<Message>,
+    free_messages: Vec<u32>,
+    answer: Answer,
+    is_over: bool,
+    record: Option<Record>,
+}
+
+/// Runs a program in memory.
+pub fn run(program: &Program, rules: &Arc<Rules>, at: Parameters) -> Result<Answer, Failure> {
+    rules.check(program).map_err(Failure::Refused)?;
+    Executor::new(machines(program, rules)?, program.resources(), at).run().0
+}
+
+/// Runs a program without collectives and notes when its operations start.
+pub fn run_recorded(program: &Program, at: Parameters) -> Result<(Answer, Record), Failure> {
+    let mut executor = Executor::new(machines(program, &Arc::default())?, program.resources(), at);
+    executor.record = Some(Record::of(program));
+    let (answer, record) = executor.run();
+    Ok((answer?, record.unwrap_or_default()))
+}
+
+fn machines(program: &Program, rules: &Arc<Rules>) -> Result<Vec<Machine<InMemory, u32>>, Failure> {
+    program.check().map_err(Failure::Refused)?;
+    let machine = |(rank, of): (usize, &crate::form::RankProgram)| {
+        Machine::new(of.cursor(), rank as u32, program.len(), of.comms.clone(), Arc::clone(rules))
+    };
+    Ok(program.ranks.iter().enumerate().map(machine).collect())
+}
+
+/// Runs ranks that are read by any cursor, with this many processors and interfaces each.
+pub fn run_machines<C: Cursor>(
+    machines: Vec<Machine<C, u32>>,
+    resources: (usize, usize),
+    at: Parameters,
+) -> Result<Answer, Failure> {
+    Executor::new(machines, resources, at).run().0
+}
+
+impl<C: Cursor> Executor<C> {
+    fn new(machines: Vec<Machine<C, u32>>, (cpus, nics): (usize, usize), at: Parameters) -> Self {
+        let ranks = machines.len();
+        let (finish, compute) = (vec![0; ranks], vec![0; ranks]);
+        let answer = Answer { finish, compute, messages: 0, bytes: 0, rendezvous: 0, operations: 0, cross_cpu: 0 };
+        Self {
+            at,
+            machines,
+            cpus,
+            nics,
+            cpu_free: vec![0; ranks * cpus],
+            send_free: vec![0; ranks * nics],
+            receive_free: vec![0; ranks * nics],
+            queue: BinaryHeap::new(),
+            created: 0,
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            answer,
+            is_over: false,
+            record: None,
+        }
+    }
+
+    fn run(mut self) -> (Result<Answer, Failure>, Option<Record>) {
+        self.begin();
+        self.advance();
+        let record = self.record.take();
+        (self.end(), record)
+    }
+}
+
+impl<C: Cursor> Executor<C> {
+    fn begin(&mut self) {
+        let mut ready = Vec::new();
+        for rank in 0..self.machines.len() as u32 {
+            self.machines[rank as usize].begin(&mut ready);
+            self.enqueue(rank, &mut ready);
+        }
+    }
+
+    fn cpu(&self, rank: u32, cpu: u8) -> usize {
+        rank as usize * self.cpus + usize::from(cpu)
+    }
+
+    fn nic(&self, rank: u32, nic: u8) -> usize {
+        rank as usize * self.nics + usize::from(nic)
+    }
+
+    /// The cost of the bytes of a message after the first. One of 0 bytes costs a negative amount.
+    fn of_bytes(&mut self, size: u64, per_byte: i64) -> i64 {
+        let cost = i64::try_from(size).ok().and_then(|size| (size - 1).checked_mul(per_byte));
+        self.bounded(cost)
+    }
+
+    fn bounded(&mut self, time: Option<i64>) -> i64 {
+        self.is_over |= time.is_none();
+        time.unwrap_or(0)
+    }
+
+    fn later(&mut self, time: i64, by: i64) -> i64 {
+        let sum = time.checked_add(by);
+        self.bounded(sum)
+    }
+
+    /// Operations of a rank that became free together enter the queue, each when its resources are free.
+    fn enqueue(&mut self, rank: u32, ready: &mut Vec<Ready>) {
+        if ready.len() > 1 {
+            release_order::sort(ready, |ready| ready.op.kind());
+        }
+        for Ready { id, op, .. } in ready.drain(..) {
+            let cpu_free = self.cpu_free[self.cpu(rank, op.cpu())];
+            let time = match op.kind() {
+                Kind::Send => cpu_free.max(self.send_free[self.nic(rank, op.nic())]),
+                Kind::Receive | Kind::Compute | Kind::Collective(_) => cpu_free,
+            };
+            self.push(time, rank, About::Op(id));
+        }
+    }
+
+    fn push(&mut self, time: i64, rank: u32, about: About) {
+        self.queue.push(Reverse((time, self.created, rank, about)));
+        self.created += 1;
+    }
+
+    fn advance(&mut self) {
+        let mut ready = Vec::new();
+        while let Some(top) = self.queue.peek() {
+            let Reverse((time, _, rank, about)) = *top;
+            let free = match about {
+                About::Op(id) => {
+                    let op = self.machines[rank as usize].ready(id);
+                    let free = self.free_for(rank, &op);
+                    if free <= time {
+                        self.queue.pop();
+                        self.operate(time, rank, &op, &mut ready);
+                    }
+                    free
+                }
+                About::Message(message) => {
+                    let Message { cpu, nic, .. } = self.messages[message as usize];
+                    let free = self.cpu_free[self.cpu(rank, cpu)].max(self.receive_free[self.nic(rank, nic)]);
+                    if free <= time {
+                        self.queue.pop();
+                        self.take_in(time, rank, message, &mut ready);
+                    }
+                    free
+                }
+            };
+            if free > time
+                && let Some(mut top) = self.queue.peek_mut()
+            {
+                top.0.0 = free;
+            }
+        }
+    }
+
+    /// When what an operation needs is free.
+    fn free_for(&self, rank: u32, ready: &Ready) -> i64 {
+        let cpu = self.cpu_free[self.cpu(rank, ready.op.cpu())];
+        match ready.op.kind() {
+            Kind::Compute => cpu,
+            Kind::Send => cpu.max(self.send_free[self.nic(rank, ready.op.nic())]),
+            // a receive is posted at once: what arrives is charged
+            Kind::Receive | Kind::Collective(_) => i64::MIN,
+        }
+    }
+}
+
+impl<C: Cursor> Executor<C> {
+    /// Starts an operation whose resources are free.
+    fn operate(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+        self.answer.operations += 1;
+        if let Some(record) = &mut self.record {
+            record.start(rank, ready.id, time);
+        }
+        match ready.op.kind() {
+            Kind::Compute => self.compute(time, rank, ready, out),
+            Kind::Send => self.send(time, rank, ready, out),
+            Kind::Receive => self.receive(time, rank, ready, out),
+            Kind::Collective(_) => unreachable!("the machine expands collectives"),
+        }
+    }
+
+    fn compute(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+        let units = (NS / self.at.unit_fs) as i64;
+        let duration = i64::try_from(ready.op.size()).ok().and_then(|ns| ns.checked_mul(units));
+        let duration = self.bounded(duration);
+        let end = self.later(time, duration);
+        let cpu = self.cpu(rank, ready.op.cpu());
+        self.cpu_free[cpu] = end;
+        let sum = self.later(self.answer.compute[rank as usize], duration);
+        self.answer.compute[rank as usize] = sum;
+        let machine = &mut self.machines[rank as usize];
+        machine.start(ready.id, out);
+        self.finish(rank, ready.id, end, out);
+        self.enqueue(rank, out);
+    }
+
+    fn send(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+        let Parameters { latency, overhead, gap, gap_per_byte, overhead_per_byte, eager, .. } = self.at;
+        let (op, size) = (ready.op, ready.op.size());
+        let (of_cpu, of_nic) = (self.of_bytes(size, overhead_per_byte), self.of_bytes(size, gap_per_byte));
+        let (cpu, nic) = (self.cpu(rank, op.cpu()), self.nic(rank, op.nic()));
+        let end = self.later(time, overhead + of_cpu);
+        self.cpu_free[cpu] = end;
+        self.send_free[nic] = self.later(time, gap + of_nic);
+        self.machines[rank as usize].start(ready.id, out);
+
+        let to = op.peer().expect("a send names its receiver");
+        let key = ready.message_key(rank);
+        let message = Message { sender: ready.id, size, key, from: rank, cpu: op.cpu(), nic: op.nic() };
+        let place = self.keep(message);
+        let arrival = self.later(time, overhead + latency);
+        self.push(arrival, to, About::Message(place));
+        self.answer.messages += 1;
+        self.answer.bytes = self.answer.bytes.saturating_add(size);
+        if size <= eager {
+            self.finish(rank, ready.id, end, out);
+        } else {
+            self.answer.rendezvous += 1;
+        }
+        self.enqueue(rank, out);
+    }
+
+    fn keep(&mut self, message: Message) -> u32 {
+        match self.free_messages.pop() {
+            Some(place) => {
+                self.messages[place as usize] = message;
+                place
+            }
+            None => {
+                self.messages.push(message);
+                self.messages.len() as u32 - 1
+            }
+        }
+    }
+
+    fn receive(&mut self, time: i64, rank: u32, ready: &Ready, out: &mut Vec<Ready>) {
+        self.machines[rank as usize].start(ready.id, out);
+        match self.machines[rank as usize].post(ready) {
+            Some(message) => {
+                self.matched((time, time), (rank, ready.id), (ready.op.cpu(), ready.op.nic()), message, out);
+            }
+            None => self.enqueue(rank, out),
+        }
+    }
+
+    /// A message has arrived at a rank whose processor and interface are free.
+    fn take_in(&mut self, time: i64, rank: u32, place: u32, out: &mut Vec<Ready>) {
+        let Parameters { overhead, gap, gap_per_byte, overhead_per_byte, .. } = self.at;
+        let message = self.messages[place as usize];
+        let (of_cpu, of_nic) =
+            (self.of_bytes(message.size, overhead_per_byte), self.of_bytes(message.size, gap_per_byte));
+        let (cpu, nic) = (self.cpu(rank, message.cpu), self.nic(rank, message.nic));
+        let end = self.later(time, overhead + larger(message.size, of_cpu, of_nic));
+        self.cpu_free[cpu] = end;
+        self.receive_free[nic] = self.later(time, gap + of_nic);
+        if let Some(receive) = self.machines[rank as usize].arrive(message.key, place) {
+            self.matched((time, end), (rank, receive), (message.cpu, message.nic), place, out);
+        }
+    }
+
+    /// A receive has its message: it finishes at `end`, and so does the send of a rendezvous. Resources `(cpu, nic)` of the
+    /// sender are then not free before `time`: LogGOPSim takes the numbers of the operation that came second.
+    fn matched(
+        &mut self,
+        (time, end): (i64, i64),
+        (rank, receive): (u32, OpId),
+        (cpu, nic): (u8, u8),
+        place: u32,
+        out: &mut Vec<Ready>,
+    ) {
+        let message = self.messages[place as usize];
+        self.free_messages.push(place);
+        let sender = message.from;
+        if let Some(record) = &mut self.record {
+            record.pair([(sender, message.sender), (rank, receive)]);
+        }
+        if message.size > self.at.eager {
+            let (cpu, nic) = (self.cpu(sender, cpu), self.nic(sender, nic));
+            self.cpu_free[cpu] = self.cpu_free[cpu].max(time);
+            self.send_free[nic] = self.send_free[nic].max(time);
+            if sender == rank {
+                self.finish(sender, message.sender, time, out);
+            } else {
+                let mut of_sender = Vec::new();
+                self.finish(sender, message.sender, time, &mut of_sender);
+                if sender < rank {
+                    self.enqueue(sender, &mut of_sender);
+                }
+                self.finish(rank, receive, end, out);
+                self.enqueue(rank, out);
+                return self.enqueue(sender, &mut of_sender);
+            }
+        }
+        self.finish(rank, receive, end, out);
+        self.enqueue(rank, out);
+    }
+
+    /// An operation that ends at `end` releases others. Counts those that begin earlier on another processor.
+    fn finish(&mut self, rank: u32, id: OpId, end: i64, out: &mut Vec<Ready>) {
+        let released = out.len();
+        self.machines[rank as usize].finish(id, out);
+        for ready in &out[released..] {
+            let cpu = self.cpu(rank, ready.op.cpu());
+            self.answer.cross_cpu += u64::from(self.cpu_free[cpu] < end);
+        }
+    }
+
+    /// The answer, if every operation has finished and every message has been received.
+    fn end(mut self) -> Result<Answer, Failure> {
+        if let Some(refusal) = self.machines.iter().find_map(|machine| machine.cursor().failure()) {
+            return Err(Failure::Refused(refusal));
+        }
+        if self.is_over {
+            let most = self.at.ns(i64::MAX) / 1e9;
+            let what =
+                format!("the program takes longer than {most:.0} s, the longest time that is counted in this unit");
+            let help = "write parameters that are whole nanoseconds, which count longest, or shorten computations";
+            return Err(Failure::Refused(Refusal::new("the program", what, help)));
+        }
+        if let Some(stuck) = Stuck::of(&mut self.machines, |message| self.messages[message as usize].size) {
+            return Err(Failure::Stuck(stuck));
+        }
+        let finish = self.cpu_free.chunks(self.cpus.max(1)).map(|cpus| cpus.iter().copied().max().unwrap_or(0));
+        self.answer.finish = finish.collect();
+        Ok(self.answer)
+    }
+}
+
+/// The larger of the two costs of the bytes of a message. LogGOPSim compares them as unsigned numbers, and those of a message
+/// of 0 bytes are negative: a negative one then counts as larger than 0, and the one nearer to 0 as the larger.
+fn larger(size: u64, of_cpu: i64, of_nic: i64) -> i64 {
+    if size > 0 { of_cpu.max(of_nic) } else { (of_cpu as u64).max(of_nic as u64) as i64 }
+}

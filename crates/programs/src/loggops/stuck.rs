@@ -1,0 +1,82 @@
+//! Which ranks wait for what, where a program can't go on.
+
+use crate::form::Cursor;
+use crate::rank::{Key, Machine};
+use std::fmt;
+
+/// How many ranks and operations are named.
+const NAMED: usize = 8;
+
+/// A rank that has not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub rank: u32,
+    /// Operations of the program that have finished, and how many there are.
+    pub finished: u32,
+    pub of: u32,
+    /// Receives without a message: the operation (`None`: of a collective), source and tag (`None`: any).
+    pub receives: Vec<(Option<u32>, Option<u32>, Option<u32>)>,
+    /// Messages that no receive takes: source, tag, bytes.
+    pub messages: Vec<(u32, Option<u32>, u64)>,
+}
+
+/// A program that can't go on, or whose messages nobody received. Ranks that wait, the first of them in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    pub ranks: usize,
+    pub waiting: Vec<Waiting>,
+}
+
+impl Stuck {
+    /// `None` if all ranks are done. `size`: bytes of a message.
+    pub fn of<C: Cursor>(machines: &mut [Machine<C, u32>], size: impl Fn(u32) -> u64) -> Option<Self> {
+        let mut stuck = Self { ranks: 0, waiting: Vec::new() };
+        for (rank, machine) in machines.iter_mut().enumerate().filter(|(_, machine)| !machine.is_done()) {
+            stuck.ranks += 1;
+            if stuck.waiting.len() == NAMED {
+                continue;
+            }
+            let (finished, of) = machine.progress();
+            let named = |number: u32| (number != u32::MAX).then_some(number);
+            let receives = machine.waiting().into_iter().take(NAMED);
+            let receives = receives.map(|(Key { source, tag, .. }, id)| (id.in_program(), named(source), named(tag)));
+            let messages = machine.unexpected().into_iter().take(NAMED);
+            let messages = messages.map(|(key, message)| (key.source, named(key.tag), size(message)));
+            let (receives, messages) = (receives.collect(), messages.collect());
+            stuck.waiting.push(Waiting { rank: rank as u32, finished, of, receives, messages });
+        }
+        (stuck.ranks > 0).then_some(stuck)
+    }
+
+    /// What is to be done about it.
+    pub fn help(&self) -> &'static str {
+        "give every receive a send of the same ranks, tag and communicator, and every send a receive; where both exist, \
+         order them so that no ranks wait for each other in a circle"
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let any = |number: Option<u32>| number.map_or("any".to_owned(), |number| number.to_string());
+        write!(f, "rank {} has finished {} of {} operations", self.rank, self.finished, self.of)?;
+        for &(op, source, tag) in &self.receives {
+            let op = op.map_or("a receive of a collective".to_owned(), |op| format!("operation {op}"));
+            write!(f, "; {op} waits for a message from {} with tag {}", any(source), any(tag))?;
+        }
+        for &(source, tag, bytes) in &self.messages {
+            write!(f, "; no receive takes {bytes} bytes from {source} with tag {}", any(tag))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} rank(s) can't go on", self.ranks)?;
+        self.waiting.iter().try_for_each(|waiting| write!(f, "\n  {waiting}"))?;
+        match self.ranks - self.waiting.len() {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Which message a receive takes: the first that fits, by communicator, source and tag.
+
+use std::collections::VecDeque;
+
+/// All ones, as [`crate::form::Op`] stores a wildcard.
+const ANY: u32 = u32::MAX;
+
+/// By what messages and receives are matched. All ones as source or tag is a wildcard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// Messages of different contexts never match: 0 for all ranks, other numbers for communicators and collectives.
+    pub context: u32,
+    pub source: u32,
+    pub tag: u32,
+}
+
+impl Key {
+    fn fits(self, other: Self) -> bool {
+        let equal = |a: u32, b: u32| a == b || a == ANY || b == ANY;
+        self.context == other.context && equal(self.source, other.source) && equal(self.tag, other.tag)
+    }
+
+    fn is_exact(self) -> bool {
+        self.source != ANY && self.tag != ANY
+    }
+}
+
+/// Receives that wait for messages, or messages that wait for receives, in the order in which they came.
+#[derive(Debug, Clone)]
+pub struct Queue<T> {
+    keys: VecDeque<Key>,
+    items: VecDeque<T>,
+    /// How many keys have a wildcard.
+    wild: usize,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self { keys: VecDeque::new(), items: VecDeque::new(), wild: 0 }
+    }
+}
+
+impl<T: Copy> Queue<T> {
+    #[inline]
+    pub fn push(&mut self, key: Key, item: T) {
+        self.wild += usize::from(!key.is_exact());
+        self.keys.push_back(key);
+        self.items.push_back(item);
+    }
+
+    /// Takes out the first item whose key fits.
+    #[inline]
+    pub fn take(&mut self, key: Key) -> Option<T> {
+        let place = if self.wild == 0 && key.is_exact() {
+            self.keys.iter().position(|&other| other == key)?
+        } else {
+            self.keys.iter().position(|&other| other.fits(key))?
+        };
+        let taken = self.keys.remove(place)?;
+        self.wild -= usize::from(!taken.is_exact());
+        self.items.remove(place)
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Keys and items in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
+        self.keys.iter().copied().zip(self.items.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(source: u32, tag: u32) -> Key {
+        Key { context: 0, source, tag }
+    }
+
+    #[test]
+    fn the_first_that_fits_is_taken() {
+        let mut queue = Queue::default();
+        for (place, (source, tag)) in [(1, 5), (2, 5), (ANY, 6), (1, ANY), (1, 5)].into_iter().enumerate() {
+            queue.push(key(source, tag), place);
+        }
+        assert_eq!(queue.take(key(1, 6)), Some(2), "any source comes before any tag");
+        assert_eq!(queue.take(key(1, 6)), Some(3));
+        assert_eq!(queue.take(key(1, 6)), None);
+        assert_eq!(queue.take(key(ANY, 5)), Some(0));
+        assert_eq!(queue.take(key(1, ANY)), Some(4));
+        assert_eq!(queue.take(Key { context: 1, ..key(2, 5) }), None, "another communicator");
+        assert_eq!((queue.take(key(2, 5)), queue.len()), (Some(1), 0));
+    }
+}

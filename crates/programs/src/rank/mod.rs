@@ -1,0 +1,327 @@
+//! The state machine of one rank: which operations may start now. It has no clock and does no input or output.
+//!
+//! The caller (the LogGOPS executor, a network engine) tells it what happened: [`Machine::start`], [`Machine::finish`],
+//! [`Machine::post`] for a receive and [`Machine::arrive`] for a message. The machine answers with [`Ready`] operations and
+//! with matches. The caller decides when a send has finished: an eager one when it has left the rank, a rendezvous one when
+//! its receive has matched. A collective never reaches the caller: the machine expands it into messages when its turn has
+//! come, and forgets them when all have finished.
+
+mod counters;
+mod matching;
+
+pub use matching::{Key, Queue};
+
+use crate::collectives::Rules;
+use crate::form::{Comm, Cursor, Kind, Op, Ops, When};
+use counters::Counters;
+use std::sync::Arc;
+
+/// Number of an operation of a rank: of the program itself, or of a collective that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId(u64);
+
+impl OpId {
+    fn new(expansion: usize, index: u32) -> Self {
+        Self((expansion as u64) << 32 | u64::from(index))
+    }
+
+    /// 0 for the program itself, else the place of a collective under way plus 1.
+    fn expansion(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    fn index(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The number of the operation in the program; `None` for a message of a collective.
+    pub fn in_program(self) -> Option<u32> {
+        (self.expansion() == 0).then(|| self.index())
+    }
+}
+
+/// An operation that may start. It is a computation, a send or a receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    pub id: OpId,
+    /// Its peer is a rank of the program, whatever its communicator is.
+    pub op: Op,
+    /// Messages of different contexts never match.
+    pub context: u32,
+}
+
+impl Ready {
+    /// By what the message of this send, sent by rank `me`, is matched.
+    pub fn message_key(&self, me: u32) -> Key {
+        Key { context: self.context, source: me, tag: self.op.raw().1 }
+    }
+
+    /// By what this receive is matched.
+    fn receive_key(&self) -> Key {
+        let (source, tag) = self.op.raw();
+        Key { context: self.context, source, tag }
+    }
+}
+
+/// A collective that has become messages.
+#[derive(Debug, Clone)]
+struct Expansion {
+    ops: Ops,
+    remaining: Vec<u32>,
+    left: usize,
+    parent: u32,
+    comm: u16,
+}
+
+/// One rank of a program. `Handle` is what the caller keeps of a message.
+#[derive(Debug, Clone)]
+pub struct Machine<C, Handle> {
+    cursor: C,
+    me: u32,
+    ranks: u32,
+    comms: Vec<Comm>,
+    rules: Arc<Rules>,
+    remaining: Counters,
+    finished: u32,
+    expansions: Vec<Option<Expansion>>,
+    posted: Queue<OpId>,
+    unexpected: Queue<Handle>,
+    /// Collectives that may start, and operations of collectives that have finished.
+    work: Vec<OpId>,
+}
+
+impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
+    /// Rank `me` of a program of `ranks` ranks. `rules`: how collectives become messages.
+    pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
+        let remaining = Counters::new(&mut cursor);
+        let (posted, unexpected) = (Queue::default(), Queue::default());
+        let (finished, expansions, work) = (0, Vec::new(), Vec::new());
+        Self { cursor, me, ranks, comms, rules, remaining, finished, expansions, posted, unexpected, work }
+    }
+
+    /// Appends the operations that wait for nothing.
+    pub fn begin(&mut self, out: &mut Vec<Ready>) {
+        let mut roots = Vec::new();
+        self.cursor.roots(|index| roots.push(index));
+        for index in roots {
+            self.release(OpId::new(0, index), out);
+        }
+        self.settle(out);
+    }
+
+    /// An operation has started. Appends those that waited for that.
+    pub fn start(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        self.satisfy(id, When::Start, out);
+        self.settle(out);
+    }
+
+    /// An operation has finished. Appends those that waited for that.
+    pub fn finish(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        self.ended(id, out);
+        self.settle(out);
+    }
+
+    /// A receive has started. Returns the message that it takes if one has arrived; else it waits for one.
+    pub fn post(&mut self, receive: &Ready) -> Option<Handle> {
+        let key = receive.receive_key();
+        let taken = self.unexpected.take(key);
+        if taken.is_none() {
+            self.posted.push(key, receive.id);
+        }
+        taken
+    }
+
+    /// A message has arrived. Returns the receive that takes it if one waits; else the message waits for one.
+    pub fn arrive(&mut self, key: Key, message: Handle) -> Option<OpId> {
+        let taken = self.posted.take(key);
+        if taken.is_none() {
+            self.unexpected.push(key, message);
+        }
+        taken
+    }
+
+    /// The operation of a number that this machine gave.
+    #[inline]
+    pub fn ready(&mut self, id: OpId) -> Ready {
+        match id.expansion().checked_sub(1) {
+            None => {
+                let op = self.cursor.op(id.index());
+                if op.comm() == 0 {
+                    return Ready { id, op, context: 0 };
+                }
+                self.in_comm(id, op, op.comm(), false)
+            }
+            Some(place) => {
+                let expansion = self.expansions[place].as_ref().expect("an operation of a collective under way");
+                let (op, comm) = (expansion.ops.op(id.index()), expansion.comm);
+                self.in_comm(id, op, comm, true)
+            }
+        }
+    }
+
+    /// An operation whose peer is numbered by communicator `comm`.
+    fn in_comm(&self, id: OpId, op: Op, comm: u16, of_collective: bool) -> Ready {
+        let (number, peer) = match (usize::from(comm).checked_sub(1), op.peer()) {
+            (None, _) => (0, None),
+            (Some(place), None) => (self.comms[place].number, None),
+            (Some(place), Some(peer)) => {
+                let comm = &self.comms[place];
+                (comm.number, comm.members.get(peer as usize).copied())
+            }
+        };
+        let op = peer.map_or(op, |peer| op.to_peer(peer));
+        Ready { id, op, context: 2 * number + u32::from(of_collective) }
+    }
+
+    /// How many operations of the program have finished, and how many there are.
+    pub fn progress(&self) -> (u32, u32) {
+        (self.finished, self.cursor.len())
+    }
+
+    /// Whether all operations have finished and no message is left over.
+    pub fn is_done(&self) -> bool {
+        self.finished == self.cursor.len() && self.unexpected.len() == 0
+    }
+
+    /// Receives that wait for a message, in their order.
+    pub fn waiting(&self) -> Vec<(Key, OpId)> {
+        self.posted.iter().collect()
+    }
+
+    /// Messages that no receive has taken, in the order of their arrival.
+    pub fn unexpected(&self) -> Vec<(Key, Handle)> {
+        self.unexpected.iter().collect()
+    }
+
+    pub fn cursor(&self) -> &C {
+        &self.cursor
+    }
+
+    /// One thing fewer to wait for.
+    #[inline]
+    fn satisfy(&mut self, id: OpId, when: When, out: &mut Vec<Ready>) {
+        let mut freed = FreedOps::default();
+        match id.expansion().checked_sub(1) {
+            None => match &mut self.remaining {
+                Counters::Dense(remaining) => self.cursor.successors(id.index(), when, |later| {
+                    let left = &mut remaining[later as usize];
+                    *left -= 1;
+                    if *left == 0 {
+                        freed.push(later);
+                    }
+                }),
+                Counters::Sparse(seen) => {
+                    let mut successors = Vec::new();
+                    self.cursor.successors(id.index(), when, |later| successors.push(later));
+                    for later in successors {
+                        let satisfied = seen.entry(later).or_insert(0);
+                        *satisfied += 1;
+                        if *satisfied == self.cursor.predecessors(later) {
+                            seen.remove(&later);
+                            freed.push(later);
+                        }
+                    }
+                }
+            },
+            Some(place) => {
+                let expansion = self.expansions[place].as_mut().expect("a collective under way");
+                for &later in expansion.ops.successors(id.index(), when) {
+                    expansion.remaining[later as usize] -= 1;
+                    if expansion.remaining[later as usize] == 0 {
+                        freed.push(later);
+                    }
+                }
+            }
+        }
+        freed.for_each(|index| self.release(OpId::new(id.expansion(), index), out));
+    }
+
+    /// An operation has nothing to wait for any more: it is given to the caller, or is a collective to expand.
+    #[inline]
+    fn release(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        let ready = self.ready(id);
+        match ready.op.kind() {
+            Kind::Compute | Kind::Send | Kind::Receive => out.push(ready),
+            Kind::Collective(_) => self.work.push(id),
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        self.satisfy(id, When::Finish, out);
+        match id.expansion().checked_sub(1) {
+            None => self.finished += 1,
+            Some(place) => {
+                let expansion = self.expansions[place].as_mut().expect("a collective under way");
+                expansion.left -= 1;
+                if expansion.left == 0 {
+                    let parent = OpId::new(0, expansion.parent);
+                    self.expansions[place] = None;
+                    self.ended(parent, out);
+                }
+            }
+        }
+    }
+
+    /// Expands the collectives whose turn has come.
+    #[inline]
+    fn settle(&mut self, out: &mut Vec<Ready>) {
+        while let Some(id) = self.work.pop() {
+            self.expand(id, out);
+        }
+    }
+
+    fn expand(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        let op = self.cursor.op(id.index());
+        let (size, me) = match usize::from(op.comm()).checked_sub(1) {
+            None => (self.ranks, self.me),
+            Some(place) => (self.comms[place].members.len() as u32, self.comms[place].me),
+        };
+        let sizes = self.cursor.sizes(op.sizes());
+        let ops = self.rules.expand(&op, size, me, sizes.as_deref());
+        self.satisfy(id, When::Start, out);
+        if ops.is_empty() {
+            return self.ended(id, out);
+        }
+        let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());
+        let roots = ops.roots().to_vec();
+        let expansion = Expansion { ops, remaining, left, parent: id.index(), comm: op.comm() };
+        let free = self.expansions.iter().position(Option::is_none);
+        let place = free.unwrap_or_else(|| {
+            self.expansions.push(None);
+            self.expansions.len() - 1
+        });
+        self.expansions[place] = Some(expansion);
+        for root in roots {
+            self.release(OpId::new(place + 1, root), out);
+        }
+    }
+}
+
+/// Operations that became free at once: rarely more than a few, so that they need no memory of their own.
+#[derive(Default)]
+struct FreedOps {
+    few: [u32; 4],
+    count: usize,
+    more: Vec<u32>,
+}
+
+impl FreedOps {
+    #[inline]
+    fn push(&mut self, index: u32) {
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = index,
+            None => self.more.push(index),
+        }
+        self.count += 1;
+    }
+
+    #[inline]
+    fn for_each(self, mut each: impl FnMut(u32)) {
+        self.few.iter().take(self.count).copied().for_each(&mut each);
+        self.more.into_iter().for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests;

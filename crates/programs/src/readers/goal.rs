@@ -1,0 +1,213 @@
+//! GOAL as text.
+//!
+//! # Source
+//! T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language" (ICPP 2009); the grammar is that of `txt2bin` of
+//! LogGOPSim.
+//!
+//! # Parameters
+//! None. Times of `calc` are nanoseconds, sizes are bytes.
+//!
+//! # Guarantees
+//! Files that `txt2bin` reads are read alike, in time and memory proportional to their length. Operations keep their order,
+//! edges too. What is written is read as the same program.
+//!
+//! # Not modelled
+//! Dependencies between ranks, which the language has not.
+//!
+//! # Validation
+//! `programs/tests/programs.rs`: files of LogGOPSim against its binary files, damaged files, random text.
+
+mod lines;
+
+use self::lines::{Reader, Statement, Token};
+use super::Format;
+use crate::form::{Draft, Kind, Op, Program, RankProgram, When};
+use std::collections::HashMap;
+use std::fmt::Write;
+use weft_units::Refusal;
+
+/// The format.
+pub struct Goal;
+
+impl Format for Goal {
+    fn name(&self) -> &'static str {
+        "goal"
+    }
+
+    fn fits(&self, head: &[u8]) -> bool {
+        let words = [&b"num_ranks"[..], b"/", b" ", b"\t", b"\n", b"\r"];
+        words.iter().any(|word| head.starts_with(word))
+    }
+
+    fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal> {
+        let mut reader = Reader::new(file, bytes);
+        let mut ranks: Vec<RankProgram> = Vec::new();
+        let mut wanted: Option<u32> = None;
+        while let Some(head) = reader.head()? {
+            match (head, wanted) {
+                (Token::Ranks(0), _) => {
+                    return Err(reader.refusal("a program needs at least 1 rank", "write num_ranks 1 or more"));
+                }
+                (Token::Ranks(count), None) => wanted = Some(count),
+                (Token::Ranks(_), Some(_)) => {
+                    return Err(reader.refusal("num_ranks is written twice", "keep the first"));
+                }
+                (Token::Rank(rank), Some(count)) if rank < count => {
+                    let place = rank as usize;
+                    if place > ranks.len() {
+                        let what = format!("rank {rank} follows rank {}", ranks.len() as i64 - 1);
+                        return Err(
+                            reader.refusal(&what, "write the ranks in order, an empty block for one that does nothing")
+                        );
+                    }
+                    if place < ranks.len() {
+                        return Err(
+                            reader.refusal(&format!("rank {rank} has two blocks"), "write one block for each rank")
+                        );
+                    }
+                    ranks.push(RankProgram::new(block(&mut reader, count)?));
+                }
+                (Token::Rank(rank), Some(count)) => {
+                    let what =
+                        format!("rank {rank} does not fit into num_ranks {count}, whose ranks are 0 to {}", count - 1);
+                    return Err(reader.refusal(&what, "raise num_ranks, or correct the rank"));
+                }
+                (Token::Rank(_), None) => {
+                    return Err(reader.refusal("a rank comes before num_ranks", "begin the file with num_ranks N"));
+                }
+            }
+        }
+        let count =
+            wanted.ok_or_else(|| reader.refusal("the file has no num_ranks", "begin the file with num_ranks N"))?;
+        if (ranks.len() as u64) < u64::from(count) {
+            let what = format!("the file ends after {} of {count} ranks", ranks.len());
+            return Err(reader.refusal(&what, "the file is cut off, or num_ranks is too large: correct either"));
+        }
+        Ok(Program { ranks })
+    }
+
+    fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal> {
+        let mut text = format!("num_ranks {}\n", program.len());
+        for (rank, of) in program.ranks.iter().enumerate() {
+            let _ = writeln!(text, "\nrank {rank} {{");
+            let ops = &of.ops;
+            let mut earlier: Vec<Vec<(u32, When)>> = vec![Vec::new(); ops.len()];
+            for op in 0..ops.len() as u32 {
+                for when in [When::Finish, When::Start] {
+                    ops.successors(op, when).iter().for_each(|&later| earlier[later as usize].push((op, when)));
+                }
+            }
+            for (place, op) in ops.ops().iter().enumerate() {
+                statement(&mut text, place, of.rank_of(op.comm(), op.peer().unwrap_or(0)), op);
+            }
+            // edges by their earlier end, so that its successors keep their order
+            for op in 0..ops.len() as u32 {
+                for (when, word) in [(When::Finish, "requires"), (When::Start, "irequires")] {
+                    for later in ops.successors(op, when) {
+                        let _ = writeln!(text, "l{} {word} l{}", later + 1, op + 1);
+                    }
+                }
+            }
+            text.push_str("}\n");
+        }
+        Ok(text.into_bytes())
+    }
+}
+
+fn statement(text: &mut String, place: usize, peer: u32, op: &Op) {
+    let any = |number: Option<u32>| number.map_or("-1".to_owned(), |number| number.to_string());
+    let _ = write!(text, "l{}: ", place + 1);
+    let _ = match op.kind() {
+        Kind::Compute => write!(text, "calc {}", op.size()),
+        Kind::Send => write!(text, "send {}b to {peer} tag {}", op.size(), any(op.tag())),
+        Kind::Receive => {
+            let from = op.peer().map(|_| peer);
+            write!(text, "recv {}b from {} tag {}", op.size(), any(from), any(op.tag()))
+        }
+        Kind::Collective(_) => unreachable!("collectives become messages before they are written"),
+    };
+    if op.cpu() > 0 {
+        let _ = write!(text, " cpu {}", op.cpu());
+    }
+    if op.nic() > 0 && op.kind() != Kind::Compute {
+        let _ = write!(text, " nic {}", op.nic());
+    }
+    text.push('\n');
+}
+
+/// Labels of a rank's operations. Most files name them `l1`, `l2`, ... in order.
+#[derive(Default)]
+struct Labels<'a> {
+    /// The operation of `l1`, `l2`, ..., plus 1; 0 where there is none.
+    numbered: Vec<u32>,
+    others: HashMap<&'a [u8], u32>,
+}
+
+impl<'a> Labels<'a> {
+    /// The place of a label `lN` in the list, if the list has it or may grow by it.
+    fn place(&self, label: &[u8], ops: u32) -> Option<usize> {
+        let digits =
+            label.strip_prefix(b"l").filter(|digits| !digits.is_empty() && digits.len() < 9 && digits[0] != b'0')?;
+        let number = digits
+            .iter()
+            .try_fold(0usize, |sum, &digit| digit.is_ascii_digit().then(|| sum * 10 + usize::from(digit - b'0')))?;
+        (number < 4 * ops as usize + 64).then_some(number)
+    }
+
+    /// Gives an operation its label; `false` if another has it.
+    fn define(&mut self, label: &'a [u8], op: u32) -> bool {
+        match self.place(label, op) {
+            Some(place) if !self.others.contains_key(label) => {
+                if place >= self.numbered.len() {
+                    self.numbered.resize((place + 1).max(self.numbered.len() * 2), 0);
+                }
+                let is_new = self.numbered[place] == 0;
+                self.numbered[place] = op + 1;
+                is_new
+            }
+            _ => self.find(label, op).is_none() && self.others.insert(label, op).is_none(),
+        }
+    }
+
+    fn find(&self, label: &[u8], ops: u32) -> Option<u32> {
+        let numbered =
+            self.place(label, ops).and_then(|place| self.numbered.get(place)).and_then(|op| op.checked_sub(1));
+        numbered.or_else(|| self.others.get(label).copied())
+    }
+}
+
+/// Reads the block of a rank up to its closing bracket.
+fn block<'a>(reader: &mut Reader<'a>, ranks: u32) -> Result<crate::form::Ops, Refusal> {
+    let (mut draft, mut labels) = (Draft::default(), Labels::default());
+    loop {
+        match reader.statement()? {
+            Statement::End => break,
+            Statement::Op { label, op } => {
+                if let Some(peer) = op.peer().filter(|&peer| peer >= ranks && op.kind() != Kind::Compute) {
+                    let what =
+                        format!("rank {peer} does not fit into num_ranks {ranks}, whose ranks are 0 to {}", ranks - 1);
+                    return Err(reader.refusal(&what, "correct the rank, or raise num_ranks"));
+                }
+                let number = draft.add(op);
+                if let Some(label) = label.filter(|&label| !labels.define(label, number)) {
+                    let what = format!("label {} is given to two operations", String::from_utf8_lossy(label));
+                    return Err(reader.refusal(&what, "give every operation of a rank a label of its own"));
+                }
+            }
+            Statement::Edge { later, earlier, when } => {
+                let mut found = [0; 2];
+                for (place, label) in [later, earlier].into_iter().enumerate() {
+                    found[place] = labels.find(label, draft.len()).ok_or_else(|| {
+                        let what = format!("label {} is not defined above this line", String::from_utf8_lossy(label));
+                        reader.refusal(&what, "define the operation of a label before you name it")
+                    })?;
+                }
+                draft.depend(found[0], found[1], when);
+            }
+        }
+    }
+    draft.finish().map_err(|op| {
+        let what = format!("operation {} of this rank waits for itself through its dependencies", op + 1);
+        reader.refusal(&what, "take a dependency out of that circle")
+    })
+}

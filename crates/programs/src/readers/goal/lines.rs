@@ -1,0 +1,273 @@
+//! Lines and words of a GOAL text.
+
+use crate::form::{Op, When};
+use weft_units::Refusal;
+
+/// What stands outside of the blocks of ranks.
+pub enum Token {
+    Ranks(u32),
+    Rank(u32),
+}
+
+/// What stands in the block of a rank.
+pub enum Statement<'a> {
+    Op { label: Option<&'a [u8]>, op: Op },
+    Edge { later: &'a [u8], earlier: &'a [u8], when: When },
+    End,
+}
+
+/// A place in a GOAL text.
+pub struct Reader<'a> {
+    file: &'a str,
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(file: &'a str, text: &'a [u8]) -> Self {
+        Self { file, text, at: 0, line: 1 }
+    }
+
+    /// A refusal at this line.
+    pub fn refusal(&self, what: &str, help: &str) -> Refusal {
+        Refusal::new(format!("{}:{}", self.file, self.line), what, help)
+    }
+
+    /// The next `num_ranks N` or `rank R {`; `None` at the end of the file.
+    pub fn head(&mut self) -> Result<Option<Token>, Refusal> {
+        self.skip_lines()?;
+        if self.at == self.text.len() {
+            return Ok(None);
+        }
+        match self.word() {
+            b"num_ranks" => {
+                let count = self.number("the number of ranks")?;
+                Ok(Some(Token::Ranks(count)))
+            }
+            b"rank" => {
+                let rank = self.number("a rank")?;
+                self.skip_blanks()?;
+                self.expect(b'{')?;
+                Ok(Some(Token::Rank(rank)))
+            }
+            _ => Err(self.unexpected("num_ranks or rank")),
+        }
+    }
+
+    /// The next statement of a block.
+    pub fn statement(&mut self) -> Result<Statement<'a>, Refusal> {
+        self.skip_lines()?;
+        match self.text.get(self.at) {
+            None => {
+                Err(self
+                    .refusal("the file ends inside the block of a rank", "the file is cut off: close the block with }"))
+            }
+            Some(b'}') => {
+                self.at += 1;
+                Ok(Statement::End)
+            }
+            Some(_) => {
+                let word = self.word();
+                if matches!(word, b"send" | b"recv" | b"calc") {
+                    return Ok(Statement::Op { label: None, op: self.operation(word)? });
+                }
+                if !word.first().is_some_and(u8::is_ascii_alphabetic) {
+                    return Err(self.unexpected("send, recv, calc, a label or }"));
+                }
+                self.skip_blanks()?;
+                if self.text.get(self.at) == Some(&b':') {
+                    self.at += 1;
+                    self.skip_blanks()?;
+                    let kind = self.word();
+                    return Ok(Statement::Op { label: Some(word), op: self.operation(kind)? });
+                }
+                let when = match self.word() {
+                    b"requires" => When::Finish,
+                    b"irequires" => When::Start,
+                    _ => return Err(self.unexpected("`:`, requires or irequires")),
+                };
+                self.skip_blanks()?;
+                let earlier = self.word();
+                if earlier.is_empty() {
+                    return Err(self.unexpected("a label"));
+                }
+                self.end_of_line()?;
+                Ok(Statement::Edge { later: word, earlier, when })
+            }
+        }
+    }
+
+    fn operation(&mut self, kind: &[u8]) -> Result<Op, Refusal> {
+        let op = match kind {
+            b"calc" => Op::compute(self.number("a time [ns]")?),
+            b"send" => {
+                let bytes = self.bytes()?;
+                self.keyword(b"to")?;
+                Op::send(self.number("a rank")?, bytes, Some(0))
+            }
+            b"recv" => {
+                let bytes = self.bytes()?;
+                self.keyword(b"from")?;
+                Op::receive(self.number_or_any("a rank")?, bytes, Some(0))
+            }
+            _ => return Err(self.unexpected("send, recv or calc")),
+        };
+        self.options(op, kind != b"calc")
+    }
+
+    /// `tag T`, `cpu C` and `nic K` behind an operation.
+    fn options(&mut self, mut op: Op, is_message: bool) -> Result<Op, Refusal> {
+        loop {
+            self.skip_blanks()?;
+            let (cpu, nic) = (op.cpu(), op.nic());
+            op = match self.word() {
+                b"" => break,
+                b"tag" if is_message => op.tagged(self.number_or_any("a tag")?.unwrap_or(u32::MAX)),
+                b"cpu" => op.on(self.number("a processor (0 to 255)")?, nic),
+                b"nic" if is_message => op.on(cpu, self.number("an interface (0 to 255)")?),
+                _ => {
+                    return Err(self.unexpected(if is_message {
+                        "tag, cpu, nic or the end of the line"
+                    } else {
+                        "cpu or the end of the line"
+                    }));
+                }
+            };
+        }
+        self.end_of_line()?;
+        Ok(op)
+    }
+
+    fn bytes(&mut self) -> Result<u64, Refusal> {
+        let bytes = self.number("a number of bytes")?;
+        self.skip_blanks()?;
+        self.expect(b'b')?;
+        Ok(bytes)
+    }
+
+    fn keyword(&mut self, word: &'static [u8]) -> Result<(), Refusal> {
+        self.skip_blanks()?;
+        if self.word() == word { Ok(()) } else { Err(self.unexpected(&String::from_utf8_lossy(word))) }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Refusal> {
+        if self.text.get(self.at) == Some(&byte) {
+            self.at += 1;
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{}`", char::from(byte))))
+    }
+
+    fn number_or_any(&mut self, what: &str) -> Result<Option<u32>, Refusal> {
+        self.skip_blanks()?;
+        if self.text[self.at..].starts_with(b"-1") {
+            self.at += 2;
+            return Ok(None);
+        }
+        let number = self.number(what)?;
+        if number == u32::MAX {
+            return Err(self
+                .refusal(&format!("{number} stands for any"), &format!("write -1 for any, or {what} below {number}")));
+        }
+        Ok(Some(number))
+    }
+
+    /// A whole number that fits into `T`.
+    fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, Refusal> {
+        self.skip_blanks()?;
+        let (start, mut number) = (self.at, 0u64);
+        while let Some(digit) = self.text.get(self.at).filter(|byte| byte.is_ascii_digit()) {
+            let next = number.checked_mul(10).and_then(|number| number.checked_add(u64::from(digit - b'0')));
+            number = next.ok_or_else(|| self.too_large(start, what))?;
+            self.at += 1;
+        }
+        if start == self.at {
+            return Err(self.unexpected(what));
+        }
+        T::try_from(number).map_err(|_| self.too_large(start, what))
+    }
+
+    fn too_large(&self, start: usize, what: &str) -> Refusal {
+        let digits =
+            self.text[start..].iter().take_while(|byte| byte.is_ascii_digit()).take(30).map(|&byte| char::from(byte));
+        let what = format!("{} is too large for {what}", digits.collect::<String>());
+        self.refusal(&what, "write a smaller number")
+    }
+
+    /// The letters, digits and underscores from here on.
+    fn word(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let length =
+            rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn end_of_line(&mut self) -> Result<(), Refusal> {
+        self.skip_blanks()?;
+        match self.text[self.at..] {
+            [] | [b'\n', ..] | [b'}', ..] | [b'\r', b'\n', ..] => Ok(()),
+            _ => Err(self.unexpected("the end of the line")),
+        }
+    }
+
+    /// Skips blanks and comments within a line.
+    fn skip_blanks(&mut self) -> Result<(), Refusal> {
+        loop {
+            match self.text[self.at..] {
+                [b' ' | b'\t', ..] => self.at += 1,
+                [b'/', b'/', ..] => {
+                    let rest = &self.text[self.at..];
+                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                }
+                [b'/', b'*', ..] => self.skip_comment()?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) -> Result<(), Refusal> {
+        let rest = &self.text[self.at..];
+        let Some(length) = rest[2..].windows(2).position(|pair| pair == b"*/") else {
+            return Err(self.refusal("the comment that begins here has no end", "close it with */"));
+        };
+        self.line += rest[..length + 2].iter().filter(|&&byte| byte == b'\n').count();
+        self.at += length + 4;
+        Ok(())
+    }
+
+    /// Skips blanks, comments and ends of lines.
+    fn skip_lines(&mut self) -> Result<(), Refusal> {
+        loop {
+            self.skip_blanks()?;
+            match self.text[self.at..] {
+                [b'\n', ..] => {
+                    self.line += 1;
+                    self.at += 1;
+                }
+                [b'\r', ..] => self.at += 1,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn unexpected(&self, expected: &str) -> Refusal {
+        let rest = &self.text[self.at..];
+        let help = match rest.first() {
+            None => "the file is cut off: copy or convert it again",
+            Some(_) => "correct this line; docs/howto/programs.md shows the form",
+        };
+        let found = match rest.first() {
+            None => "the end of the file".to_owned(),
+            Some(b'\n' | b'\r') => "the end of the line".to_owned(),
+            Some(_) => {
+                let start =
+                    self.text[..self.at].iter().rposition(|byte| byte.is_ascii_whitespace()).map_or(0, |at| at + 1);
+                let word = self.text[start..].iter().take(20).take_while(|byte| !byte.is_ascii_whitespace());
+                format!("`{}`", word.map(|&byte| byte.escape_ascii().to_string()).collect::<String>())
+            }
+        };
+        self.refusal(&format!("expected {expected}, found {found}"), help)
+    }
+}

@@ -1,0 +1,239 @@
+//! The bytes of a binary GOAL file.
+
+use super::on_disk::Storage;
+use crate::form::{Kind, Op, When};
+use weft_units::Refusal;
+
+/// The first 8 bytes of a file.
+pub const COOKIE: u64 = 4223;
+/// The first 8 bytes of a file that LogGOPSim has overwritten.
+pub const SPOILT: u64 = 2342;
+/// Bytes before the table of ranks.
+pub const HEAD: usize = 14;
+/// Bytes of a node.
+pub const NODE: usize = 39;
+
+/// Where the operations of a rank are in a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Rank {
+    /// Place of its first byte in the file.
+    start: u64,
+    pub nodes: u32,
+    pub roots: u32,
+    /// Entries of the list of successors.
+    entries: u64,
+}
+
+/// A node as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Node {
+    pub predecessors: u32,
+    pub kind: u8,
+    pub peer: u32,
+    pub size: u64,
+    pub tag: u32,
+    pub cpu: u8,
+    pub nic: u8,
+    /// How many successors of its finish there are, and the place of the first; the same of its start.
+    pub after_finish: (u32, u32),
+    pub after_start: (u32, u32),
+}
+
+/// A refusal for what is wrong with a file.
+pub fn broken(file: &str, place: &str, what: String) -> Refusal {
+    let path = if place.is_empty() { file.to_owned() } else { format!("{file}, {place}") };
+    Refusal::new(path, what, "the file is cut off or damaged: copy or convert it again")
+}
+
+/// Bytes of a file; a refusal where it can't be read.
+pub fn read<const N: usize>(storage: &(impl Storage + ?Sized), at: u64) -> Result<[u8; N], Refusal> {
+    let mut bytes = [0; N];
+    storage.read_at(at, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn number(storage: &(impl Storage + ?Sized), at: u64) -> Result<u32, Refusal> {
+    Ok(u32::from_le_bytes(read(storage, at)?))
+}
+
+/// The ranks of a file. Refuses one whose ranks lie outside of it.
+pub fn ranks(file: &str, storage: &(impl Storage + ?Sized)) -> Result<Vec<Rank>, Refusal> {
+    let length = storage.length();
+    if length < HEAD as u64 {
+        return Err(broken(file, "", format!("{length} bytes are fewer than the {HEAD} of the head")));
+    }
+    let cookie = u64::from_le_bytes(read(storage, 0)?);
+    if cookie == SPOILT {
+        let what = "LogGOPSim has overwritten this file (it ran with --save-mem)";
+        return Err(Refusal::new(file, what, "make it again with txt2bin, or with weft trace convert"));
+    }
+    let count = number(storage, 8)?;
+    if HEAD as u64 + 16 * u64::from(count) > length {
+        let what = format!(
+            "the table of {count} ranks needs {} bytes, and the file has {length}",
+            HEAD as u64 + 16 * u64::from(count)
+        );
+        return Err(broken(file, "", what));
+    }
+    if count == 0 {
+        return Err(Refusal::new(file, "a program needs at least 1 rank", "write a file with ranks"));
+    }
+    (0..count).map(|rank| place_of(file, storage, rank)).collect()
+}
+
+fn place_of(file: &str, storage: &(impl Storage + ?Sized), rank: u32) -> Result<Rank, Refusal> {
+    let place = format!("rank {rank}");
+    let at = HEAD as u64 + 16 * u64::from(rank);
+    let [start, end] = [at, at + 8].map(|at| read(storage, at).map(u64::from_le_bytes));
+    let (start, end) = (start?, end?);
+    let length = storage.length() - 8;
+    if start > end || end > length || end - start < 8 {
+        let what = format!("its bytes are {start} to {end} of {length}, which hold no rank");
+        return Err(broken(file, &place, what));
+    }
+    let (nodes, roots) = (number(storage, start + 8)?, number(storage, start + 12)?);
+    let fixed = 8 + 4 * u64::from(roots) + NODE as u64 * u64::from(nodes);
+    match (end - start).checked_sub(fixed) {
+        Some(rest) if rest % 4 == 0 => Ok(Rank { start: start + 8, nodes, roots, entries: rest / 4 }),
+        _ => {
+            let what =
+                format!("{nodes} operations and {roots} first ones need {fixed} bytes, and there are {}", end - start);
+            Err(broken(file, &place, what))
+        }
+    }
+}
+
+impl Rank {
+    fn nodes_at(&self) -> u64 {
+        self.start + 8 + 4 * u64::from(self.roots)
+    }
+
+    /// Place of node `index` in the file.
+    pub fn node_at(&self, index: u32) -> u64 {
+        self.nodes_at() + NODE as u64 * u64::from(index)
+    }
+
+    /// Place of an entry of the list of successors in the file.
+    pub fn entry_at(&self, entry: u64) -> u64 {
+        self.node_at(self.nodes) + 4 * entry
+    }
+
+    pub fn root(&self, storage: &(impl Storage + ?Sized), place: u32) -> Result<u32, Refusal> {
+        number(storage, self.start + 8 + 4 * u64::from(place))
+    }
+
+    pub fn node(&self, storage: &(impl Storage + ?Sized), index: u32) -> Result<Node, Refusal> {
+        Ok(Node::from_bytes(&read(storage, self.node_at(index))?))
+    }
+
+    pub fn successors(&self, storage: &(impl Storage + ?Sized), node: &Node, when: When) -> Result<Vec<u32>, Refusal> {
+        let (count, first) = node.after(when);
+        let entry = |place: u32| number(storage, self.entry_at(u64::from(first) + u64::from(place)));
+        (0..count).map(entry).collect()
+    }
+
+    /// Refuses a rank whose numbers contradict each other.
+    pub fn check(&self, file: &str, rank: usize, storage: &(impl Storage + ?Sized), ranks: u32) -> Result<(), Refusal> {
+        let place = |op: u32| format!("rank {rank}, operation {op}");
+        let (mut counted, mut edges) = (vec![0u32; self.nodes as usize], 0);
+        for index in 0..self.nodes {
+            let node = self.node(storage, index)?;
+            if !(1..=3).contains(&node.kind) {
+                return Err(broken(file, &place(index), format!("its kind is {}, and kinds are 1 to 3", node.kind)));
+            }
+            let may_be_any = node.kind == 2 && node.peer == u32::MAX;
+            if node.kind != 3 && node.peer >= ranks && !may_be_any {
+                let what = format!("its peer is rank {}, and the ranks are 0 to {}", node.peer, ranks - 1);
+                return Err(broken(file, &place(index), what));
+            }
+            for when in [When::Finish, When::Start] {
+                let (count, first) = node.after(when);
+                edges += u64::from(count);
+                // an empty list may name any place
+                let end = if count == 0 { 0 } else { u64::from(first) + u64::from(count) };
+                if end.max(edges) > self.entries {
+                    let what = format!(
+                        "it and those before have {edges} successors up to entry {end}, and the list has {}",
+                        self.entries
+                    );
+                    return Err(broken(file, &place(index), what));
+                }
+                for later in self.successors(storage, &node, when)? {
+                    match counted.get_mut(later as usize) {
+                        Some(count) => *count += 1,
+                        None => {
+                            let what =
+                                format!("operation {later} waits for it, and the rank has {} operations", self.nodes);
+                            return Err(broken(file, &place(index), what));
+                        }
+                    }
+                }
+            }
+        }
+        for index in 0..self.nodes {
+            let (stored, counted) = (self.node(storage, index)?.predecessors, counted[index as usize]);
+            if stored != counted {
+                let what = format!("it should wait for {stored} others, and {counted} lead to it");
+                return Err(broken(file, &place(index), what));
+            }
+        }
+        let free = counted.iter().filter(|&&count| count == 0).count();
+        let mut known: Vec<u32> = (0..self.roots).map(|place| self.root(storage, place)).collect::<Result<_, _>>()?;
+        known.sort_unstable();
+        known.dedup();
+        if known.len() != free || known.iter().any(|&root| counted.get(root as usize) != Some(&0)) {
+            let what = format!("{} first operations are listed, and {free} wait for nothing", self.roots);
+            return Err(broken(file, &format!("rank {rank}"), what));
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    pub fn after(&self, when: When) -> (u32, u32) {
+        match when {
+            When::Finish => self.after_finish,
+            When::Start => self.after_start,
+        }
+    }
+
+    /// The operation; the kind has been checked.
+    pub fn op(&self) -> Op {
+        let kind = match self.kind {
+            1 => Kind::Send,
+            2 => Kind::Receive,
+            _ => Kind::Compute,
+        };
+        let (peer, tag) = if kind == Kind::Compute { (0, 0) } else { (self.peer, self.tag) };
+        Op::from_raw(kind, self.size, peer, tag).on(self.cpu, self.nic)
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(NODE);
+        bytes.extend(self.predecessors.to_le_bytes());
+        bytes.push(self.kind);
+        bytes.extend(self.peer.to_le_bytes());
+        bytes.extend(self.size.to_le_bytes());
+        bytes.extend(self.tag.to_le_bytes());
+        bytes.extend([self.cpu, self.nic]);
+        for (count, first) in [self.after_finish, self.after_start] {
+            bytes.extend([count, first].into_iter().flat_map(u32::to_le_bytes));
+        }
+        bytes
+    }
+
+    pub fn from_bytes(bytes: &[u8; NODE]) -> Self {
+        let four = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Self {
+            predecessors: four(0),
+            kind: bytes[4],
+            peer: four(5),
+            size: u64::from(four(9)) | u64::from(four(13)) << 32,
+            tag: four(17),
+            cpu: bytes[21],
+            nic: bytes[22],
+            after_finish: (four(23), four(27)),
+            after_start: (four(31), four(35)),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Formats in which programs are kept. A format is one file and one line of [`FORMATS`].
+
+pub mod goal;
+pub mod goal_binary;
+
+use crate::form::Program;
+use weft_units::Refusal;
+
+/// A format that is read and written.
+pub trait Format: Sync {
+    /// Name on the command line, and the ending of its files.
+    fn name(&self) -> &'static str;
+
+    /// Whether a file that begins with `head` is of this format.
+    fn fits(&self, head: &[u8]) -> bool;
+
+    /// Reads a program. `file` is its name for refusals.
+    fn read(&self, file: &str, bytes: &[u8]) -> Result<Program, Refusal>;
+
+    /// Writes a program without collectives.
+    fn write(&self, program: &Program) -> Result<Vec<u8>, Refusal>;
+}
+
+/// All formats; the first that fits a file reads it.
+pub const FORMATS: &[&dyn Format] = &[&goal_binary::GoalBinary, &goal::Goal];
+
+/// The format of a name.
+pub fn named(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// The format of a file by its first bytes. The last format takes what no other does, and then says what is wrong with it.
+pub fn of(bytes: &[u8]) -> &'static dyn Format {
+    FORMATS.iter().copied().find(|format| format.fits(bytes)).unwrap_or(FORMATS[FORMATS.len() - 1])
+}

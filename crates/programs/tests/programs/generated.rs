@@ -1,0 +1,331 @@
+//! Generated programs: their bytes and times against arithmetic.
+
+use crate::support::DEFAULTS;
+use std::sync::Arc;
+use weft_programs::collectives::{Call, Rules, RulesConfig};
+use weft_programs::form::{Kind, Op, Operation, Program};
+use weft_programs::generators::{GeneratorConfig, Made, ProgramFile};
+use weft_programs::info::collectives_of;
+use weft_programs::loggops::{self, Parameters};
+
+fn made(text: &str) -> (Made, Arc<Rules>) {
+    let file: ProgramFile = serde_json::from_str(text).unwrap_or_else(|problem| panic!("{problem}"));
+    let (made, rules) = file.make().unwrap_or_else(|refusal| panic!("{refusal}"));
+    (made, Arc::new(rules))
+}
+
+fn refused(text: &str) -> (String, String) {
+    let file: ProgramFile = serde_json::from_str(text).unwrap_or_else(|problem| panic!("{problem}"));
+    let refusal = file.make().expect_err("refused");
+    (refusal.path, refusal.what)
+}
+
+/// Llama 3 70B on 64 H100 in 8 bits, the first row of NVIDIA's table: t 4, p 8, v 5, d 2; batch 128; 8,192 tokens.
+fn dense(change: impl Fn(String) -> String) -> String {
+    change(
+        r#"{"program": {"training_step": {
+            "model": {"layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "feed_forward": 28672, "vocabulary": 128256},
+            "accelerator": {"rate": "719TFLOP/s", "memory": "80GB", "memory_bandwidth": "3.2TB/s"},
+            "ranks": 64, "degrees": {"tensor": 4, "pipeline": 8, "data": 2}, "parts": 5, "batch": 128, "sequence": 8192,
+            "operand_bytes": 1}}}"#
+            .to_owned(),
+    )
+}
+
+/// A rank of stage 3, in the middle: tensor 1, data 1.
+const MIDDLE: usize = 3 * 8 + 4 + 1;
+
+fn line(made: &Made, name: &str) -> f64 {
+    made.arithmetic.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no line {name}")).value
+}
+
+fn near(value: f64, expected: f64, share: f64) {
+    assert!((value / expected - 1.0).abs() < share, "{value} is not {expected} within {share}");
+}
+
+/// Times and bytes of a rank's collectives of one kind and communicator size.
+fn of_kind(program: &Program, operation: Operation, size: u32) -> (u64, u64) {
+    let found =
+        collectives_of(program, MIDDLE).into_iter().find(|&(kind, ranks, ..)| (kind, ranks) == (operation, size));
+    found.map_or((0, 0), |(_, _, count, bytes)| (count, bytes))
+}
+
+#[test]
+fn a_step_of_70_billion_parameters_sends_the_bytes_of_the_formulas() {
+    let (made, _) = made(&dense(|text| text));
+    let program = &made.program;
+    // M = 2 * 8192 * 1 * 8192 B = 134.2 MB. Per layer and micro-batch 4 gathers of M/4 and 4 scatters of M: 8 * 10 * 64 = 5,120.
+    let (gathers, gathered) = of_kind(program, Operation::AllGather, 4);
+    let (scatters, scattered) = of_kind(program, Operation::ReduceScatter, 4);
+    assert_eq!((gathers, scatters), (2560, 2560));
+    // each sends M (t - 1) / t: a gather its block to 3 others, a scatter 3 of 4 shares
+    let tensor = (gathered * 3) as f64 + scattered as f64 * 0.75;
+    near(tensor, 5120.0 * 134_217_728.0 * 0.75, 1e-9);
+    near(tensor, 515.4e9, 1e-4);
+    near(line(&made, "tensor bytes"), tensor, 1e-9);
+    // pipeline: 64 micro-batches of 5 parts each way, M/4 each: 640 * 33.55 MB
+    let sent = |comm: u16| {
+        let ops = program.ranks[MIDDLE].ops.ops().iter().filter(|op| op.kind() == Kind::Send && op.comm() == comm);
+        ops.map(Op::size).collect::<Vec<u64>>()
+    };
+    let pipeline = sent(4);
+    assert_eq!((pipeline.len(), pipeline.iter().sum::<u64>()), (640, 640 * 33_554_432));
+    near(pipeline.iter().sum::<u64>() as f64, 21.47e9, 1e-3);
+    // data: 2.139 G parameters at a rank in 54 buckets of 40 M; of 4 and 2 bytes each, half is sent among 2 ranks
+    let (buckets, reduced) = of_kind(program, Operation::ReduceScatter, 2);
+    let (gathered_again, parameters) = of_kind(program, Operation::AllGather, 2);
+    assert_eq!((buckets, gathered_again), (54, 54));
+    near(reduced as f64 / 2.0, 4.28e9, 1e-3);
+    near(parameters as f64, 2.14e9, 1e-3);
+    near(line(&made, "bubble"), 7.0 / 320.0, 1e-12);
+}
+
+#[test]
+fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
+    let (made, _) = made(&dense(|text| text));
+    // 449.2 GFLOP per token, 128 * 8192 tokens, 64 accelerators of 719 TFLOP/s; NVIDIA measured 10.23 s
+    near(line(&made, "computation"), 10.23, 0.05);
+    // What the ranks really compute: the mean of all, which the head makes uneven.
+    let compute = |rank: usize| {
+        let ops = made.program.ranks[rank].ops.ops().iter().filter(|op| op.kind() == Kind::Compute);
+        ops.map(|op| op.size() as f64 * 1e-9).sum::<f64>()
+    };
+    let mean = (0..64).map(compute).sum::<f64>() / 64.0;
+    near(mean, line(&made, "computation"), 0.01);
+    near(mean, 10.23, 0.05);
+}
+
+#[test]
+fn gathering_again_adds_two_gathers_per_layer() {
+    let (made, _) = made(&dense(|text| text.replace(r#""batch": 128"#, r#""gathers_again": true, "batch": 128"#)));
+    // 10 per layer and micro-batch: 6,400 collectives, 644.2 GB
+    let (gathers, gathered) = of_kind(&made.program, Operation::AllGather, 4);
+    let (scatters, scattered) = of_kind(&made.program, Operation::ReduceScatter, 4);
+    assert_eq!(gathers + scatters, 6400);
+    near((gathered * 3) as f64 + scattered as f64 * 0.75, 644.2e9, 1e-3);
+}
+
+#[test]
+fn a_program_of_ranks_that_do_the_same_is_kept_once() {
+    let (made, _) = made(&dense(|text| text));
+    let different: std::collections::HashSet<_> =
+        made.program.ranks.iter().map(|rank| Arc::as_ptr(&rank.ops)).collect();
+    assert_eq!(different.len(), 8, "one per stage of the pipeline");
+}
+
+#[test]
+fn degrees_layers_and_memory_that_do_not_fit_are_refused_with_the_arithmetic() {
+    let with = |from: &str, to: &str| refused(&dense(|text| text.replace(from, to)));
+    let (path, what) = with(r#""ranks": 64"#, r#""ranks": 60"#);
+    assert_eq!(path, "program.training_step.degrees");
+    assert_eq!(what, "tensor 4 x context 1 x data 2 x pipeline 8 = 64 ranks, not 60");
+    let (path, what) = with(r#""parts": 5"#, r#""parts": 3"#);
+    assert_eq!(
+        (path.as_str(), what.as_str()),
+        ("program.training_step.parts", "80 layers are not divided by pipeline 8 x parts 3")
+    );
+    assert!(with(r#""batch": 128"#, r#""batch": 127"#).1.starts_with("127 sequences are no whole number of 2"));
+    let (path, what) = with(r#""memory": "80GB""#, r#""memory": "40GB""#);
+    assert_eq!(path, "program.training_step.accelerator.memory");
+    assert!(
+        what.contains("weights 4.8 GB + gradients 9.6 GB + optimizer 14.4 GB") && what.contains("has 40.0 GB"),
+        "{what}"
+    );
+}
+
+/// Korthikanti et al.: activations of GPT 22B (t 8) and 175B (t 8, p 8, v 3) in GiB.
+#[test]
+fn activations_are_those_of_published_models() {
+    let memory = |layers: u32,
+                  hidden: u64,
+                  heads: u64,
+                  micro_batch: u64,
+                  pipeline: u32,
+                  parts: u32,
+                  recompute: &str,
+                  divided: bool| {
+        let text = format!(
+            r#"{{"program": {{"training_step": {{
+                "model": {{"layers": {layers}, "hidden": {hidden}, "heads": {heads}, "feed_forward": {}, "vocabulary": 8}},
+                "accelerator": {{"rate": "100TFLOP/s", "memory": "1B", "memory_bandwidth": "2TB/s"}},
+                "ranks": {}, "degrees": {{"tensor": 8, "pipeline": {pipeline}}}, "parts": {parts}, "batch": {},
+                "micro_batch": {micro_batch}, "sequence": 2048, "recompute": "{recompute}", "sequence_parallel": {divided}}}}}}}"#,
+            4 * hidden,
+            8 * pipeline,
+            micro_batch * 64
+        );
+        let (_, what) = refused(&text);
+        let (_, rest) = what.split_once("activations ").unwrap();
+        rest.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e9 / f64::from(1 << 30)
+    };
+    // rounded to 0.1 GB in the refusal
+    near(memory(48, 6144, 64, 4, 1, 1, "none", false), 59.25, 2e-3);
+    near(memory(48, 6144, 64, 4, 1, 1, "selective", true), 9.56, 6e-3);
+    // (1 + (p - 1) / (p v)) L layers: 96 * (1 + 7/24) = 124; warm-up 2 * 7 + 2 * 8 = 30 passes and one more of 4 layers
+    near(memory(96, 12_288, 96, 1, 8, 3, "none", false), 66.84, 2e-3);
+    near(memory(96, 12_288, 96, 1, 8, 3, "selective", true), 12.35, 5e-3);
+}
+
+#[test]
+fn inference_has_the_sizes_and_times_of_70_billion_parameters_on_two_accelerators() {
+    let text = r#"{"program": {"inference_step": {
+        "model": {"layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "feed_forward": 28672, "vocabulary": 128256},
+        "accelerator": {"rate": "1979TFLOP/s", "memory": "80GB", "memory_bandwidth": "3.2TB/s"},
+        "ranks": 2, "tensor": 2, "prompts": 1, "prompt": 5000, "decode": 2, "weight_bytes": 1}}}"#;
+    let (made, _) = made(text);
+    let sizes: Vec<u64> = made.program.ranks[0]
+        .ops
+        .ops()
+        .iter()
+        .filter(|op| matches!(op.kind(), Kind::Collective(_)))
+        .map(Op::size)
+        .collect();
+    // 2 per layer in each of 3 passes: 16 KiB per token
+    assert_eq!(sizes.len(), 3 * 160);
+    assert_eq!((sizes[0], sizes[160]), (5000 * 16_384, 16_384));
+    // weights of the layers, 68.45 GB / 2, and keys of 5,001 tokens / 2, at 3.2 TB/s: 10.95 ms (the benchmark states 11.0)
+    near(line(&made, "decoding step"), (68.45e9 + 327_680.0 * 5001.0) / 2.0 / 3.2e12, 2e-3);
+    near(line(&made, "decoding step"), 11.0e-3, 0.02);
+    // 5,000 tokens of 138.9 + 6.6 GFLOP on two peaks: 0.18 s, below the 0.407 s that were measured
+    assert!(line(&made, "prefill") < 0.407);
+    let (path, what) = refused(&text.replace("80GB", "30GB"));
+    assert_eq!(path, "program.inference_step.accelerator.memory");
+    assert!(what.starts_with("weights 35.3 GB + keys and values 0.8 GB = 36.1 GB"), "{what}");
+}
+
+#[test]
+fn a_ring_all_reduce_takes_the_time_of_its_formula() {
+    let text = r#"{"program": {"collective": {"operation": "all_reduce", "ranks": 8, "bytes": "8000B"}},
+                   "collectives": {"algorithms": {"all_reduce": {"ring": {}}}}}"#;
+    let (made, rules) = made(text);
+    let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
+    // 14 rounds of 1,000 bytes. A round: sent for o = 1,500, first byte 2,500 later; o + 999 * 6 = 7,494 to take it in.
+    assert_eq!(answer.finish, [14 * (1500 + 2500 + 7494); 8]);
+    assert_eq!((answer.messages, answer.bytes), (14 * 8, 14 * 8 * 1000));
+}
+
+#[test]
+fn a_sum_takes_its_time_where_the_rules_give_one() {
+    let text = |sum: &str| {
+        format!(
+            r#"{{"program": {{"collective": {{"operation": "reduce_scatter", "ranks": 4, "bytes": "4000B"}}}},
+                "collectives": {{"algorithms": {{"reduce_scatter": {{"ring": {{}}}}}}{sum}}}}}"#
+        )
+    };
+    let time = |text: String| {
+        let (made, rules) = made(&text);
+        loggops::run(&made.program, &rules, DEFAULTS).unwrap().last().0
+    };
+    // three sums of 1,000 bytes at 2 ns each
+    assert_eq!(time(text(r#", "sum_per_byte": "2ns""#)) - time(text("")), 3 * 2000);
+}
+
+#[test]
+fn rules_that_do_not_fit_are_refused() {
+    let build = |text: &str| {
+        let config: RulesConfig = serde_json::from_str(text).unwrap();
+        config.build("collectives").unwrap_err()
+    };
+    let refusal = build(r#"{"algorithms": {"barrier": {"ring": {}}}}"#);
+    assert_eq!(refusal.path, "collectives.algorithms.barrier");
+    assert!(refusal.what.starts_with("ring is no algorithm of barrier: it does all_reduce"), "{refusal}");
+    assert!(refusal.help.contains("bruck"), "{refusal}");
+    assert!(build(r#"{"algorithms": {"all_sum": {"ring": {}}}}"#).what.contains("there is no collective all_sum"));
+    let odd = r#"{"program": {"collective": {"operation": "all_gather", "ranks": 7, "bytes": "8B"}},
+                  "collectives": {"algorithms": {"all_gather": {"neighbor_exchange": {}}}}}"#;
+    assert!(refused(odd).1.contains("needs an even number of ranks, and there are 7"));
+    let sizes = r#"{"program": {"collective": {"operation": "all_gather", "ranks": 3, "sizes": ["8B"]}}}"#;
+    assert!(refused(sizes).1.contains("needs 3 block sizes, and the list has 1"));
+}
+
+fn example(name: &str) -> Made {
+    let example = GeneratorConfig::examples().into_iter().find(|example| example.name() == name).expect("an example");
+    example.model().make("program").unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+#[test]
+fn namd_sends_the_atoms_within_the_cutoff() {
+    // 92,224 atoms on 27 ranks at 0.1 per cubic angstrom: 32.45 angstrom wide. A face of 12: 32.45^2 * 12 * 0.1 * 24 B.
+    let (side, made) = ((92_224.0f64 / 27.0 / 0.1).cbrt(), example("namd"));
+    near(line(&made, "face"), side * side * 12.0 * 2.4, 1e-4);
+    let halo = (side + 24.0).powi(3) - side.powi(3);
+    near(line(&made, "neighbours"), halo * 2.4, 1e-3);
+    // two steps of two exchanges with 26 neighbours
+    let sends = made.program.ranks[0].ops.ops().iter().filter(|op| op.kind() == Kind::Send).count();
+    assert_eq!(sends, 2 * 2 * 26);
+}
+
+#[test]
+fn gromacs_exchanges_in_three_dimensions_and_with_its_mesh_rank() {
+    let made = example("gromacs");
+    let count =
+        |rank: usize, kind: fn(&Op) -> bool| made.program.ranks[rank].ops.ops().iter().filter(|op| kind(op)).count();
+    // 3 steps: 2 directions of 3 dimensions, there and back, and the positions to the mesh
+    assert_eq!(count(0, |op| op.kind() == Kind::Send), 3 * (12 + 1));
+    // a mesh rank has 24 / 8 = 3 particle ranks
+    assert_eq!(count(24, |op| op.kind() == Kind::Send), 3 * 3);
+    assert_eq!(count(24, |op| op.kind() == Kind::Collective(Operation::AllToAll)), 3 * 2);
+}
+
+#[test]
+fn linpack_has_two_thirds_of_the_cube_and_the_panels() {
+    // With n = 300 and NB = 32, blocks of NB instead of single columns: sum over panels of 2 w (n_j)^2 and w^2 rows.
+    let expected: f64 = (0..10)
+        .map(|panel| {
+            let left = 300.0 - 32.0 * f64::from(panel);
+            let width = left.min(32.0);
+            2.0 * width * (left - width).powi(2) + width * width * left
+        })
+        .sum();
+    let made = example("linpack");
+    near(line(&made, "operations"), expected, 1e-9);
+    near(line(&made, "operations by formula"), 2.0 / 3.0 * 2.7e7, 1e-9);
+}
+
+#[test]
+fn random_access_sends_8_bytes_for_every_update_of_another_rank() {
+    // 8 ranks of 256 words: 8,192 updates, of which 7 of 8 leave their rank, within 3 standard deviations of 30
+    let made = example("random_access");
+    assert!((line(&made, "bytes") / 8.0 - 8192.0 * 7.0 / 8.0).abs() < 90.0, "{}", line(&made, "bytes"));
+}
+
+#[test]
+fn graph500_gathers_128_kb_maps_and_looks_at_all_edges_of_a_component() {
+    let text = r#"{"program": {"graph500": {"ranks": 16, "time_per_edge": "10ns", "searches": 1}}}"#;
+    let (made, _) = made(text);
+    assert_eq!(line(&made, "bit map"), 131_072.0);
+    let levels: f64 =
+        made.arithmetic.iter().filter(|line| line.name.starts_with("edges of level")).map(|line| line.value).sum();
+    assert!(levels > 0.95 && levels <= 1.0 + 1e-12, "{levels}: nearly all edges are in one component");
+}
+
+/// The time of an all-reduce by each scheme of NCCL, on an ideal network of 400 Gb/s: the bus bandwidth never exceeds that of
+/// a rank's interface.
+#[test]
+fn no_all_reduce_is_faster_than_its_interface() {
+    let at = Parameters {
+        unit_fs: 1000,
+        latency: 500_000,
+        overhead: 100_000,
+        gap: 50_000,
+        gap_per_byte: 20,
+        overhead_per_byte: 0,
+        eager: 1 << 40,
+    };
+    for algorithm in [r#"{"ring": {}}"#, r#"{"hierarchical": {"node": 8}}"#] {
+        for ranks in [16u32, 64] {
+            let bytes = 1u64 << 26;
+            let text = format!(
+                r#"{{"program": {{"collective": {{"operation": "all_reduce", "ranks": {ranks}, "bytes": "{bytes}B"}}}},
+                    "collectives": {{"algorithms": {{"all_reduce": {algorithm}}}}}}}"#
+            );
+            let (made, rules) = made(&text);
+            let time_s = at.ns(loggops::run(&made.program, &rules, at).unwrap().last().0) * 1e-9;
+            let bus = 2.0 * (f64::from(ranks) - 1.0) / f64::from(ranks) * bytes as f64 / time_s;
+            assert!(bus <= 50e9 && bus > 20e9, "{algorithm} on {ranks}: {bus:e} B/s");
+        }
+    }
+    let call =
+        Call { operation: Operation::AllReduce, ranks: 512, me: 0, root: 0, bytes: 1, sizes: None, of_vector: false };
+    assert_eq!(Rules::default().choose(&call).name(), "recursive_doubling");
+}

@@ -1,0 +1,141 @@
+//! Programs whose finish times are worked out by hand. L 100, o 10, g 20, G 2, O 0, S 100 unless the test says otherwise.
+
+use crate::support::{finish, read, run};
+use weft_programs::loggops::{Failure, Parameters};
+
+const AT: Parameters = Parameters {
+    unit_fs: 1_000_000,
+    latency: 100,
+    overhead: 10,
+    gap: 20,
+    gap_per_byte: 2,
+    overhead_per_byte: 0,
+    eager: 100,
+};
+
+fn two(first: &str, second: &str) -> String {
+    format!("num_ranks 2\nrank 0 {{\n{first}\n}}\nrank 1 {{\n{second}\n}}\n")
+}
+
+#[test]
+fn an_eager_message_occupies_its_receiver_for_o_and_all_bytes_after_the_first() {
+    // sent from 0 to 10, first byte at 10 + 100 = 110, taken in until 110 + 10 + 9 * 2 = 138
+    assert_eq!(finish(&two("send 10b to 1", "recv 10b from 0"), AT), [10, 138]);
+}
+
+#[test]
+fn two_messages_of_an_interface_are_a_gap_and_their_bytes_apart() {
+    let program = two("send 10b to 1\nsend 10b to 1", "recv 10b from 0\nrecv 10b from 0");
+    // The second send begins when the interface is free, at g + 9 G = 38, and the processor at 10. It arrives at 38 + 110 = 148.
+    // The receiver's processor is busy until 138, its interface until 110 + 20 + 18 = 148: taken in until 148 + 28 = 176.
+    assert_eq!(finish(&program, AT), [48, 176]);
+}
+
+#[test]
+fn a_rendezvous_lets_its_sender_go_on_when_the_receive_has_matched() {
+    // 101 bytes are above S. The first byte arrives at 110; the receive is posted at 0, so that the send finishes at 110, too:
+    // then the computation of 5 runs until 115. Taken in until 110 + 10 + 200 = 320.
+    let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "recv 101b from 0");
+    assert_eq!(finish(&program, AT), [115, 320]);
+    // An eager message lets it go on at 10.
+    let eager = two("s: send 100b to 1\nc: calc 5\nc requires s", "recv 100b from 0");
+    assert_eq!(finish(&eager, AT), [15, 110 + 10 + 198]);
+}
+
+#[test]
+fn a_late_receive_of_a_rendezvous_holds_its_sender_back() {
+    // The message is taken in at 110 unexpected, until 320. The receive is free after a computation that ends at 500 + 320,
+    // since the processor computes from 0 to 500 before the message is taken in: until 500 + 210 = 710. The receive is then
+    // posted at 500, before the message: it matches when the message is taken in, at 500.
+    let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "c: calc 500\nr: recv 101b from 0\nr requires c");
+    assert_eq!(finish(&program, AT), [505, 710]);
+}
+
+#[test]
+fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_stops_if_not() {
+    let ring = |order: &str| {
+        let rank = |r: u32| {
+            let (to, from) = ((r + 1) % 4, (r + 3) % 4);
+            format!("rank {r} {{\ns: send 201b to {to}\nr: recv 201b from {from}\n{order}\n}}\n")
+        };
+        format!("num_ranks 4\n{}", (0..4).map(rank).collect::<String>())
+    };
+    // All send at 0, all first bytes arrive at 110 and are taken in until 110 + 10 + 200 * 2 = 520.
+    assert_eq!(finish(&ring(""), AT), [520; 4]);
+    assert_eq!(finish(&ring("s irequires r"), AT), [520; 4]);
+    let Err(Failure::Stuck(stuck)) = run(&read(ring("r requires s").as_bytes()), AT) else {
+        panic!("each waits for the next")
+    };
+    assert_eq!((stuck.ranks, stuck.waiting.len()), (4, 4));
+    assert_eq!(stuck.waiting[1].messages, [(0, Some(0), 201)], "rank 1 holds a message that no receive takes");
+    assert!(
+        stuck
+            .to_string()
+            .contains("rank 1 has finished 0 of 2 operations; no receive takes 201 bytes from 0 with tag 0")
+    );
+    // below S the same ring goes on: sent until 10, then the receives are posted
+    let eager = ring("r requires s").replace("201b", "51b");
+    assert_eq!(finish(&eager, AT), [110 + 10 + 100; 4]);
+}
+
+#[test]
+fn wildcards_take_the_first_message_that_has_come() {
+    // Rank 1 computes for 50, so that the message of rank 2 comes first: at 110, taken in until 120. That of rank 1 comes at
+    // 50 + 110 = 160, until 170. The first receive takes the first message, and 1,000 of computation follow it.
+    let program = "num_ranks 3\nrank 0 {\na: recv 1b from -1 tag -1\nb: recv 1b from -1 tag 7\nc: calc 1000\nc requires a\n}\n\
+                   rank 1 {\nc: calc 50\ns: send 1b to 0 tag 7\ns requires c\n}\nrank 2 {\nsend 1b to 0 tag 3\n}\n";
+    // The computation begins at 120 and ends at 1,120; the second message is taken in after it, until 1,130.
+    assert_eq!(finish(program, AT), [1130, 60, 10]);
+}
+
+#[test]
+fn a_receive_with_a_tag_leaves_earlier_messages_of_other_tags() {
+    let program =
+        two("send 1b to 1 tag 5\nsend 1b to 1 tag 6", "a: recv 1b from 0 tag 6\nb: recv 1b from 0 tag 5\nb requires a");
+    // sent at 0 and at 20, arrivals at 110 and 130; the second one frees the receive of the first, which is there already
+    assert_eq!(finish(&program, AT), [30, 140]);
+}
+
+#[test]
+fn operations_that_are_free_at_the_same_time_start_sends_first() {
+    // A send, a receive and a computation are free at 0. The send goes first: the computation begins at 10.
+    let program = two("calc 100\nsend 1b to 1", "recv 1b from 0");
+    assert_eq!(finish(&program, AT), [110, 120]);
+}
+
+#[test]
+fn irequires_waits_for_the_start_and_requires_for_the_end() {
+    // A rendezvous starts at 0 and ends at 110. After its start the computation of 7 runs from 10 to 17.
+    let program = |word: &str| two(&format!("s: send 101b to 1\nc: calc 7\nc {word} s"), "recv 101b from 0");
+    assert_eq!(finish(&program("irequires"), AT)[0], 110.max(17));
+    assert_eq!(finish(&program("requires"), AT)[0], 117);
+}
+
+#[test]
+fn a_processor_per_byte_is_charged_where_it_is_more_than_the_interface() {
+    // O 3: the send takes 10 + 9 * 3 = 37, but its first byte leaves at 10 all the same; taken in until 110 + 10 + 27 = 147.
+    let at = Parameters { overhead_per_byte: 3, ..AT };
+    assert_eq!(finish(&two("send 10b to 1", "recv 10b from 0"), at), [37, 147]);
+}
+
+#[test]
+fn dependencies_between_processors_are_not_waited_for_and_are_counted() {
+    let program = "num_ranks 1\nrank 0 {\na: calc 100 cpu 0\nb: calc 50 cpu 1\nb requires a\n}\n";
+    let answer = run(&read(program.as_bytes()), AT).unwrap();
+    assert_eq!((answer.finish, answer.cross_cpu), (vec![100], 1), "as LogGOPSim: b runs from 0 to 50");
+    let same = program.replace("cpu 1", "cpu 0");
+    let answer = run(&read(same.as_bytes()), AT).unwrap();
+    assert_eq!((answer.finish, answer.cross_cpu), (vec![150], 0));
+}
+
+#[test]
+fn an_empty_program_finishes_at_0() {
+    assert_eq!(finish("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", AT), [0, 0]);
+}
+
+#[test]
+fn a_program_of_more_time_than_is_counted_is_refused() {
+    let program = format!("num_ranks 1\nrank 0 {{\na: calc {}\nb: calc {}\nb requires a\n}}\n", i64::MAX, i64::MAX);
+    let Err(Failure::Refused(refusal)) = run(&read(program.as_bytes()), AT) else { panic!("too long") };
+    assert!(refusal.what.contains("longer than"), "{refusal}");
+}
