@@ -29,7 +29,7 @@ ORDER = (
     ("scenario",),
     ("results",),
     ("runs",),
-    ("analysis", "plot", "timeline", "peers"),
+    ("analysis", "plot", "timeline", "peers", "programs"),
     ("peers.booksim", "report"),
     ("peers.validate", "api", "design"),
     ("reproduce.common",),

@@ -84,6 +84,10 @@ class PeerError(WeftError):
     """A file of peer results that can't be read."""
 
 
+class ProgramError(WeftError):
+    """A program of messages that can't be read or can't run."""
+
+
 class WriteError(WeftError):
     """A file that can't be written."""
 

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use weft_scenario::Diagnostic;
+use weft_units::Refusal;
 
 /// A `weft.ScenarioError` with the diagnostic's text, place and remedy as attributes.
 pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
@@ -10,5 +11,14 @@ pub fn scenario_error(py: Python<'_>, problem: Diagnostic) -> PyErr {
         .import("weft.errors")
         .and_then(|module| module.getattr("ScenarioError"))
         .and_then(|class| class.call1((text, path, line, column, what, help)));
+    raised.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// A `weft.errors.ProgramError` with the place, the problem and the remedy of a refusal as attributes.
+pub fn program_error(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    let raised = py
+        .import("weft.errors")
+        .and_then(|module| module.getattr("ProgramError"))
+        .and_then(|class| class.call_method1("saying", (&refusal.what, &refusal.help, &refusal.path)));
     raised.map_or_else(|broken| broken, PyErr::from_value)
 }

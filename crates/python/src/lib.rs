@@ -9,6 +9,7 @@ mod design;
 mod errors;
 mod heap;
 mod point;
+mod program;
 mod value;
 mod words;
 
@@ -119,6 +120,10 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<design::Design>()?;
     module.add_class::<point::Point>()?;
     module.add_class::<point::Finished>()?;
+    module.add_class::<program::Program>()?;
+    module.add_function(wrap_pyfunction!(program::make_program, module)?)?;
+    module.add_function(wrap_pyfunction!(program::read_program, module)?)?;
+    module.add_function(wrap_pyfunction!(program::program_formats, module)?)?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(read_bill, module)?)?;

@@ -28,6 +28,7 @@ _COMMANDS = {
     "analyse": "analyse",
     "design": "design",
     "timeline": "timeline",
+    "trace": "trace",
     "check": "check",
     "explain": "explain",
     "list": "catalogue",

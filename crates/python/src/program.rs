@@ -1,0 +1,119 @@
+//! Programs of messages, and what can be asked of them.
+
+use crate::{errors, value};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Arc;
+use weft_programs::collectives::Rules;
+use weft_programs::{face, form, info, transform};
+use weft_units::Refusal;
+
+/// A program, and how its collectives become messages.
+#[pyclass(frozen, module = "weft._engine")]
+pub struct Program {
+    inner: form::Program,
+    rules: Arc<Rules>,
+    arithmetic: serde_json::Value,
+}
+
+impl Program {
+    fn of(inner: form::Program) -> Self {
+        Self { inner, rules: Arc::default(), arithmetic: serde_json::Value::Array(Vec::new()) }
+    }
+}
+
+/// A program without collectives.
+fn made(py: Python<'_>, result: Result<form::Program, Refusal>) -> PyResult<Program> {
+    let inner = result.map_err(|refusal| errors::program_error(py, &refusal))?;
+    Ok(Program::of(inner))
+}
+
+/// Reads a program from the bytes of a file.
+#[pyfunction]
+pub fn read_program(py: Python<'_>, file_name: &str, bytes: &[u8]) -> PyResult<Program> {
+    made(py, py.detach(|| face::read(file_name, bytes)))
+}
+
+/// Makes the program of a file with its parameters.
+#[pyfunction]
+pub fn make_program(py: Python<'_>, file_name: &str, text: &str) -> PyResult<Program> {
+    let made = py.detach(|| weft_scenario::make_program(file_name, text));
+    let (made, rules) = made.map_err(|problem| errors::scenario_error(py, problem))?;
+    let arithmetic = made.arithmetic_json();
+    Ok(Program { inner: made.program, rules: Arc::new(rules), arithmetic })
+}
+
+/// Names of the formats in which programs are written.
+#[pyfunction]
+pub fn program_formats() -> Vec<&'static str> {
+    weft_programs::readers::FORMATS.iter().map(|format| format.name()).collect()
+}
+
+impl Program {
+    /// The program with its collectives as messages.
+    fn flat(&self) -> Result<form::Program, Refusal> {
+        transform::lower(&self.inner, &self.rules)
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// Facts: ranks, operations, messages, bytes, and more.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &py.detach(|| info::info(&self.inner)))
+    }
+
+    /// How its numbers come about, for a made program: name, value, unit and derivation of each.
+    fn arithmetic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.arithmetic)
+    }
+
+    /// Finish times on an ideal network, by parameters in JSON.
+    fn loggops<'py>(&self, py: Python<'py>, parameters: &str) -> PyResult<Bound<'py, PyAny>> {
+        let answer = py.detach(|| face::finish(&self.inner, &self.rules, &face::LogGops::from_json(parameters)?));
+        value::to_python(py, &answer.map_err(|refusal| errors::program_error(py, &refusal))?)
+    }
+
+    /// The bytes of a file in a format, collectives as messages.
+    fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| face::write(&self.inner, format, &self.rules));
+        Ok(PyBytes::new(py, &bytes.map_err(|refusal| errors::program_error(py, &refusal))?))
+    }
+
+    /// The part that starts within a window of time, and how many ends of messages lost the other one.
+    fn cut(&self, py: Python<'_>, parameters: &str, begin: &str, end: &str) -> PyResult<(Program, u64)> {
+        let part = py.detach(|| face::cut(&self.flat()?, &face::LogGops::from_json(parameters)?, begin, end));
+        let (inner, halves) = part.map_err(|refusal| errors::program_error(py, &refusal))?;
+        Ok((Program::of(inner), halves))
+    }
+
+    /// The program of nodes: `nodes` of them, the ranks placed in order (`per_node` each, in a random order with a seed), or
+    /// on the given nodes.
+    fn placed(
+        &self,
+        py: Python<'_>,
+        nodes: Option<u32>,
+        per_node: u32,
+        seed: Option<u64>,
+        given: Option<Vec<u32>>,
+    ) -> PyResult<Program> {
+        let placement = match (given, seed) {
+            (Some(given), _) => transform::Placement::Given(given),
+            (None, Some(seed)) => transform::Placement::Random { per_node, seed },
+            (None, None) => transform::Placement::Linear { per_node },
+        };
+        let placed = || transform::place(&self.flat()?, &placement, nodes);
+        made(py, py.detach(placed))
+    }
+
+    /// Copies side by side.
+    fn tiled(&self, py: Python<'_>, copies: u32) -> PyResult<Program> {
+        made(py, py.detach(|| transform::tile(&self.flat()?, copies)))
+    }
+
+    /// Sender, receiver, bytes and messages of each pair of ranks that talk, collectives as messages.
+    fn matrix(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32, u64, u64)>> {
+        let matrix = py.detach(|| Ok(info::matrix(&self.flat()?)));
+        matrix.map_err(|refusal| errors::program_error(py, &refusal))
+    }
+}

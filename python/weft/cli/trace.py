@@ -1,0 +1,228 @@
+"""``weft trace``: programs of messages from files or parameters: facts, conversions, and times on an ideal network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, arguments
+from weft.errors import ProgramError
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from weft.cli.arguments import Commands
+
+# Defaults of LogGOPSim, as `_MEANINGS` says; S is the largest eager message [bytes].
+_DEFAULTS = {"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6ns", "O": "0ns", "S": 65535}
+_MEANINGS = {
+    "L": "latency of a message",
+    "o": "time of a processor per message",
+    "g": "time of an interface per message",
+    "G": "time of an interface per byte",
+    "O": "time of a processor per byte",
+}
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = arguments.command(
+        commands,
+        "trace",
+        "show, convert and time programs of messages (GOAL files, AI steps, generated applications)",
+        "weft trace loggops program.goal --json",
+    )
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    _add_info(kinds)
+    _add_make(kinds)
+    _add_convert(kinds)
+    _add_cut(kinds)
+    _add_remap(kinds)
+    _add_loggops(kinds)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Answer and print; returns the exit status."""
+    answer: Callable[[argparse.Namespace], int] = options.answer
+    return answer(options)
+
+
+def _kind(
+    kinds: Commands, name: str, help: str, example: str, answer: Callable[[argparse.Namespace], int], *, writes: bool
+) -> argparse.ArgumentParser:
+    parser = arguments.command(kinds, name, help, f"weft trace {name} {example}")
+    what = "program: GOAL as text or binary (also .xz or .gz), or parameters of one (.yaml)"
+    parser.add_argument("file", metavar="FILE", help=what)
+    if writes:
+        out = "where to write; .goal is text, .goalbin binary"
+        parser.add_argument("--out", metavar="FILE", type=Path, required=True, help=out)
+    parser.set_defaults(answer=answer)
+    return parser
+
+
+def _add_info(kinds: Commands) -> None:
+    about = "operations, messages and bytes of a program, and who sends to whom"
+    parser = _kind(kinds, "info", about, "program.goal --matrix matrix.svg", _info, writes=False)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    matrix = "draw the bytes from each rank to each other one (.png, .pdf, .svg), with the numbers as CSV"
+    parser.add_argument("--matrix", metavar="PICTURE", type=Path, help=matrix)
+
+
+def _info(options: argparse.Namespace) -> int:
+    from weft.programs import program_files
+
+    program = program_files.program(options.file)
+    facts = program.info()
+    if options.matrix is not None:
+        from weft.plot import communication, draw
+
+        drawing = communication.picture(facts["ranks"], program.matrix(), program_files.title(options.file))
+        written = [draw.save(drawing, options.matrix), draw.save_numbers(drawing, options.matrix)]
+    if options.json:
+        print(json.dumps(facts, indent=1))
+    else:
+        from weft.programs import facts as words
+
+        print("\n".join(words.lines(facts)))
+        if options.matrix is not None:
+            print("\n".join(f"wrote {path}" for path in written))
+    return DONE
+
+
+def _add_make(kinds: Commands) -> None:
+    about = "make a program from parameters: AI training and inference steps, applications, collectives"
+    parser = _kind(kinds, "make", about, "examples/programs/dense_70b.yaml", _make, writes=False)
+    parser.add_argument("--json", action="store_true", help="print the arithmetic as JSON")
+    out = "where to write the program, collectives as messages (default: only the arithmetic is printed)"
+    parser.add_argument("--out", metavar="FILE", type=Path, help=out)
+
+
+def _make(options: argparse.Namespace) -> int:
+    from weft.programs import facts, program_files
+
+    program = program_files.program(options.file)
+    arithmetic = program.arithmetic()
+    print(json.dumps(arithmetic, indent=1) if options.json else "\n".join(facts.arithmetic(arithmetic)))
+    if options.out is not None:
+        program_files.save(program, options.out)
+        if not options.json:
+            print(f"wrote {options.out}")
+    return DONE
+
+
+def _add_convert(kinds: Commands) -> None:
+    _kind(
+        kinds,
+        "convert",
+        "write a program in another format",
+        "program.goal --out program.goalbin",
+        _convert,
+        writes=True,
+    )
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from weft.programs import program_files
+
+    return _written(program_files.program(options.file), options.out)
+
+
+def _add_cut(kinds: Commands) -> None:
+    about = "the part of a program that starts within a window of time, as LogGOPS counts it"
+    parser = _kind(kinds, "cut", about, "program.goal --from 1ms --to 2ms --out part.goal", _cut, writes=True)
+    parser.add_argument("--from", metavar="TIME", dest="begin", default="0s", help="begin of the window (default: 0s)")
+    parser.add_argument("--to", metavar="TIME", dest="end", required=True, help="end of the window")
+    _add_parameters(parser)
+
+
+def _cut(options: argparse.Namespace) -> int:
+    from weft.programs import program_files
+
+    part, halves = program_files.program(options.file).cut(_parameters(options), options.begin, options.end)
+    if halves:
+        print(f"{halves} ends of messages have the other one outside of the window: they are computations of 0 ns")
+    return _written(part, options.out)
+
+
+def _add_remap(kinds: Commands) -> None:
+    about = "put the ranks of a program on nodes, several per node or in another order, or copy it side by side"
+    parser = _kind(kinds, "remap", about, "program.goal --per-node 4 --out nodes.goal", _remap, writes=True)
+    number = arguments.positive
+    parser.add_argument("--nodes", metavar="N", type=number, help="nodes (default: as many as are needed)")
+    parser.add_argument("--per-node", metavar="K", type=number, default=1, help="ranks of a node (default: 1)")
+    how = parser.add_mutually_exclusive_group()
+    random = "put the ranks in a random order, by this seed"
+    how.add_argument("--random", metavar="SEED", type=arguments.seed, help=random)
+    given = "file with the node of each rank, in the order of the ranks, divided by blanks or ends of lines"
+    how.add_argument("--placement", metavar="FILE", type=Path, help=given)
+    copies = "first copy the program so often, side by side (default: 1)"
+    parser.add_argument("--tile", metavar="COPIES", type=number, default=1, help=copies)
+
+
+def _remap(options: argparse.Namespace) -> int:
+    from weft.programs import program_files
+
+    program = program_files.program(options.file)
+    given = None if options.placement is None else program_files.placement(options.placement)
+    if options.tile > 1:
+        program = program.tiled(options.tile)
+    return _written(program.placed(options.nodes, options.per_node, options.random, given), options.out)
+
+
+def _add_loggops(kinds: Commands) -> None:
+    about = "when a program finishes on an ideal network, by the LogGOPS model; no network is simulated"
+    parser = _kind(kinds, "loggops", about, "program.goal --L 2500ns --o 1500ns --json", _loggops, writes=False)
+    _add_parameters(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _loggops(options: argparse.Namespace) -> int:
+    from weft.programs import program_files
+
+    answer = program_files.program(options.file).loggops(_parameters(options))
+    if options.json:
+        print(json.dumps(answer, indent=1))
+        return DONE
+    last = si(answer["finish_ns"] * 1e-9, "s", 6)
+    print(f"finishes after {last} ({answer['finish_ns']} ns), rank {answer['last_rank']} last")
+    sent = f"{answer['messages']} messages of {si(answer['bytes'], 'B')}, {answer['rendezvous']} by rendezvous"
+    print(f"{answer['operations']} operations, {sent}")
+    if answer["cross_cpu"]:
+        print(
+            f"warning: {answer['cross_cpu']} operations began before one of another processor that they depend on had "
+            "ended, as in LogGOPSim\n  = help: put operations that depend on each other on one processor (`cpu`)"
+        )
+    return DONE
+
+
+def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Add the parameters of LogGOPS."""
+    for name, meaning in _MEANINGS.items():
+        default = _DEFAULTS[name]
+        parser.add_argument(f"--{name}", metavar="TIME", default=default, help=f"{meaning} (default: {default})")
+    eager = f"largest message that is sent before its receive is known [bytes] (default: {_DEFAULTS['S']})"
+    parser.add_argument("--S", metavar="BYTES", type=_whole, default=_DEFAULTS["S"], help=eager)
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 1 << 64:
+        raise ProgramError.saying(
+            f"--S: {text!r} is no number of bytes", "write a whole number below 2^64, such as 65535"
+        )
+    return int(text)
+
+
+def _parameters(options: argparse.Namespace) -> str:
+    given: dict[str, Any] = {name: getattr(options, name) for name in _DEFAULTS}
+    return json.dumps(given)
+
+
+def _written(program: Any, out: Path) -> int:
+    from weft.programs import program_files
+
+    program_files.save(program, out)
+    print(f"wrote {out}")
+    return DONE

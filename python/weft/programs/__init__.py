@@ -1,0 +1,1 @@
+"""Programs of messages: files of them, and their facts in words."""

@@ -1,0 +1,55 @@
+"""Facts of programs in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.text.columns import columns
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def lines(facts: Mapping[str, Any]) -> list[str]:
+    """What `Program.info` says, in lines."""
+    counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
+    words = [
+        f"{facts['ranks']} ranks, {facts['operations']} operations ({counts}), {facts['edges']} dependencies",
+        f"{facts['messages']} messages of {si(facts['bytes'], 'B')} between {facts['pairs']} pairs of ranks",
+        f"{si(facts['compute_ns'] * 1e-9, 's')} of computation, all ranks together",
+    ]
+    if facts["cpus"] > 1 or facts["nics"] > 1:
+        words.append(f"up to {facts['cpus']} processors and {facts['nics']} interfaces per rank")
+    if facts["collectives"]:
+        words.append("collectives: " + ", ".join(f"{count} {kind}" for kind, count in facts["collectives"].items()))
+    if facts["sizes"]:
+        rows = [[f"{size} B and more" if size else "0 B", str(count)] for size, count in facts["sizes"]]
+        words += ["", *columns(["message size", "messages"], rows)]
+    return [*words, *_unmatched(facts["unmatched"])]
+
+
+def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Warnings about messages that nobody sends or receives."""
+    if not channels:
+        return []
+    told = [
+        f"  rank {each['from']} to {each['to']}, tag {'any' if each['tag'] is None else each['tag']}: "
+        f"{each['sends']} sends, {each['receives']} receives"
+        for each in channels
+    ]
+    remedy = "  = help: the program can't finish: give every receive a send of the same ranks and tag"
+    return ["", "warning: sends and receives differ in number", *told, remedy]
+
+
+def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The arithmetic of a made program: a line for each number, with how it comes about."""
+    rows = [[each["name"], _value(each), each["how"]] for each in steps]
+    return columns(["number", "value", "how it comes about"], rows, left=[0, 2])
+
+
+def _value(step: Mapping[str, Any]) -> str:
+    value, unit = step["value"], step["unit"]
+    if not unit:
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return si(value, unit, 4)

@@ -1,0 +1,101 @@
+"""Reads and writes files of programs."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft import _engine
+from weft.errors import ProgramError
+from weft.results.store import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# How packed files begin, and what unpacks them.
+_PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
+_PARAMETERS = (".yaml", ".yml")
+
+
+def program(file: str) -> _engine.Program:
+    """Read a program.
+
+    Parameters
+    ----------
+    file : str
+        GOAL as text or in binary form, packed by xz or gzip or not; or parameters of a program in YAML.
+
+    Returns
+    -------
+    Program
+        The program.
+
+    Raises
+    ------
+    ProgramError
+        If the file can't be read, with the place and the remedy.
+    ScenarioError
+        If parameters in YAML are wrong.
+    """
+    if Path(file).suffix in _PARAMETERS:
+        return _engine.make_program(file, _engine.read(file))
+    try:
+        content = Path(file).read_bytes()
+    except OSError as problem:
+        what = f"{file} can't be read: {problem.strerror or problem}"
+        raise ProgramError.saying(what, "name a file with a program, such as program.goal") from problem
+    for head, unpack in _PACKED.items():
+        if content.startswith(head):
+            try:
+                content = unpack(content)
+            except (OSError, EOFError, lzma.LZMAError) as problem:
+                raise ProgramError.saying(f"{file} can't be unpacked: {problem}", "copy the file again") from problem
+    return _engine.read_program(file, content)
+
+
+def save(program: _engine.Program, path: Path) -> None:
+    """Write a program; the ending of `path` chooses the format.
+
+    Raises
+    ------
+    ProgramError
+        If no format has this ending.
+    WriteError
+        If the file can't be written.
+    """
+    form = path.suffix[1:]
+    known = _engine.program_formats()
+    if form not in known:
+        endings = " or ".join(f".{each}" for each in known)
+        raise ProgramError.saying(f"{path}: no format of programs has this ending", f"end it with {endings}")
+    content = program.written(form)
+    with replaced(path) as partial:
+        partial.write_bytes(content)
+
+
+def placement(path: Path) -> list[int]:
+    """The node of each rank, from a file of numbers.
+
+    Raises
+    ------
+    ProgramError
+        If the file can't be read, or has a word that is no number.
+    """
+    try:
+        words = path.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeError) as problem:
+        raise ProgramError.saying(
+            f"{path} can't be read: {problem}", "name a file with a node for each rank"
+        ) from problem
+    for place, word in enumerate(words):
+        if not word.isdecimal() or int(word) >= (1 << 32) - 1:
+            what = f"word {place + 1}, {word!r}, is no node"
+            raise ProgramError.saying(what, "write whole numbers from 0, one for each rank", str(path))
+    return [int(word) for word in words]
+
+
+def title(file: str) -> str:
+    """The title of a picture of a program: the name of its file."""
+    return Path(file).name
