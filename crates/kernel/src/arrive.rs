@@ -15,7 +15,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !SINGLE && self.shortcuts.streams.are_on() {
             self.count_credits::<false, false, true>(net);
             self.count_credit_runs(net);
-        } else if net.each_credit_wakes {
+        } else if net.router.each_credit_wakes {
             self.count_credits::<SINGLE, true, false>(net);
         } else {
             self.count_credits::<SINGLE, false, false>(net);
@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.wires.outs.hot_mut(o);
         let credits = out.credits.hot_mut(vc as usize);
         *credits += 1;
-        let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.room });
+        let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.router.room });
         // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
         // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
         // credits.
@@ -118,7 +118,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.receive::<SINGLE, false, false>(net, flit);
             }
         }
-        if net.closes_vcs {
+        if net.router.closes_vcs {
             self.open_vcs::<SINGLE>(net);
         }
     }

@@ -48,7 +48,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             // it sleeps, and a head has asked for it while it was broken: the policy has not heard of that
             self.with_agents(net, |agents, channels| agents.wanted(o, channels));
         }
-        if !net.cut_rings.is_empty() {
+        if !net.faults.cut_rings.is_empty() {
             return self.look_again(o); // whether the ring is whole again is not known here
         }
         // heads of this router may have their escape again
@@ -85,9 +85,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let number = broken.number(place);
                 broken.undecided[number] = (key == UNDECIDED).then_some(self.buffers.packets.items[packet as usize]);
                 broken.since[number] = NEVER;
-                if !net.cut_rings.is_empty() {
+                if !net.faults.cut_rings.is_empty() {
                     broken.since[number] = self.now;
-                    broken.deadlines.push_back((self.now + net.patience.max(1), self.now, place));
+                    broken.deadlines.push_back((self.now + net.faults.patience.max(1), self.now, place));
                 }
             }
         }
@@ -132,10 +132,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if !waits || self.policy.faults.broken.since[self.policy.faults.broken.number(place)] != since {
                 continue;
             }
-            if net.cut_rings.is_empty() || self.ring_is_cut(net) {
+            if net.faults.cut_rings.is_empty() || self.ring_is_cut(net) {
                 self.give_up(net, place);
             } else {
-                self.policy.faults.broken.deadlines.push_back((self.now + net.patience.max(1), since, place));
+                self.policy.faults.broken.deadlines.push_back((self.now + net.faults.patience.max(1), since, place));
             }
         }
         self.fade(net);
@@ -147,8 +147,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether something is broken now, so that packets in a ring to which heads escape may not get on. Which links belong
     /// to it is not asked: one that is broken elsewhere may hold up what a ring waits for.
     fn ring_is_cut(&self, net: &Net) -> bool {
-        let before = net.cut_rings.partition_point(|&(from, _)| from <= self.now);
-        before > 0 && self.now < net.cut_rings[before - 1].1
+        let before = net.faults.cut_rings.partition_point(|&(from, _)| from <= self.now);
+        before > 0 && self.now < net.faults.cut_rings[before - 1].1
     }
 
     /// The heads of router `r` that ask for output `o`, if that is broken.
@@ -285,7 +285,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let number = broken.number(place);
         if broken.since[number] == NEVER && cut_off {
             broken.since[number] = now;
-            broken.deadlines.push_back((now + net.patience, now, place));
+            broken.deadlines.push_back((now + net.faults.patience, now, place));
         }
         true
     }

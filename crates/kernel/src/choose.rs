@@ -26,15 +26,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// route key. Returns the key if the head has no choice to make.
     #[inline(never)]
     pub fn new_head_slow_path(&mut self, net: &Net, i: usize, v: usize, packet: u32, mut key: u16) -> Option<u16> {
-        if net.closes_vcs && !self.is_open(i, v) {
+        if net.router.closes_vcs && !self.is_open(i, v) {
             return None;
         }
         if net.watches {
             self.watch_front(net, i, v, packet, key);
         }
-        if net.by_age {
+        if net.router.by_age {
             let packet = self.buffers.packets.items.hot(packet as usize);
-            *self.requests.ages.hot_mut(i * V + v) = match net.priority {
+            *self.requests.ages.hot_mut(i * V + v) = match net.router.priority {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
                 Priority::NetworkAge => packet.injected,
@@ -42,10 +42,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             };
         }
         let r = self.buffers.ins.hot(i).router as usize;
-        if net.routers_fail && self.is_doomed(net, i, v, packet) {
+        if net.faults.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
-        if let Repair::ByRouting(around) = net.faults
+        if let Repair::ByRouting(around) = net.faults.repair
             && !self.has_a_path(net, (i, v), around, packet, key)
         {
             return None;
@@ -55,7 +55,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             key = self.route_here(net, r, packet);
             let head = *self.buffers.ins.hot(i).head.hot(v);
             self.buffers.segments.items.hot_mut(head as usize).key = key;
-            if net.faults == Repair::ByPolicy && !self.leads_on(net, r, key) {
+            if net.faults.repair == Repair::ByPolicy && !self.leads_on(net, r, key) {
                 self.park(net, i, v, packet);
                 return None;
             }

@@ -14,7 +14,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn close_behind(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers.hot(r).base as usize;
         for m in &self.switch.moves[..count] {
-            self.buffers.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] = self.now + 1 + net.routing_delay;
+            self.buffers.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] =
+                self.now + 1 + net.router.routing_delay;
         }
     }
 
@@ -23,10 +24,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     #[inline(never)]
     pub fn read_until(&mut self, net: &Net, (i, v): (usize, usize), depart: u64, head: bool) {
-        let opens = depart + 1 - net.after_grant;
+        let opens = depart + 1 - net.router.after_grant;
         self.buffers.opens[i * V + v] = self.buffers.opens[i * V + v].max(opens);
-        let others_open = match net.input_speedup {
-            InputSpeedup::Vcs if head && net.speedup > 1 => self.now + 1,
+        let others_open = match net.router.input_speedup {
+            InputSpeedup::Vcs if head && net.router.speedup > 1 => self.now + 1,
             InputSpeedup::Vcs | InputSpeedup::Unlimited => return,
             InputSpeedup::One => opens,
         };

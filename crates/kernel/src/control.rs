@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends a packet over channel `o`. Returns false if too many packets wait for it.
     pub fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
         let (out, control) = (&mut self.wires.outs[o], &mut self.policy.control);
-        let earliest = self.now + net.after_grant;
+        let earliest = self.now + net.router.after_grant;
         let flit = net.common.rates[usize::from(out.class)].cycles_per_flit();
         let depart = earliest.max(control.next[o]);
         if depart > earliest + control.queue * flit {
@@ -69,7 +69,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
         let (block, port) = self.policy.control.places[router as usize];
         let latency = net.links[usize::from(class)].latency;
-        let at = self.now + (2 * latency).max(latency + net.after_grant);
+        let at = self.now + (2 * latency).max(latency + net.router.after_grant);
         let arrival = Arrival { port, wire: Wire::None, frame };
         if block == self.policy.control.block {
             self.policy.control.post_in(self.now, at, arrival);

@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
         let base = self.requests.routers.hot(r).base as usize;
-        let earliest = self.now + net.after_grant;
+        let earliest = self.now + net.router.after_grant;
         if self.policy.power.probes.departures {
             self.tell_of_departures(base, count);
         }
@@ -96,7 +96,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             segment.sent += 1;
             (segment.packet, segment.sent == 1, segment.sent == segment.len, segment.len)
         };
-        if !SINGLE || net.vc_realloc {
+        if !SINGLE || net.router.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
             self.keep_or_free(r, o, p, vc, tail, dry);
         }
@@ -122,13 +122,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
         let out = self.wires.outs.hot_mut(o);
-        out.spend::<SINGLE>(vc, net.room);
+        out.spend::<SINGLE>(vc, net.router.room);
         let (kind, peer, link) = (out.kind(), out.peer, net.links.hot(usize::from(out.class)));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
-            self.eject(net, o, packet, tail, at + net.ejection_delay);
+            self.eject(net, o, packet, tail, at + net.router.ejection_delay);
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
@@ -159,9 +159,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.observers.tally.accepted(at);
         if tail {
             let delivered = self.buffers.packets.items.hot(packet as usize);
-            if !net.delivery_slow_path {
+            if !net.slow.delivery {
                 self.observers.tally.deliver(net, delivered, at);
-            } else if net.only_recorded {
+            } else if net.slow.only_recorded {
                 self.observers.recorders.delivered(delivered, at);
                 self.observers.tally.deliver(net, delivered, at);
             } else {

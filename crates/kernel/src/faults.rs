@@ -19,7 +19,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let o = what.channel as usize;
             let r = self.wires.outs[o].router as usize;
             self.policy.faults.note(r, what);
-            if net.faults != Repair::ByPolicy {
+            if net.faults.repair != Repair::ByPolicy {
                 self.break_or_mend(net, what);
                 continue;
             }
@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// intermediate to another: after faults such heads can wait for each other. Then the packets of doomed heads are
     /// discarded.
     pub fn reroute_heads(&mut self, net: &Net) {
-        if let Repair::ByRouting(around) = net.faults {
+        if let Repair::ByRouting(around) = net.faults.repair {
             self.turn_heads(net, around);
         } else if !self.policy.faults.news.is_empty() {
             self.reroute_after_news(net);

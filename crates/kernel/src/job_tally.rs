@@ -222,7 +222,7 @@ impl Tally {
         net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
             parts.parts[first + 1 + which].count(batch, packet, latency, network);
         });
-        if net.turnaround > 0 {
+        if net.times.turnaround > 0 {
             let kept_back = net.jobs.hot(job).workload.kept_back(packet);
             parts.by_phase.keep_back(packet, kept_back);
             parts.parts[first].batches.hot_mut(batch).kept_back += kept_back;

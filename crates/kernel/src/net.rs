@@ -22,6 +22,7 @@ pub struct NetJob {
     pub is_told: bool,
 }
 
+/// The network as every block reads it.
 #[derive(Debug)]
 pub struct Net {
     /// Per router: coordinates, one byte per dimension (grids) or group << 16 | index (dragonfly).
@@ -37,6 +38,7 @@ pub struct Net {
     pub fast_links: bool,
     /// What models may know of all routers.
     pub common: Common,
+    pub router: RouterRules,
     pub routing: Arc<dyn AnyRouting>,
     /// Its hops ahead, compiled.
     pub ahead: Box<dyn Ahead>,
@@ -46,44 +48,30 @@ pub struct Net {
     pub needs: Needs,
     /// Heads choose their output again in every step: the routing does, or links are trunks.
     pub chooses: bool,
-    /// Arbiters let the oldest packet win.
-    pub by_age: bool,
-    pub priority: Priority,
-    /// Nothing but recordings must be told of deliveries, beside the sums of the window.
-    pub only_recorded: bool,
-    /// Packets are watched (`watch.rs`).
-    pub watches: bool,
-    /// Injection channels are paced, or may sleep.
-    pub injection_slow_path: bool,
-    /// New packets are counted by their job, or watched.
-    pub creation_slow_path: bool,
-    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
-    pub crossing_slow_path: bool,
     pub heads: HeadPath,
     /// What blocks without agents take.
     pub shortcuts: Profile,
+    pub slow: SlowPaths,
+    /// Packets are watched (`watch.rs`).
+    pub watches: bool,
     /// Subnetworks whose links the routing looks at, if it does.
     pub subnets: Option<Subnets>,
-    /// Who finds a way round links and routers that fail.
-    pub faults: Repair,
-    /// Routings that follow each other while links and routers fail and return, the earliest first.
-    pub tables: Vec<Tables>,
-    /// Cycles that a head waits which has lost its escape (`broken.rs`).
-    pub patience: u64,
-    /// Spans in which something is broken, the earliest first, if heads escape to a ring: that is cut as a whole then.
-    pub cut_rings: Vec<(u64, u64)>,
-    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
-    pub routers_fail: bool,
+    pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
     /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](weft_api::state::NO_JOB).
     pub ranks: Vec<u32>,
     pub job_of: Vec<u16>,
     /// Some job hears of packets that are sent and delivered.
     pub tells: bool,
-    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
-    pub delivery_slow_path: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
+    pub times: Times,
+    pub seed: u64,
+}
+
+/// Pipeline, switch and flow control of all routers.
+#[derive(Debug)]
+pub struct RouterRules {
     /// Cycles from the grant to the start of the link.
     pub after_grant: u64,
     pub ejection_delay: u64,
@@ -93,11 +81,14 @@ pub struct Net {
     pub input_speedup: InputSpeedup,
     /// VCs may be closed to the next head for a while, because of one of the two.
     pub closes_vcs: bool,
-    /// 1 if a VC taken in one step may cross the switch only in the next.
+    /// A VC taken in one step may cross the switch only in the next.
     pub vc_realloc: bool,
     pub speedup: u8,
     /// An output finishes a packet before it begins another.
     pub hold_switch: bool,
+    /// Arbiters let the oldest packet win.
+    pub by_age: bool,
+    pub priority: Priority,
     pub flow_control: FlowControl,
     /// Free flits that an output VC must have before a head may take it: under virtual cut-through those of the longest
     /// packet of the run, whatever the length of the head's own. A head that enters a ring needs more
@@ -107,21 +98,54 @@ pub struct Net {
     pub rings: bool,
     /// A credit may be the one that some head waits for, however many there are.
     pub each_credit_wakes: bool,
-    /// Cycles from the grant of a flit at its last router to its delivery, if the link is free.
+}
+
+/// Paths of the loop that do more than most runs need.
+#[derive(Debug)]
+pub struct SlowPaths {
+    /// Injection channels are paced, or may sleep.
+    pub injection: bool,
+    /// New packets are counted by their job, or watched.
+    pub creation: bool,
+    /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
+    pub crossing: bool,
+    /// Deliveries are also counted by job (`job_tally.rs`), or recorded.
+    pub delivery: bool,
+    /// Nothing but recordings must be told of deliveries, beside the sums of the window.
+    pub only_recorded: bool,
+}
+
+/// Links and routers that fail, and who finds a way round them.
+#[derive(Debug)]
+pub struct FaultRules {
+    pub repair: Repair,
+    /// Routings that follow each other while links and routers fail and return, the earliest first.
+    pub tables: Vec<Tables>,
+    /// Cycles that a head waits which has lost its escape (`broken.rs`).
+    pub patience: u64,
+    /// Spans in which something is broken, the earliest first, if heads escape to a ring: that is cut as a whole then.
+    pub cut_rings: Vec<(u64, u64)>,
+    /// Routers fail under a policy that replaces links, and heads may be discarded (`faults.rs`).
+    pub routers_fail: bool,
+}
+
+/// Times by which a run is measured [cycles].
+#[derive(Debug)]
+pub struct Times {
+    /// From the grant of a flit at its last router to its delivery, if the link is free.
     pub landing: u64,
     /// No delivery is known more cycles ahead.
     pub lookahead: u64,
-    /// Cycles of an observation of the power state, where a policy switches channels.
+    /// Observation of the power state, where a policy switches channels.
     pub power_period: Option<u64>,
     /// The longest that the workload of a job keeps a reply back.
     pub turnaround: u64,
-    /// After so many cycles the policy does the same again, whatever the traffic does; `None` if it does not.
+    /// Period after which the policy does the same again, whatever the traffic does; `None` if it does not.
     pub policy_repeats: Option<u64>,
     /// The cycles after 0 in which the load or the pattern of some job changes, in order.
     pub changes: Vec<u64>,
     /// Length of a batch of the window.
     pub batch: u64,
-    pub seed: u64,
 }
 
 /// A routing with the paths of what is left of the network, and from which cycle on it holds (`network/rebuild.rs`).

@@ -111,7 +111,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.interfaces.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
-        let slow_path = net.injection_slow_path;
+        let slow_path = net.slow.injection;
         if slow_path && !self.link_takes_flit(net, t) {
             return self.wait(t);
         }
@@ -133,7 +133,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !SINGLE && out.vcs_with_credit >> vc & 1 == 0 {
             return self.wait(t);
         }
-        out.spend::<SINGLE>(vc, net.room);
+        out.spend::<SINGLE>(vc, net.router.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
             let packet = self.buffers.packets.items.hot_mut(terminal.packet as usize);
@@ -166,8 +166,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let terminal = self.interfaces.terminals.hot_mut(t);
         let (out, vc) = (self.wires.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
         // without a packet no flits are left, and before the head all are
-        if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.injection_slow_path
-        {
+        if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
         }
         if STREAMS && self.opens_source(net, t, vc) {
@@ -175,7 +174,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let terminal = self.interfaces.terminals.hot_mut(t);
         let out = self.wires.outs.hot_mut(terminal.out as usize);
-        out.spend::<false>(vc, net.room);
+        out.spend::<false>(vc, net.router.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
         self.wires.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
@@ -333,7 +332,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let times = u64::from(measured);
         self.observers.tally.created.packets += times;
         self.observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
-        if net.creation_slow_path {
+        if net.slow.creation {
             self.created_slow_path(net, t, id, measured);
         }
     }

@@ -46,20 +46,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if head {
             self.observers.tally.delayed(self.now, whole(ready) - earliest);
         }
-        if net.input_speedup != InputSpeedup::Unlimited {
+        if net.router.input_speedup != InputSpeedup::Unlimited {
             // the flit before has left by then, and this one takes as long as the link is busy with it
-            ready = ready.max((self.buffers.opens[i * V + v] + net.after_grant + pace.rate().cycles_per_flit() - 1, 0));
+            ready = ready
+                .max((self.buffers.opens[i * V + v] + net.router.after_grant + pace.rate().cycles_per_flit() - 1, 0));
         }
         let (depart, next_free) = pace.take(cycle_near(earliest, out.next_free), ready);
         out.next_free = next_free as u32;
-        let full_for = pace.full_for(next_free, self.now + net.after_grant);
+        let full_for = pace.full_for(next_free, self.now + net.router.after_grant);
         if full_for > 0 {
             let r = out.router as usize;
             let port = o - self.requests.routers.hot(r).base as usize;
             self.wires.paces.full.hot_mut(r).set(port);
             self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
-        if net.input_speedup != InputSpeedup::Unlimited {
+        if net.router.input_speedup != InputSpeedup::Unlimited {
             self.read_until(net, (i, v), depart, head);
         }
         depart
@@ -104,7 +105,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if pace.rate() != rate {
             out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
             let slowed = |input: u32| Slowed { input, slowdown, change: pace.changes() };
-            let at = now + net.after_grant + net.links[usize::from(out.class)].latency;
+            let at = now + net.router.after_grant + net.links[usize::from(out.class)].latency;
             match out.kind() {
                 ChannelEnd::Local | ChannelEnd::Injection => {
                     let slowed = slowed(out.peer);
@@ -164,8 +165,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let router = self.requests.routers.hot(r);
         // heads may take VCs of full outputs where that is a stage of its own
-        let asked = if net.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
-        let heads_wait = !net.vc_realloc || router.vc_requests.is_empty();
+        let asked =
+            if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
+        let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
         heads_wait && asked.without(self.wires.paces.full.hot(r)).is_empty()
     }
 }

@@ -131,7 +131,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(never)]
     fn run_agents(&mut self, net: &Net) {
-        if net.faults.any() {
+        if net.faults.repair.any() {
             self.break_parts(net);
         }
         self.receive_control(net);
@@ -141,7 +141,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if !self.policy.power.woken.is_empty() {
             self.send_from_woken(net);
         }
-        if net.faults.any() {
+        if net.faults.repair.any() {
             self.reroute_heads(net);
         }
     }

@@ -38,14 +38,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.bring_for_routers(net, r, word * 64, bits);
                 }
                 let moved = self.observers.tally.flit_hops;
-                for _ in 0..net.speedup {
+                for _ in 0..net.router.speedup {
                     if net.chooses
                         && !self.requests.routers.hot(r).choosing.is_empty()
                         && !self.requests.have_chosen.take(r)
                     {
                         self.choose::<SINGLE>(net, r);
                     }
-                    if net.vc_realloc {
+                    if net.router.vc_realloc {
                         self.staged_step::<SINGLE>(net, allocator, r);
                     } else {
                         self.switch_step::<true, SINGLE>(net, allocator, r);
@@ -53,7 +53,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 let router = self.requests.routers.hot(r);
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
-                if nothing_asked || net.crossing_slow_path && self.waits_for_links(net, r) {
+                if nothing_asked || net.slow.crossing && self.waits_for_links(net, r) {
                     // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
                     // counted here. Then all heads that wait have just chosen an open output, so that one of them has moved.)
                     let news = net.chooses && !router.choosing.is_empty() && self.observers.tally.flit_hops != moved;
@@ -91,7 +91,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         r: usize,
         outputs: Bits<W>,
     ) {
-        let moves = if net.crossing_slow_path {
+        let moves = if net.slow.crossing {
             self.matched_slow_path::<HEADS>(net, allocator, r, outputs)
         } else {
             matched::<W, V, HEADS>(self, net, allocator, r, outputs)
@@ -116,7 +116,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.watches {
             self.watch_moves(net, r, moves);
         }
-        if net.routing_delay > 0 {
+        if net.router.routing_delay > 0 {
             self.close_behind(net, r, moves);
         }
         moves

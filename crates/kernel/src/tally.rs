@@ -101,7 +101,7 @@ impl Tally {
     /// in the last batch.
     #[inline(always)]
     pub fn batch(&self, net: &Net, created: u64) -> usize {
-        ((created.min(self.window.1 - 1) - self.window.0) / net.batch) as usize
+        ((created.min(self.window.1 - 1) - self.window.0) / net.times.batch) as usize
     }
 
     /// The last number of hops in `hop_counts` that a packet had.

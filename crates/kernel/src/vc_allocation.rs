@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 let out = self.wires.outs.hot(base + p);
-                let room = match net.flow_control {
+                let room = match net.router.flow_control {
                     FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
                     FlowControl::Wormhole => out.free_vcs,
                 };

@@ -1,7 +1,7 @@
 //! Watched packets: notes what happens to them, where it happens.
 //!
 //! A run that watches no packets pays nothing: the calls are on branches that the loop takes anyway for other rare
-//! cases (`Net::creation_slow_path`, `HeadPath::Slow`, `crossing_slow_path`), and on one branch per cycle. Each block
+//! cases (`SlowPaths::creation`, `HeadPath::Slow`, `SlowPaths::crossing`), and on one branch per cycle. Each block
 //! keeps notes of its own; `journey.rs` joins them.
 
 use crate::block::{Block, queues_at};
@@ -189,18 +189,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = &self.wires.outs[base + p];
         let vcs = net.vcs(out.class, class);
         let room = if net.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
-        let early = net.vc_realloc && net.flow_control == FlowControl::Wormhole;
+        let early = net.router.vc_realloc && net.router.flow_control == FlowControl::Wormhole;
         let reason = if out.gate() == Gate::Broken {
             Reason::LinkBroken
         } else if out.is_closed() {
             Reason::LinkAsleep
         } else if out.free_vcs & vcs == 0 {
             Reason::VcHeld
-        } else if !net.single && net.hold_switch && out.free_vcs != net.links[out.class as usize].all {
+        } else if !net.single && net.router.hold_switch && out.free_vcs != net.links[out.class as usize].all {
             Reason::OutputHeld
         } else if !early && net.links[out.class as usize].open_to(out, room, class) == 0 {
             Reason::NoCredit
-        } else if net.vc_realloc {
+        } else if net.router.vc_realloc {
             Reason::LostVc
         } else if self.is_full(net, i, p) {
             Reason::LinkFull
@@ -235,7 +235,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];
             let (live, out) = (&mut watch.live[n], &self.wires.outs[o]);
             let stay = &mut watch.stays[live.stay];
-            let (alone, depart) = self.departure(net, i, o, self.now + net.after_grant);
+            let (alone, depart) = self.departure(net, i, o, self.now + net.router.after_grant);
             if !live.sends {
                 live.sends = true;
                 stay.stops_waiting(self.now);

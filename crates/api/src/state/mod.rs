@@ -65,7 +65,7 @@ pub struct OutputUnit<const V: usize> {
     pub vcs_with_flit: u16,
     /// VCs with at least one credit.
     pub vcs_with_credit: u16,
-    /// VCs with as many credits as a head needs (`Net::room`); not kept up to date if all packets have one flit.
+    /// VCs with as many credits as a head needs (`RouterRules::room`); not kept up to date if all packets have one flit.
     pub vcs_with_room: u16,
     /// VC classes that some head asks for.
     pub requested: u16,

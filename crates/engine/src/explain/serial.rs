@@ -68,10 +68,10 @@ impl<'a> Sequences<'a> {
 /// Whether a lone worm of `flits` flits may wait for credits of some link. Links that are paced are left to [`cycles`].
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
     let starves = |link: &Link| {
-        let round_trip = net.after_grant + 1 + link.latency + link.credit_latency;
+        let round_trip = net.router.after_grant + 1 + link.latency + link.credit_latency;
         u64::from(link.buffer) < u64::from(flits).min(round_trip)
     };
-    net.flow_control == FlowControl::Wormhole && net.links.iter().any(starves)
+    net.router.flow_control == FlowControl::Wormhole && net.links.iter().any(starves)
 }
 
 /// Cycles from creation to delivery over links of rate 1 between routers and large buffers.
@@ -104,7 +104,7 @@ pub fn cycles(spec: &Spec, net: &Net, links: &[u8], flits: u32) -> u64 {
         channels[links.len() + 1].free_place(net, flit, arrival);
         now += 1;
     }
-    arrival + net.ejection_delay
+    arrival + net.router.ejection_delay
 }
 
 /// A channel on the way of a lone packet.
@@ -145,13 +145,13 @@ impl Channel {
     /// A flit that has come over a link of class `before` in cycle `arrival` crosses the switch to this channel: when it
     /// is granted, and when it arrives at the far end.
     fn cross(&mut self, net: &Net, before: u8, flit: usize, arrival: u64) -> (u64, u64) {
-        let speedup = u64::from(net.speedup);
+        let speedup = u64::from(net.router.speedup);
         // with VC allocation as a stage of its own a head takes its VC in the step before
-        let own_stage = u64::from(flit == 0 && net.vc_realloc);
+        let own_stage = u64::from(flit == 0 && net.router.vc_realloc);
         let step = (arrival.max(self.place(flit)) * speedup + own_stage).max(self.next_step);
         let grant = step / speedup;
         self.next_step = step + 1;
-        let earliest = grant + net.after_grant;
+        let earliest = grant + net.router.after_grant;
         let depart = match self.paced {
             true => self.depart_paced(net, before, (grant, earliest), speedup),
             false => {
@@ -167,18 +167,18 @@ impl Channel {
     fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let mut ready = rates.ready((before, 1), (self.class, &self.pace), earliest);
-        let limited = net.input_speedup != InputSpeedup::Unlimited;
+        let limited = net.router.input_speedup != InputSpeedup::Unlimited;
         if limited {
-            if net.routing_delay > 0 {
-                self.opens = grant + 1 + net.routing_delay;
+            if net.router.routing_delay > 0 {
+                self.opens = grant + 1 + net.router.routing_delay;
             }
-            ready = ready.max((self.opens + net.after_grant + self.pace.rate().cycles_per_flit() - 1, 0));
+            ready = ready.max((self.opens + net.router.after_grant + self.pace.rate().cycles_per_flit() - 1, 0));
         }
         let (depart, next_free) = self.pace.take(self.next_free, ready);
         self.next_free = next_free;
         self.next_step = self.next_step.max((grant + self.pace.full_for(next_free, earliest)) * speedup);
         if limited {
-            self.opens = self.opens.max(depart + 1 - net.after_grant);
+            self.opens = self.opens.max(depart + 1 - net.router.after_grant);
         }
         depart
     }

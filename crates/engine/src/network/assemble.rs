@@ -2,24 +2,21 @@
 
 use crate::network::bubbles;
 use crate::network::dependency;
-use crate::network::episodes;
 use crate::network::faults;
 use crate::network::pairs;
 use crate::network::policy;
 use crate::network::rebuild;
-use crate::network::spec::{Fault, LinkClass, Spec};
+use crate::network::spec::{LinkClass, Spec};
 pub(crate) use builder::{Builder, blocks};
 pub(crate) use partition::{partition, usual_blocks};
 use std::sync::Arc;
 use weft_api::board::Board;
 use weft_api::common::Common;
-use weft_api::routing::{AnyRouting, Decides, Needs};
-use weft_api::spec::{InputSpeedup, Watched};
+use weft_api::routing::{AnyRouting, Needs};
+use weft_api::spec::Watched;
+use weft_api::state::NO_JOB;
 use weft_api::state::link_class::Link;
-use weft_api::state::{LinkState, NO_JOB};
-use weft_api::walk::Proof;
-use weft_kernel::net::{Net, NetJob, Repair};
-use weft_kernel::shortcuts::facts::Facts;
+use weft_kernel::net::{Net, NetJob, Tables};
 use weft_kernel::shortcuts::profile::Profile;
 use weft_traffic::mix;
 use weft_units::Refusal;
@@ -27,6 +24,7 @@ use weft_units::Refusal;
 mod builder;
 mod parameters;
 mod partition;
+mod rules;
 
 /// Purpose of the hashes that routings draw from; the lower numbers are for workloads.
 const ROUTES: u64 = 3;
@@ -55,100 +53,68 @@ pub(crate) fn net_with(
     jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>,
 ) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let mut needs = routing.needs();
-    let tables = rebuild::tables(spec, &*routing)?;
-    needs.classes = rebuild::widest(needs.classes, &tables);
-    bubbles::refuse_misfit(spec, &needs)?;
-    let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>();
-    let links = links.map_err(|refusal| rebuild::explained(refusal, &routing.needs().classes, &needs.classes))?;
-    check(spec, &*routing, &needs)?;
-    if !spec.allow_dependency_cycle {
-        rebuild::refuse_cycles(spec, &tables, &needs.classes)?;
-    }
+    let Routed { needs, tables, links } = Routed::of(spec, &*routing)?;
     let jobs = jobs(spec)?;
     let (ranks, job_of) = places(spec);
-    let counts = Counts::of(spec, &jobs);
-    let (common, after_grant) = (common(spec, &needs, &links, !tables.is_empty())?, parameters::after_grant(spec)?);
-    let (watches, by_age, faults) = (watches(spec)?, parameters::by_age(spec)?, pairs::repair(spec, &*routing));
-    let chooses = needs.decides == Decides::EachStep || graph.has_trunks();
-    let rings = !needs.ring_entries.is_empty();
-    let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
-    let rates = parameters::rates(spec)?;
-    let input_speedup = parameters::input_speedup(spec)?;
-    let closes_vcs = spec.router.routing_delay > 0 || rates.is_some() && input_speedup != InputSpeedup::Unlimited;
-    let slow_heads = by_age || watches || closes_vcs || faults.any() || chooses && needs.decides == Decides::AtHead;
-    let fast_links = spec.links.iter().any(|link| link.rate.is_above(1));
-    let shortcuts = Profile::of(&Facts {
-        needs: &needs,
-        trunks: graph.has_trunks(),
-        slow_heads,
-        hold_switch: common.hold_switch,
-        vc_realloc: spec.router.vc_realloc > 0,
-        paced_links: rates.is_some(),
-        fast_links,
-        closes_vcs,
-        watches,
-        faults: faults.any(),
-        longest: spec.traffic.longest(),
-        outputs: u64::from(graph.port_base(graph.routers())) + u64::from(graph.terminals()),
-        is_large: partition::is_larger_than_cache(spec),
-    });
+    let common = common(spec, &needs, &links, !tables.is_empty())?;
+    let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
+    let faults = rules::faults(spec, &*routing, tables);
+    let router = rules::router(spec, &needs, &common, rates.is_some())?;
+    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()));
+    let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
-        first_ports: routing.first_ports(),
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u16)).collect(),
         class_bits: common.class_bits,
-        chooses,
-        by_age,
-        priority: spec.router.priority,
-        watches,
-        injection_slow_path: links[0].paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
-        creation_slow_path: counts.by_job || watches,
-        only_recorded: !counts.others,
-        crossing_slow_path: by_age || watches || spec.router.routing_delay > 0 || rates.is_some(),
-        fast_links,
-        rates,
-        links,
-        heads: shortcuts.heads(slow_heads, chooses),
-        shortcuts,
-        subnets: pairs::subnetworks(spec),
-        faults,
-        tables,
-        patience: spec.fault_times.patience,
-        cut_rings: if matches!(routing.proof(), Proof::EscapeRings(_)) { episodes::spans(spec) } else { Vec::new() },
-        routers_fail: faults == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
+        first_ports: routing.first_ports(),
         ahead: routing.clone().ahead(),
         routing,
-        needs,
-        delivery_slow_path: counts.others || recorded,
+        chooses,
+        heads: shortcuts.heads(facts.slow_heads, chooses),
+        shortcuts,
+        fast_links: facts.fast_links,
+        slow: rules::slow_paths(spec, &jobs, &router, (watches, rates.is_some(), links[0].paced)),
+        watches,
+        rates,
+        links,
+        subnets: pairs::subnetworks(spec),
+        faults,
+        tells: jobs.iter().any(|job| job.is_told),
         jobs,
         ranks,
         job_of,
-        tells: counts.tells,
         single: common.single,
-        after_grant,
-        ejection_delay: spec.router.ejection_delay,
-        routing_delay: parameters::routing_delay(spec)?,
-        input_speedup,
-        closes_vcs,
-        vc_realloc: spec.router.vc_realloc > 0,
-        speedup: spec.router.speedup,
-        hold_switch: common.hold_switch,
-        flow_control: spec.router.flow_control,
-        room: parameters::room(spec) as u16,
-        rings,
-        each_credit_wakes: spec.router.vc_realloc > 0 && !common.single || rings,
-        landing: after_grant + spec.links[0].latency + spec.router.ejection_delay,
-        lookahead: lookahead(spec)?,
-        power_period: spec.power_period()?,
-        turnaround: spec.turnaround()?,
-        policy_repeats: spec.schedule()?.period,
-        changes: spec.traffic.changes(),
-        batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
+        times: rules::times(spec, &router)?,
+        router,
         // similar seeds must not give similar random numbers
         seed: mix(spec.seed, ROUTES, 0),
+        needs,
         common,
     })
+}
+
+/// The routing of a network, with the routings that follow while parts fail, on links that have enough VCs for them.
+struct Routed {
+    needs: Needs,
+    tables: Vec<Tables>,
+    links: Vec<Link>,
+}
+
+impl Routed {
+    /// Refuses a spec that can't run, or whose packets could deadlock.
+    fn of(spec: &Spec, routing: &dyn AnyRouting) -> Result<Self, Refusal> {
+        let mut needs = routing.needs();
+        let tables = rebuild::tables(spec, routing)?;
+        needs.classes = rebuild::widest(needs.classes, &tables);
+        bubbles::refuse_misfit(spec, &needs)?;
+        let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>();
+        let links = links.map_err(|refusal| rebuild::explained(refusal, &routing.needs().classes, &needs.classes))?;
+        check(spec, routing, &needs)?;
+        if !spec.allow_dependency_cycle {
+            rebuild::refuse_cycles(spec, &tables, &needs.classes)?;
+        }
+        Ok(Self { needs, tables, links })
+    }
 }
 
 /// Refuses a spec that can't run, or whose packets could deadlock.
@@ -189,26 +155,6 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<
 fn class_bits(needs: &Needs, rebuilds: bool) -> u32 {
     let most = needs.classes.iter().copied().max().unwrap_or(1);
     (most + u8::from(rebuilds)).next_power_of_two().ilog2()
-}
-
-/// Which statistics and notices a run needs beside the sums over all packets.
-struct Counts {
-    /// Some job hears of packets that are sent and delivered.
-    tells: bool,
-    /// Packets are also counted by job, because there are several jobs or a workload reports latencies separately.
-    by_job: bool,
-    /// A delivery has to do more than to add to the sums.
-    others: bool,
-}
-
-impl Counts {
-    fn of(spec: &Spec, jobs: &[NetJob]) -> Self {
-        let tells = jobs.iter().any(|job| job.is_told);
-        let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
-        let ends = jobs.iter().any(|job| job.workload.total().is_some());
-        let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
-        Self { tells, by_job, others: by_job || tells || ends || changes || spec.phases.auto_warmup }
-    }
 }
 
 /// The jobs of the spec, with their workloads.

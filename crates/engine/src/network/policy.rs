@@ -57,7 +57,7 @@ impl Spec {
 impl Builder<'_> {
     /// What the ends of links in this block will notice of the faults.
     pub(super) fn faults(&self, routers: &[RouterPlace], ports: &[Planned]) -> Faults {
-        if !self.net.faults.any() {
+        if !self.net.faults.repair.any() {
             return Faults::default();
         }
         let events = (0..).zip(ports).flat_map(|(channel, port)| {
@@ -65,7 +65,7 @@ impl Builder<'_> {
             // what a channel leads to; one to a terminal fails with its router, unless the policy sees to its links itself
             let to = match port.far {
                 Far::Here { router, .. } | Far::Away { router, .. } => Some(router),
-                Far::Terminal(_) => (self.net.faults != Repair::ByPolicy).then_some(from),
+                Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
                 Far::Nowhere => None,
             };
             let class = port.class;
@@ -86,7 +86,7 @@ impl Builder<'_> {
         Place {
             block: self.b as u32,
             places: (0..graph.routers()).map(place).collect(),
-            horizon: self.net.after_grant + 80 + queue + longest.unwrap_or(0),
+            horizon: self.net.router.after_grant + 80 + queue + longest.unwrap_or(0),
         }
     }
 
@@ -116,7 +116,7 @@ impl Builder<'_> {
             routers: block.places().map(router).collect(),
             channels: block.outs().zip(ports).map(channel).chain(injections).collect(),
             single: self.net.single,
-            faults: self.net.faults == Repair::ByPolicy,
+            faults: self.net.faults.repair == Repair::ByPolicy,
         };
         if let Some(plan) = self.policy.control() {
             block.policy_mut().control =

@@ -93,9 +93,9 @@ impl Simulation {
         let window = window(&net, &blocks);
         let threads = how.threads.clamp(1, blocks.len());
         let post = Post::new(&blocks, threads);
-        let mut tables = std::mem::take(&mut net.tables);
+        let mut tables = std::mem::take(&mut net.faults.tables);
         tables.reverse();
-        let readings = LoadReadings::new(&net.changes, &spec.phases, net.landing, net.policy_repeats);
+        let readings = LoadReadings::new(&net.times.changes, &spec.phases, net.times.landing, net.times.policy_repeats);
         let bundles = SleepAccounts::new(spec);
         let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Steady));
         let places = |block: &Box<dyn AnyBlock>| 2 * block.outputs() + block.interfaces().terminals.len();
@@ -316,7 +316,7 @@ impl Simulation {
 fn window(net: &Net, blocks: &[Box<dyn AnyBlock>]) -> u64 {
     let outs = blocks.iter().flat_map(|block| block.outs());
     let classes = outs.filter(|o| o.kind == ChannelEnd::Remote).map(|o| usize::from(o.class));
-    let links = classes.map(|c| (net.links[c].latency + net.after_grant).min(net.links[c].credit_latency));
+    let links = classes.map(|c| (net.links[c].latency + net.router.after_grant).min(net.links[c].credit_latency));
     let board = net.common.board.as_ref().map(Board::delay);
     links.chain(board).min().unwrap_or(u64::MAX)
 }

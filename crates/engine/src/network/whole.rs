@@ -84,7 +84,7 @@ impl Network for Whole<'_> {
         let block = &self.blocks[block];
         let link = &self.net.links[usize::from(block.output(o).class)];
         // from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle in which it comes
-        let round_trip = self.net.after_grant + link.latency + link.credit_latency;
+        let round_trip = self.net.router.after_grant + link.latency + link.credit_latency;
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
     }
 

@@ -25,7 +25,7 @@ impl Simulation {
             spans: clipped.filter(|span| span.from < span.to).collect(),
             bin: counted.width(),
             bins: counted.bins(window).collect(),
-            rebuilds: self.net.faults == Repair::ByRouting(AroundFaults::Rebuilds),
+            rebuilds: self.net.faults.repair == Repair::ByRouting(AroundFaults::Rebuilds),
         })
     }
 }

@@ -80,7 +80,7 @@ impl Simulation {
         let (flits, terminals) = phases.iter().fold((0.0, 0), |(flits, terminals), (_, loads)| {
             (flits + loads.iter().sum::<f64>(), terminals + loads.len())
         });
-        let period = self.net.policy_repeats;
+        let period = self.net.times.policy_repeats;
         // the end of the last phase is not always known beforehand: nothing was read at the place that turns out to be right
         let known = |cycle: u64| if landed(cycle).is_some() { cycle } else { span.from };
         let is_whole = |from: &u64| period.is_none_or(|period| (span.to - from).is_multiple_of(period));

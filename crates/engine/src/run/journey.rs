@@ -204,7 +204,7 @@ impl Maker<'_> {
             });
         }
         let last = routers.last().and_then(|visit| visit.exit.as_ref()).filter(|exit| exit.next_router.is_none());
-        let delivered = last.and_then(|exit| Some(exit.tail_left_cycle? + wire + self.net.ejection_delay));
+        let delivered = last.and_then(|exit| Some(exit.tail_left_cycle? + wire + self.net.router.ejection_delay));
         Life {
             to_terminal: packet.dst,
             flits: packet.len,
@@ -237,7 +237,7 @@ impl Maker<'_> {
             waiting_cycles: routers_cycles - self.delay * routers.len() as u64,
             wires_cycles: wires + routers.first()?.arrived_cycle - birth.injected?,
             tail_cycles: last.tail_left_cycle? - last.head_left_cycle,
-            ejection_cycles: self.net.ejection_delay,
+            ejection_cycles: self.net.router.ejection_delay,
         })
     }
 
@@ -253,7 +253,7 @@ impl Maker<'_> {
             head_crossed_cycle: crossed,
             head_left_cycle: left,
             link_wait_cycles: left - stay.head_alone,
-            link_serial_cycles: stay.head_alone - crossed - self.net.after_grant,
+            link_serial_cycles: stay.head_alone - crossed - self.net.router.after_grant,
             tail_crossed_cycle: stay.tail.map(|(crossed, _)| crossed),
             tail_left_cycle: stay.tail.map(|(_, left)| left),
             head_arrives_cycle: left + self.net.links[out.class as usize].latency,

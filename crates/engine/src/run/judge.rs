@@ -38,7 +38,7 @@ impl Simulation {
     /// What was accepted so far (all that reaches its terminals less than a landing time from now), and what was offered
     /// until then.
     pub(crate) fn carried(&self) -> Carried {
-        let offered = self.offered_before(self.now + self.net.landing).by_job;
+        let offered = self.offered_before(self.now + self.net.times.landing).by_job;
         let has_rate: Vec<bool> = self.net.jobs.iter().map(|job| job.workload.dispersion(0).is_some()).collect();
         let judged = || (0..has_rate.len()).filter(|&j| has_rate[j]);
         let accepted =

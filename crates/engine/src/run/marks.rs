@@ -71,10 +71,11 @@ impl Marks {
 impl Simulation {
     /// The marks of a window that begins now; `None` if its second half is judged, or no job has a rate.
     pub(crate) fn marks(&self, spec: &Spec) -> Option<Marks> {
-        let period = self.net.policy_repeats;
+        let period = self.net.times.policy_repeats;
         let is_marked = period.is_some() || spec.phases.stop == Stop::Complete;
         let has_rate = self.net.jobs.iter().any(|job| job.workload.dispersion(0).is_some());
-        (is_marked && has_rate && self.net.changes.is_empty()).then(|| Marks::new(self.now, period, self.net.landing))
+        (is_marked && has_rate && self.net.times.changes.is_empty())
+            .then(|| Marks::new(self.now, period, self.net.times.landing))
     }
 
     /// Advances to cycle `until`, and takes the marks that are due on the way.

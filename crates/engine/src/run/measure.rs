@@ -220,13 +220,13 @@ impl Simulation {
             while !begun(course).is_decided {
                 // flits that will be delivered after the end must not leave before the end is known
                 let end = begun(course).end;
-                let decide = end.saturating_sub(self.net.lookahead).max(self.now);
+                let decide = end.saturating_sub(self.net.times.lookahead).max(self.now);
                 if let Some(ending) = self.advance_marking(decide, course.look, course) {
                     return Some(ending);
                 }
                 let tally = self.tally();
                 // slow packets of later batches may still be on their way, so these batches do not count yet
-                let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.batch;
+                let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.times.batch;
                 let confident = is_confident(&tally.batches[..delivered as usize], share);
                 let longer = end + self.growth();
                 let mut saturated = || self.saturation(spec, &begun(course).middle) == Saturation::Yes;
@@ -245,7 +245,7 @@ impl Simulation {
     /// By how many cycles a window is extended: whole batches, and at least as many cycles as its end must be known in
     /// advance.
     fn growth(&self) -> u64 {
-        (self.net.lookahead / self.net.batch + 1) * self.net.batch
+        (self.net.times.lookahead / self.net.times.batch + 1) * self.net.times.batch
     }
 
     /// Advances until the batches of all jobs are delivered, or the window has its greatest length.
@@ -367,7 +367,7 @@ impl Simulation {
     /// Whether the network carries what it was offered since the middle of the window. If the load changes, each phase is
     /// judged by itself. Of batches only the drain tells.
     fn saturation(&self, spec: &Spec, middle: &Middle) -> Saturation {
-        if !self.net.changes.is_empty() {
+        if !self.net.times.changes.is_empty() {
             return Saturation::No;
         }
         if let Some(marks) = &middle.marks {
@@ -376,8 +376,8 @@ impl Simulation {
         if self.net.jobs.iter().all(|job| job.workload.is_steady()) {
             return if self.falls_behind(middle) { Saturation::Yes } else { Saturation::No };
         }
-        let end = (self.now + self.net.landing).min(self.blocks[0].observers().tally.window.1);
-        let cycles = end.saturating_sub(middle.cycle + self.net.landing);
+        let end = (self.now + self.net.times.landing).min(self.blocks[0].observers().tally.window.1);
+        let cycles = end.saturating_sub(middle.cycle + self.net.times.landing);
         self.judge(spec, 0, cycles, (middle.carried, self.carried())).unwrap_or(Saturation::No)
     }
 
@@ -390,7 +390,7 @@ impl Simulation {
         let accepted = (self.done_with() - middle.accepted) as f64;
         let now = self.now.min(end);
         // accepted flits are counted when they leave for the terminal, if they will reach it within the window
-        let span = (now + self.net.landing).min(end).saturating_sub(middle.cycle + self.net.landing);
+        let span = (now + self.net.times.landing).min(end).saturating_sub(middle.cycle + self.net.times.landing);
         let flits = flits / packets.max(1.0);
         let packets = packets * span as f64 / (now - start).max(1) as f64;
         // a margin of three standard deviations of a Bernoulli count, so that short windows do not look saturated by
@@ -412,7 +412,7 @@ impl Simulation {
 
     /// Flits of replies of these jobs that may not leave yet.
     pub(crate) fn kept_back(&self, counts: impl Fn(usize) -> bool) -> u64 {
-        if self.net.turnaround == 0 {
+        if self.net.times.turnaround == 0 {
             return 0;
         }
         let of_block = |block: &Box<dyn AnyBlock>| -> u64 {

@@ -17,7 +17,7 @@ impl Simulation {
         let mut tally = self.tally();
         let (start, end) = found.window;
         if let Stop::Confidence { .. } = spec.phases.stop {
-            tally.batches.truncate((end - start).div_ceil(self.net.batch) as usize);
+            tally.batches.truncate((end - start).div_ceil(self.net.times.batch) as usize);
         }
         let mut sums = PacketSums::default();
         tally.batches.iter().for_each(|b| sums.add(b));

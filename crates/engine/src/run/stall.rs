@@ -90,7 +90,7 @@ impl<'a> Map<'a> {
         if port.requests[v] == UNDECIDED && port.choosing >> v & 1 == 0 {
             return None; // for a link to return
         }
-        if self.net.closes_vcs && port.opens[v] > self.now {
+        if self.net.router.closes_vcs && port.opens[v] > self.now {
             return None; // the head asks for an output when its VC opens
         }
         if port.requests[v] == NO_REQUEST {
@@ -136,14 +136,14 @@ impl<'a> Map<'a> {
         }
         let held = out.held;
         let holder = |vc: usize| (b, base + usize::from(out.holder[vc] >> 4), usize::from(out.holder[vc] & 15));
-        if out.is_closed() || self.net.hold_switch && held != 0 {
+        if out.is_closed() || self.net.router.hold_switch && held != 0 {
             // If the channel is closed, the policy acts when these packets have left. If the output holds the switch,
             // it finishes another packet first, whatever VC is free.
             return Some((0..out.credits.len()).filter(|vc| held >> vc & 1 != 0).map(holder).collect());
         }
         let link = &self.net.links[out.class as usize];
         let allowed = link.vcs_of[usize::from(hop.class)];
-        let room = if link.entering >> hop.class & 1 == 0 { self.net.room } else { link.room_to_enter };
+        let room = if link.entering >> hop.class & 1 == 0 { self.net.router.room } else { link.room_to_enter };
         let mut on = Vec::new();
         for vc in (0..out.credits.len()).filter(|vc| allowed >> vc & 1 != 0) {
             if held >> vc & 1 != 0 {

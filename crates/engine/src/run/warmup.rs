@@ -174,7 +174,7 @@ impl Simulation {
             course.settling = Some(settling);
         }
         // flits that will be delivered in the window must not leave before the window is known
-        let limit = spec.phases.warmup.saturating_sub(self.net.lookahead);
+        let limit = spec.phases.warmup.saturating_sub(self.net.times.lookahead);
         while !course.decisions.are_settled() && self.now + OBSERVATION <= limit {
             if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, course) {
                 return Some(ending);
@@ -188,7 +188,7 @@ impl Simulation {
     /// Takes the observations that are due now, and decides by them.
     fn observe(&self, course: &mut Course) {
         let Course { settling: Some(Settling { latencies, power, .. }), decisions, .. } = course else { return };
-        let has_replies = self.now > self.net.turnaround;
+        let has_replies = self.now > self.net.times.turnaround;
         let observe = |latencies: &mut Latencies| match has_replies {
             true => latencies.observe(self.seen()),
             false => latencies.skip(self.seen()),
@@ -211,7 +211,7 @@ impl Simulation {
         if let Some(start) = course.settling.as_ref().and_then(|settling| settling.start) {
             return start;
         }
-        let start = self.now + self.net.lookahead;
+        let start = self.now + self.net.times.lookahead;
         let end = if spec.phases.stop == Stop::Complete { LATER } else { start + spec.phases.window };
         self.set_window(start, end);
         course.expected = start + spec.phases.window;
@@ -230,7 +230,7 @@ impl Simulation {
         let outs = self.blocks.iter().flat_map(|b| b.outs());
         let links = outs.filter(|out| out.kind != ChannelEnd::Unused);
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
-        let period = self.net.power_period.filter(|_| channels > 0)?;
+        let period = self.net.times.power_period.filter(|_| channels > 0)?;
         Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })
     }
 

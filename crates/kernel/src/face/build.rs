@@ -204,8 +204,8 @@ fn paces<const W: usize, const V: usize>(net: &Net, outs: &[OutputUnit<V>], rout
 }
 
 fn buffers<const V: usize>(net: &Net, ins: Vec<InputUnit<V>>, room: &Room) -> Buffers<V> {
-    let closed = net.routing_delay.max(if net.closes_vcs { room.horizon } else { 0 });
-    let vcs = if net.closes_vcs { ins.len() * V } else { 0 };
+    let closed = net.router.routing_delay.max(if net.router.closes_vcs { room.horizon } else { 0 });
+    let vcs = if net.router.closes_vcs { ins.len() * V } else { 0 };
     Buffers {
         ins,
         segments: Pool::with_capacity(room.packets),
@@ -222,7 +222,7 @@ fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, 
         active: Active::new(routers.len()),
         asking: vec![Bits::default(); if net.needs.sees_grants { routers.len() } else { 0 }],
         candidates: vec![Bits::default(); of_vcs(net.shortcuts.compares_credits_of.is_some())],
-        ages: vec![0; of_vcs(net.by_age || net.rings)],
+        ages: vec![0; of_vcs(net.router.by_age || net.router.rings)],
         have_chosen: Active::new(if net.chooses { routers.len() } else { 0 }),
         routers,
     }
@@ -231,7 +231,7 @@ fn requests<const W: usize, const V: usize>(net: &Net, routers: Vec<Router<W>>, 
 fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inputs: usize) -> Switch<W> {
     let bases = routers.iter().map(|r| r.base).chain([inputs as u32]).collect::<Vec<_>>();
     let radix = bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
-    let of_vcs = |ports: usize| if net.vc_realloc { ports * V } else { 0 };
+    let of_vcs = |ports: usize| if net.router.vc_realloc { ports * V } else { 0 };
     Switch {
         grants: vec![Bits::default(); radix],
         offers: vec![0; radix],

@@ -88,7 +88,7 @@ impl Sizes {
 
 impl Compile {
     pub fn of(net: &Net, width: Width) -> Self {
-        Self { width, single: net.single, by_age: net.by_age || net.rings }
+        Self { width, single: net.single, by_age: net.router.by_age || net.router.rings }
     }
 
     fn compiled<const W: usize, const V: usize>(self, allocator: impl Allocator) -> Arc<dyn SwitchAllocator<W, V>> {

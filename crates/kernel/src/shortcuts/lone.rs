@@ -78,7 +78,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if CHOOSE && self.policy.power.is_managed {
             self.choose_for_fresh::<SINGLE>(net);
         }
-        let (earliest, hops) = (self.now + net.after_grant, self.observers.tally.flit_hops);
+        let (earliest, hops) = (self.now + net.router.after_grant, self.observers.tally.flit_hops);
         for k in 0..self.shortcuts.fresh_flits.len() {
             if net.shortcuts.has(Kind::Prefetch)
                 && let Some(later) = self.shortcuts.fresh_flits.get(k + AHEAD)
@@ -266,7 +266,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let link = net.links.hot(usize::from(out.class));
         let mut only = Bits::default();
         only.set(usize::from(self.buffers.ins.hot(i).port));
-        let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.hold_switch && out.free_vcs != link.all);
+        let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.router.hold_switch && out.free_vcs != link.all);
         if out.requested != 1 << class
             || *self.requests.requesters.hot(net.slot(o, class)) != only
             || others_send
@@ -358,13 +358,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.wires.outs.hot_mut(o);
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
-        out.spend::<false>(vc, net.room);
+        out.spend::<false>(vc, net.router.room);
         let link = net.links.hot(usize::from(out.class));
         let at = out.depart(earliest) + link.latency;
         let (kind, peer) = (out.kind(), out.peer);
         if kind == ChannelEnd::Ejection {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
-            self.observers.tally.accepted(at + net.ejection_delay);
+            self.observers.tally.accepted(at + net.router.ejection_delay);
         } else {
             self.launch::<false>((kind, peer), at, Flit::of_run(vc as u32, key), NONE);
         }

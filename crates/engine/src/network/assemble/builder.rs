@@ -123,7 +123,7 @@ impl Builder<'_> {
         // on the link, and staged before it: in overload 16 were too few
         let on_wire = |class: u8| {
             let link = &net.links[usize::from(class)];
-            (link.latency + net.after_grant + 32).min(u64::from(link.capacity)) as usize
+            (link.latency + net.router.after_grant + 32).min(u64::from(link.capacity)) as usize
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
         let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
@@ -134,7 +134,7 @@ impl Builder<'_> {
             packets: (buffered + ports.len() + terminals + self.to_deliver(terminals)).min(most),
             flits: outs().map(on_wire).sum(),
             credits: outs().map(|class| on_wire(class) + per_channel(class).min(64)).sum(),
-            horizon: net.after_grant + 4 + (control + longest) * flit,
+            horizon: net.router.after_grant + 4 + (control + longest) * flit,
         }
     }
 
@@ -155,7 +155,7 @@ impl Builder<'_> {
             busy: Active::new(terminals.len()),
             alarms: Wheel::new(1024, terminals.len() + 1),
             sources,
-            deliveries: Wheel::new(if net.tells { room.horizon + net.ejection_delay } else { 2 }, to_deliver),
+            deliveries: Wheel::new(if net.tells { room.horizon + net.router.ejection_delay } else { 2 }, to_deliver),
             terminals,
         }
     }
@@ -164,7 +164,7 @@ impl Builder<'_> {
         let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
         let all_vcs = Self::classes(ports, terminals).map(|class| self.net.links[usize::from(class)].all).collect();
         let mut power = Power::new(all_vcs);
-        power.is_managed = self.net.faults.any();
+        power.is_managed = self.net.faults.repair.any();
         let faults = self.faults(routers, ports);
         PolicySide { power, agents: None, control: Control::none(), views: Views::none(), faults }
     }
@@ -205,7 +205,7 @@ impl Builder<'_> {
         for (mail, channels) in outbox.iter_mut().zip(channels) {
             // A window is at most as long as the latency of a link, and an input or output passes one flit per
             // allocation step.
-            let steps = self.longest(|l| (l.latency + net.after_grant) * u64::from(net.speedup));
+            let steps = self.longest(|l| (l.latency + net.router.after_grant) * u64::from(net.router.speedup));
             let most = channels * steps.min(self.longest(|l| 2 * u64::from(l.capacity))) as usize;
             // of short runs, every second flit is followed by the end of its run
             let events = if self.has_streams() { most + most / 2 } else { most };
@@ -225,9 +225,9 @@ impl Builder<'_> {
         for terminal in terminals.iter().filter(|t| t.job != NO_JOB) {
             here[usize::from(terminal.job)] = true;
         }
-        let batches = self.spec.phases.most_batches(self.net.batch);
+        let batches = self.spec.phases.most_batches(self.net.times.batch);
         let faults = episodes::tally(self.spec);
-        let parts = Parts::new(&self.net.jobs, batches, &self.net.changes, faults, |job| here[job]);
+        let parts = Parts::new(&self.net.jobs, batches, &self.net.times.changes, faults, |job| here[job]);
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 

@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             if end == self.now {
                 // the credit that has come in this cycle is not spent
-                out.regain_credit(usize::from(vc), net.room);
+                out.regain_credit(usize::from(vc), net.router.room);
             }
             self.shortcuts.streams.start_returning(o, vc);
         }
@@ -87,7 +87,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         segment.sent += flits as u16;
         self.observers.tally.flit_hops += flits;
         if out.kind() == ChannelEnd::Ejection {
-            let landed = end + u64::from(sender.delay) + net.ejection_delay;
+            let landed = end + u64::from(sender.delay) + net.router.ejection_delay;
             self.observers.tally.accepted_flits += self.observers.tally.cycles_inside(landed - flits, landed);
         }
     }

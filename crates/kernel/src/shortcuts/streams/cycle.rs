@@ -106,7 +106,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let sender = self.shortcuts.streams.outs.hot(o);
             let vc = usize::from(sender.vc);
             let out = self.wires.outs.hot_mut(o);
-            out.use_credit::<false>(vc, net.room);
+            out.use_credit::<false>(vc, net.router.room);
             if *out.credits.hot(vc) == 0 && sender.from != TERMINAL {
                 self.break_stream(net, o);
             } else {

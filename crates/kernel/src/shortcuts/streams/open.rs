@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
         if self.shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
             // the credit of this cycle was counted
-            out.use_credit::<false>(vc, net.room);
+            out.use_credit::<false>(vc, net.router.room);
         }
         self.shortcuts.streams.sources.push(o as u32);
         self.interfaces.busy.clear(t);
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn has_room_for_stream(&self, net: &Net, o: usize, vc: usize) -> bool {
         let (out, sender) = (self.wires.outs.hot(o), self.shortcuts.streams.outs.hot(o));
-        let at = out.departure(self.now + net.after_grant) + net.links.hot(usize::from(out.class)).latency;
+        let at = out.departure(self.now + net.router.after_grant) + net.links.hot(usize::from(out.class)).latency;
         let some_come_back = || sender.credits != NONE && usize::from(sender.credit_vc) == vc;
         sender.ended < at && (*out.credits.hot(vc) > 1 || some_come_back())
     }
@@ -55,7 +55,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The only flit of VC `v` of input `i` crosses alone to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
-        let at = self.send_lone::<true>(net, (i, v), (p, vc), self.now + net.after_grant);
+        let at = self.send_lone::<true>(net, (i, v), (p, vc), self.now + net.router.after_grant);
         let o = self.buffers.ins.hot(i).base(i) + p;
         self.shortcuts.streams.stop_receiving(i, THROUGH);
         self.shortcuts.streams.ins.hot_mut(i).out = o as u32;

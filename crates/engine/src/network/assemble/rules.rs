@@ -1,0 +1,112 @@
+//! Builds parts of `Net`: rules of routers and faults, slow paths and times; and the facts by which shortcuts are chosen.
+
+use super::{lookahead, parameters, partition};
+use crate::network::episodes;
+use crate::network::pairs;
+use crate::network::spec::{Fault, Spec};
+use weft_api::common::Common;
+use weft_api::routing::{AnyRouting, Decides, Needs};
+use weft_api::spec::InputSpeedup;
+use weft_api::state::LinkState;
+use weft_api::walk::Proof;
+use weft_kernel::net::{FaultRules, NetJob, Repair, RouterRules, SlowPaths, Tables, Times};
+use weft_kernel::shortcuts::facts::Facts;
+use weft_units::Refusal;
+
+/// The rules of the routers. `paced`: some link is paced.
+pub(super) fn router(spec: &Spec, needs: &Needs, common: &Common, paced: bool) -> Result<RouterRules, Refusal> {
+    let router = &spec.router;
+    let input_speedup = parameters::input_speedup(spec)?;
+    let (vc_realloc, rings) = (router.vc_realloc > 0, !needs.ring_entries.is_empty());
+    Ok(RouterRules {
+        after_grant: parameters::after_grant(spec)?,
+        ejection_delay: router.ejection_delay,
+        routing_delay: parameters::routing_delay(spec)?,
+        input_speedup,
+        closes_vcs: router.routing_delay > 0 || paced && input_speedup != InputSpeedup::Unlimited,
+        vc_realloc,
+        speedup: router.speedup,
+        hold_switch: common.hold_switch,
+        by_age: parameters::by_age(spec)?,
+        priority: router.priority,
+        flow_control: router.flow_control,
+        room: parameters::room(spec) as u16,
+        rings,
+        each_credit_wakes: vc_realloc && !common.single || rings,
+    })
+}
+
+pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>) -> FaultRules {
+    let repair = pairs::repair(spec, routing);
+    FaultRules {
+        repair,
+        tables,
+        patience: spec.fault_times.patience,
+        cut_rings: if matches!(routing.proof(), Proof::EscapeRings(_)) { episodes::spans(spec) } else { Vec::new() },
+        routers_fail: repair == Repair::ByPolicy && spec.faults.iter().any(Fault::is_of_router),
+    }
+}
+
+/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
+pub(super) fn facts<'a>(
+    spec: &Spec,
+    needs: &'a Needs,
+    (router, faults): (&RouterRules, &FaultRules),
+    (watches, paced): (bool, bool),
+) -> Facts<'a> {
+    let graph = &*spec.graph;
+    let mut facts = Facts {
+        needs,
+        trunks: graph.has_trunks(),
+        slow_heads: false,
+        hold_switch: router.hold_switch,
+        vc_realloc: router.vc_realloc,
+        paced_links: paced,
+        fast_links: spec.links.iter().any(|link| link.rate.is_above(1)),
+        closes_vcs: router.closes_vcs,
+        watches,
+        faults: faults.repair.any(),
+        longest: spec.traffic.longest(),
+        outputs: u64::from(graph.port_base(graph.routers())) + u64::from(graph.terminals()),
+        is_large: partition::is_larger_than_cache(spec),
+    };
+    let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
+    facts.slow_heads = router.by_age || watches || router.closes_vcs || facts.faults || chooses_at_head;
+    facts
+}
+
+/// The slow paths that a run needs. `watches`: packets are watched. `paced`: some link is paced; `terminals_paced`: those of terminals.
+pub(super) fn slow_paths(
+    spec: &Spec,
+    jobs: &[NetJob],
+    router: &RouterRules,
+    (watches, paced, terminals_paced): (bool, bool, bool),
+) -> SlowPaths {
+    // counted by job, because there are several jobs or a workload reports latencies separately
+    let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
+    let is_told = jobs.iter().any(|job| job.is_told);
+    let ends = jobs.iter().any(|job| job.workload.total().is_some());
+    let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
+    // a delivery has to do more than to add to the sums
+    let does_more = by_job || is_told || ends || changes || spec.phases.auto_warmup;
+    let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
+    SlowPaths {
+        injection: terminals_paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
+        creation: by_job || watches,
+        crossing: router.by_age || watches || router.routing_delay > 0 || paced,
+        delivery: does_more || recorded,
+        only_recorded: !does_more,
+    }
+}
+
+pub(super) fn times(spec: &Spec, router: &RouterRules) -> Result<Times, Refusal> {
+    Ok(Times {
+        landing: router.after_grant + spec.links[0].latency + router.ejection_delay,
+        lookahead: lookahead(spec)?,
+        power_period: spec.power_period()?,
+        turnaround: spec.turnaround()?,
+        policy_repeats: spec.schedule()?.period,
+        changes: spec.traffic.changes(),
+        batch: spec.phases.window.div_ceil(u64::from(spec.phases.batches)),
+    })
+}
