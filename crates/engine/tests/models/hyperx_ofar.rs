@@ -21,6 +21,32 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
+/// No policy of subnetworks knows the ring. The refusal says so, and the routings and policies that it names can run.
+#[test]
+fn policies_of_subnetworks_are_refused_because_of_the_ring_with_remedies_that_work() {
+    let read = |routing: &str| serde_json::from_str::<RoutingConfig>(&format!(r#"{{"{routing}": {{}}}}"#)).unwrap();
+    for policy in ["tcep", "static", "fewest_links"] {
+        let mut spec = Spec::new(&serde_json::from_str(SQUARE).unwrap(), read("hyperx_ofar")).unwrap();
+        spec.policy = serde_json::from_str(&format!(r#"{{"{policy}": {{}}}}"#)).unwrap();
+        let refusal = weft_engine::check(&spec).expect_err(policy);
+        assert_eq!(refusal.path, format!("power.policy.{policy}"));
+        assert!(refusal.what.contains("because its escape ring uses links of all dimensions"), "{refusal}");
+        let mut named = 0;
+        for &name in RoutingConfig::NAMES {
+            let instead = serde_json::from_str::<RoutingConfig>(&format!(r#"{{"{name}": {{}}}}"#));
+            let words = refusal.help.split(|c: char| !c.is_alphanumeric() && c != '_');
+            if let (Ok(routing), true) = (instead, words.into_iter().any(|word| word == name)) {
+                weft_engine::check(&Spec { routing, ..spec.clone() }).unwrap_or_else(|other| panic!("{name}: {other}"));
+                named += 1;
+            }
+        }
+        assert!(named > 1, "{refusal}");
+        assert!(refusal.help.contains("always_on"), "{refusal}");
+        spec.policy = Default::default();
+        weft_engine::check(&spec).expect("always_on");
+    }
+}
+
 fn accepted(out: &Outcome) -> f64 {
     out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
 }

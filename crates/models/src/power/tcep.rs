@@ -31,6 +31,10 @@
 //! state. Control packets are single flits on a VC of their own with strict priority: they go ahead of data flits that
 //! wait for a link, one per cycle and link, directly or over the hub (over any other member if both are cut). Credits,
 //! and the messages "drained" and "awake", travel on the side channel of the link.
+//!
+//! An end that drains tests every 4 cycles whether it has drained. The loop has no event for it, for two reasons. First, a credit,
+//! a withdrawn request or a departing flit may be the last condition. The loop would test each credit of every network. Second, an
+//! event would switch links off up to 3 cycles earlier, and results would change.
 //! # Not modelled
 //! The buffers of control flits, which wait for their link as long as it takes; their conflicts in the crossbar, and the
 //! cycle by which one delays the flits that already wait for its link (those behind them pay it); supply droop; clock

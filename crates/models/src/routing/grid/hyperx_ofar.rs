@@ -91,6 +91,7 @@ const NAME: &str = "hyperx_ofar";
 impl RoutingModel for HyperXOfar {
     type Routing = Runtime;
     const ROUTES: &'static str = "grids of 3 or more routers with a link between every two routers of a line";
+    const BLIND_BECAUSE: &'static str = "its escape ring uses links of all dimensions";
 
     fn fits(graph: &Graph) -> bool {
         // a head compares single links, not the members of trunks
