@@ -64,7 +64,7 @@ pub(crate) fn net_with(
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
         coords: routing.coordinates(graph),
-        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).map(|(r, p)| (r, p as u16)).collect(),
+        terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).collect(),
         class_bits: common.class_bits,
         first_ports: routing.first_ports(),
         ahead: routing.clone().ahead(),

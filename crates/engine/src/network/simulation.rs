@@ -98,8 +98,8 @@ impl Simulation {
         let readings = LoadReadings::new(&net.times.changes, &spec.phases, net.times.landing, net.times.policy_repeats);
         let bundles = SleepAccounts::new(spec);
         let may_repeat = overseer.is_none() && blocks.iter().all(|block| block.shortcuts().profile.has(Kind::Steady));
-        let places = |block: &Box<dyn AnyBlock>| 2 * block.outputs() + block.interfaces().terminals.len();
-        let idle = Idle::new(blocks.iter().map(places).sum());
+        let places = blocks.iter().map(|block| 2 * block.outputs() + block.interfaces().terminals.len());
+        let idle = Idle::new(places.sum());
         Self {
             net,
             blocks,
@@ -246,7 +246,7 @@ impl Simulation {
 
     /// State of every channel between routers: sending router, its port, the receiving router (for tests).
     pub fn link_states(&self) -> Vec<(u32, u32, u32, LinkState)> {
-        let of_block = |block: &Box<dyn AnyBlock>| {
+        let of_block = |block: &dyn AnyBlock| {
             let next_router = block.records().next_router;
             let links = block.outs().enumerate().filter(|(_, out)| out.is_between_routers());
             let state = |(o, out): (usize, Output<'_>)| {
@@ -255,7 +255,7 @@ impl Simulation {
             };
             links.map(state).collect::<Vec<_>>()
         };
-        self.blocks.iter().flat_map(of_block).collect()
+        self.blocks.iter().flat_map(|block| of_block(&**block)).collect()
     }
 
     /// Checks that both ends of every link are in the same state, and that all routers know which links are active.

@@ -415,7 +415,7 @@ impl Simulation {
         if self.net.times.turnaround == 0 {
             return 0;
         }
-        let of_block = |block: &Box<dyn AnyBlock>| -> u64 {
+        let of_block = |block: &dyn AnyBlock| -> u64 {
             let terminals =
                 block.interfaces().terminals.iter().filter(|t| t.job != NO_JOB && counts(usize::from(t.job)));
             let flits = |t: &Terminal| {
@@ -423,7 +423,7 @@ impl Simulation {
             };
             terminals.map(flits).sum()
         };
-        self.blocks.iter().map(of_block).sum()
+        self.blocks.iter().map(|block| of_block(&**block)).sum()
     }
 
     fn delivered(&self) -> u64 {

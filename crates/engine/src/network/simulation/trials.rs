@@ -75,10 +75,9 @@ pub(super) fn with(spec: &Spec, blocks: usize, among: Set) -> Simulation {
 /// The same without shortcuts.
 pub(super) fn told_plainly(spec: &Spec, blocks: usize) -> String {
     told_among(spec, blocks, Set::NONE, |simulation| {
-        let is_plain = |block: &Box<dyn AnyBlock>| {
-            block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on()
-        };
-        assert!(simulation.blocks.iter().all(is_plain) && simulation.net.shortcuts == Profile::PLAIN);
+        let is_plain =
+            |block: &dyn AnyBlock| block.shortcuts().profile == Profile::PLAIN && !block.shortcuts().streams.are_on();
+        assert!(simulation.blocks.iter().all(|block| is_plain(&**block)) && simulation.net.shortcuts == Profile::PLAIN);
     })
 }
 
