@@ -111,6 +111,7 @@ impl Point {
             "zero_load_latency_cycles": implied.zero_load_latency,
             "channel_load_bound": implied.channel_load_bound,
             "channel_load_bound_of": implied.bound_of.name(),
+            "accepted_load_bound": implied.accepted_load_bound,
             "has_replies": implied.has_replies,
             "highest_load": highest_load(&spec),
             "reads_queues": implied.reads_queues,

@@ -220,3 +220,27 @@ fn a_bound_names_the_paths_to_which_it_belongs() {
     let (best, bound) = of("minimal_adaptive");
     assert_eq!((best.as_str(), (bound - 0.5).abs() < 1e-9), ("best_choice", true), "{bound}");
 }
+
+/// N terminals, of which N / 4 send at load 0.4 to one target and the others uniformly. The target receives
+/// 0.4 N / 4 + 0.4 * 3/4 N / (N - 1) > 1 and accepts 1. Each of the N / 4 sources receives 0.4 * 3/4 N / (N - 1) of the
+/// uniform packets. Each of the 3/4 N - 1 others but the target sends nothing to itself and receives
+/// 0.4 * (3/4 N - 1) / (N - 1). For N = 1056 the mean is 0.3008; (0.75 N 0.4 + 1) / N = 0.3009 neglects the uniform packets to
+/// the target.
+#[test]
+fn the_destinations_bound_the_load_that_a_hot_spot_accepts() {
+    let text = "topology: {dragonfly: {routers_per_group: 8, terminals_per_router: 4, global_links_per_router: 4}}\n\
+         routing: dragonfly_minimal\n\
+         traffic: {pattern: {hot_spot: {targets: {random: {count: 1}}, sources: {random: {share: 0.25}}}}, load: 0.4, packet: 1flit}\n";
+    let hot = point(text);
+    let n = 1056.0;
+    let of_each = 0.4 / (n - 1.0);
+    let exact = (1.0 + n / 4.0 * of_each * 0.75 * n + (0.75 * n - 1.0) * of_each * (0.75 * n - 1.0)) / n;
+    let implied = hot.imply().expect("a network");
+    let bound = number(&implied, "accepted_load_bound");
+    assert!((bound - exact).abs() < 1e-9, "{bound} and {exact}");
+    assert!((bound - (0.75 * n * 0.4 + 1.0) / n).abs() < 0.4 / n, "the packets to the target alone: {bound}");
+    // a load that all destinations can accept has no such bound: 264 sources of 0.003 send 0.79 to the target, and the
+    // others 0.3
+    let low = point(&text.replace("load: 0.4", "load: 0.003"));
+    assert!(low.imply().expect("a network")["accepted_load_bound"].is_null());
+}

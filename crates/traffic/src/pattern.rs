@@ -33,6 +33,18 @@ pub trait Destinations: std::fmt::Debug + Send + Sync {
         let existing = self.distribution(source).into_iter().filter(|&(terminal, _)| terminal < end);
         existing.map(|(_, probability)| probability).sum()
     }
+
+    /// The groups of terminals that it tells apart (default: none).
+    fn groups(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+/// Terminals to which a pattern gives a part of their own. Results can tell their packets apart by this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    pub name: &'static str,
+    pub terminals: Vec<u32>,
 }
 
 /// The configuration of a pattern; it knows the destinations in a population.
@@ -138,5 +150,10 @@ impl Pattern {
     /// Share of the packets of `source` that goes to terminals below `end`.
     fn share_below(&self, source: u32, end: u32) -> f64 {
         self.destinations.share_below(source, end)
+    }
+
+    /// The groups of terminals that it tells apart.
+    pub fn groups(&self) -> Vec<Group> {
+        self.destinations.groups()
     }
 }

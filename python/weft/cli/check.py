@@ -31,15 +31,19 @@ _HEADS = {
     "mean_hops": "mean hops",
     "zero_load_latency_cycles": "zero-load latency [cycles]",
     "channel_load_bound": "channel-load bound [flits/terminal/cycle]",
+    "accepted_load_bound": "most that the destinations accept of the load [flits/terminal/cycle]",
     "memory_at_load_bytes": "memory of a run at its load, as long as it does not saturate",
     "memory_most_bytes": "memory of a run at most: saturated, with all buffers full",
 }
+# Facts that only some scenarios have.
+_RARE = ("accepted_load_bound",)
 # Facts in SI units, by the fact that they follow.
 _SI_HEADS = {
     "bandwidth": "what a channel carries [Gb/s]",
     "vc_limit": "most that one VC carries [Gb/s]",
     "zero_load_latency_cycles": "zero-load latency [us]",
     "channel_load_bound": "channel-load bound [Gb/s per terminal]",
+    "accepted_load_bound": "most that the destinations accept of the load [Gb/s per terminal]",
 }
 _SI = "si: "
 # What a sample of the paths says of the error of a fact.
@@ -112,6 +116,7 @@ def _implied(implied: list[Implied], units: str) -> list[str]:
     """A list of facts that are the same for all points, and a table of the others with a line per combination."""
     heads = _heads(units)
     rows = [_row(each.facts, heads) for each in implied]
+    heads = {key: head for key, head in heads.items() if any(key in row for row in rows)}
     shared = [key for key in heads if len({row.get(key) for row in rows}) == 1]
     width = max((len(heads[key]) for key in shared), default=0)
     lines = ["implied", *(f"  {heads[key].ljust(width)}  {rows[0].get(key, '-')}" for key in shared)]
@@ -142,7 +147,8 @@ def _heads(units: str) -> dict[str, str]:
 
 
 def _row(facts: dict[str, Any], heads: dict[str, str]) -> dict[str, str]:
-    known = [key for key in heads if key.removeprefix(_SI) in facts]
+    of_facts = {key: key.removeprefix(_SI) for key in heads}
+    known = [key for key, fact in of_facts.items() if fact in facts and (fact not in _RARE or facts[fact] is not None)]
     return {key: _fact(_in_si(facts) if key.startswith(_SI) else facts, key.removeprefix(_SI)) for key in known}
 
 

@@ -5,6 +5,7 @@
 //! All paths are followed if that takes few enough steps. Otherwise a sample of them is ([`sample`]), and the numbers
 //! come with their errors.
 
+mod accepted;
 mod cuts;
 mod fullest;
 mod sample;
@@ -47,6 +48,9 @@ pub struct Implied {
     /// Load [flits/terminal/cycle] of the busiest terminal, without its replies, at which the busiest channel is full;
     /// `None` as above.
     pub channel_load_bound: Option<f64>,
+    /// Upper bound on the accepted load, from the links to the terminals alone [flits/terminal/cycle, mean over the terminals
+    /// of all jobs]. `None` if it is not below the offered load, or not known.
+    pub accepted_load_bound: Option<f64>,
     /// The paths to which the bound belongs.
     pub bound_of: BoundOf,
     /// Whether packets are answered: hops, latency and bound are those of packets and replies.
@@ -113,6 +117,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let vc_classes = (0..spec.links.len()).map(|link| net.needs.least_vcs(link)).collect();
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
+    implied.accepted_load_bound = accepted::bound(spec);
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
@@ -250,6 +255,7 @@ impl<'a> Walker<'a> {
             zero_load_latency: None,
             mean_hops: None,
             channel_load_bound: None,
+            accepted_load_bound: None,
             bound_of: BoundOf::of(&self.net.needs, self.cuts.is_some()),
             has_replies: has_replies(self.spec),
             sampled: None,

@@ -21,7 +21,7 @@
 use super::hot_spot::HotSpot;
 use super::random_permutation::RandomPermutation;
 use super::within::Within;
-use super::{Destinations, Pattern, PatternConfig, PatternModel};
+use super::{Destinations, Group, Pattern, PatternConfig, PatternModel};
 use crate::Population;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
@@ -120,6 +120,10 @@ impl Destinations for Mixture {
         all.sort_by_key(|&(terminal, _)| terminal);
         let sum_of = |same: &[(u32, f64)]| (same[0].0, same.iter().map(|&(_, probability)| probability).sum());
         all.chunk_by(|a, b| a.0 == b.0).map(sum_of).collect()
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        self.parts.iter().flat_map(|(_, pattern)| pattern.groups()).collect()
     }
 
     fn share_below(&self, source: u32, end: u32) -> f64 {

@@ -22,7 +22,7 @@
 use super::bit_reverse::BitReverse;
 use super::hot_spot::HotSpot;
 use super::matrix::Matrix;
-use super::{Destinations, Pattern, PatternConfig, PatternModel};
+use super::{Destinations, Group, Pattern, PatternConfig, PatternModel};
 use crate::Population;
 use rand_pcg::Pcg32;
 use schemars::JsonSchema;
@@ -95,6 +95,12 @@ pub struct Subset {
 impl Destinations for Subset {
     fn relative_load(&self, source: u32) -> f64 {
         if self.is_silent[source as usize] { 0.0 } else { self.pattern.relative_load(source) }
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups = self.pattern.groups();
+        groups.iter_mut().for_each(|group| group.terminals.retain(|&terminal| terminal < self.terminals));
+        groups
     }
 
     fn draw(&self, source: u32, rng: &mut Pcg32) -> Option<u32> {

@@ -1,0 +1,35 @@
+//! Upper bound on the accepted load from the links to the terminals. It holds for every routing, buffer and number of VCs.
+
+use super::has_replies;
+use crate::network::spec::Spec;
+
+/// Most pairs of terminals whose demand is added.
+const MAX_PAIRS: u64 = 1 << 24;
+/// Sums of shares are rounded. A load that differs by less than this part of it counts as the same.
+const ROUNDING: f64 = 1e-9;
+
+/// Upper bound on the accepted load in the first phases [flits/terminal/cycle, mean over the terminals of all jobs]. Each
+/// destination accepts the flits that it is sent, and at most the rate of its link. Returns `None` if no destination limits
+/// the load. The bound is not known with replies, with batches, or with more than [`MAX_PAIRS`] pairs.
+pub(super) fn bound(spec: &Spec) -> Option<f64> {
+    let jobs = &spec.traffic.jobs;
+    let pairs: u64 = jobs.iter().map(|job| (job.terminals.len() as u64).pow(2)).sum();
+    let follows = jobs.iter().any(|job| job.batch.is_some() || job.workload.model().follows_network());
+    if has_replies(spec) || follows || pairs > MAX_PAIRS {
+        return None;
+    }
+    let mut demand = vec![0.0; spec.graph.terminals() as usize];
+    for job in jobs {
+        let first = &job.phases[0];
+        for (rank, &load) in (0..).zip(&first.load).filter(|&(_, &load)| load > 0.0) {
+            for (target, share) in first.pattern.distribution(rank) {
+                demand[job.terminals[target as usize] as usize] += load * share;
+            }
+        }
+    }
+    let rate = spec.links[0].rate.per_cycle();
+    let offered: f64 = demand.iter().sum();
+    let accepted: f64 = demand.iter().map(|load| load.min(rate)).sum();
+    let terminals: usize = jobs.iter().map(|job| job.terminals.len()).sum();
+    (accepted < offered * (1.0 - ROUNDING)).then(|| accepted / terminals as f64)
+}

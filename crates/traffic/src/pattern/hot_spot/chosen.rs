@@ -1,0 +1,197 @@
+//! Terminals that a user lists, or that the seed draws.
+
+use crate::{Population, below, stream};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt::Formatter;
+use weft_units::Refusal;
+
+/// A set of terminals: a list of ids, or a number of terminals that the seed draws.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Chosen {
+    /// These terminals.
+    List(Vec<u32>),
+    /// Terminals that the seed draws, each set of them with the same probability.
+    Drawn(Drawn),
+}
+
+/// Terminals that the seed draws.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drawn {
+    /// A number of terminals, or a share of them.
+    pub random: Amount,
+}
+
+/// How many terminals.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// Number of terminals.
+    Count(u32),
+    /// Share of all terminals, above 0 to 1; rounded to a whole number of terminals.
+    Share(f64),
+}
+
+impl<'de> Deserialize<'de> for Chosen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListOrDrawn)
+    }
+}
+
+impl JsonSchema for Chosen {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Chosen".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        // a mapping or a list: the keys of the mapping can be set one by one
+        json_schema!({
+            "type": ["array", "object"],
+            "properties": { "random": generator.subschema_for::<Amount>() },
+            "required": ["random"],
+            "additionalProperties": false,
+            "examples": [[0, 5], { "random": { "count": 2 } }, { "random": { "share": 0.25 } }]
+        })
+    }
+}
+
+/// Reads a list as a list and a mapping as a draw: each then says what is wrong inside of it.
+struct ListOrDrawn;
+
+impl<'de> Visitor<'de> for ListOrDrawn {
+    type Value = Chosen;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of terminals such as [0, 5], or {random: {count: 2}}")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Chosen, A::Error> {
+        Vec::deserialize(serde::de::value::SeqAccessDeserializer::new(list)).map(Chosen::List)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Chosen, A::Error> {
+        Drawn::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Chosen::Drawn)
+    }
+}
+
+/// Address of a draw: the number that the user gave it, and its purpose.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Address {
+    pub draw: u32,
+    pub purpose: u64,
+}
+
+impl Chosen {
+    /// The terminals, in increasing order if they are drawn. `taken`: terminals that a draw leaves out.
+    pub(super) fn terminals(
+        &self,
+        population: &Population,
+        taken: &[u32],
+        address: Address,
+        path: &str,
+    ) -> Result<Vec<u32>, Refusal> {
+        match self {
+            Self::List(list) => {
+                members(list, population.terminals, path)?;
+                Ok(list.clone())
+            }
+            Self::Drawn(Drawn { random: amount }) => {
+                drawn(amount.of(population.terminals, path)?, population, taken, address, path)
+            }
+        }
+    }
+}
+
+impl Amount {
+    fn of(self, terminals: u32, path: &str) -> Result<u32, Refusal> {
+        let (key, count, asked) = match self {
+            Self::Count(count) => ("count", count, format!("{count} terminals")),
+            Self::Share(share) if share > 0.0 && share <= 1.0 => {
+                let exact = share * f64::from(terminals);
+                ("share", exact.round() as u32, format!("a share of {share} of {terminals} terminals is {exact}"))
+            }
+            Self::Share(share) => {
+                let what = format!("a share of {share} of the terminals");
+                return Err(Refusal::new(format!("{path}.random.share"), what, "write a number above 0, up to 1"));
+            }
+        };
+        if count == 0 {
+            let least = 1.0 / f64::from(terminals);
+            let help = match self {
+                Self::Count(_) => "write 1 or more".to_owned(),
+                Self::Share(_) => format!("write {least:.3} or more, or {{random: {{count: 1}}}}"),
+            };
+            return Err(Refusal::new(format!("{path}.random.{key}"), format!("{asked}: no terminal is drawn"), help));
+        }
+        Ok(count)
+    }
+}
+
+fn drawn(
+    count: u32,
+    population: &Population,
+    taken: &[u32],
+    Address { draw, purpose }: Address,
+    path: &str,
+) -> Result<Vec<u32>, Refusal> {
+    let is_taken = members_of(taken, population.terminals);
+    let mut free: Vec<u32> = (0..population.terminals).filter(|&t| !is_taken[t as usize]).collect();
+    if count as usize > free.len() {
+        let (all, left) = (population.terminals, free.len());
+        let what = format!(
+            "{count} terminals are to be drawn, and {left} are left: {all} terminals less {} that are named or drawn \
+             already",
+            all as usize - left
+        );
+        let help = match left {
+            0 => "name or draw fewer of the others".to_owned(),
+            most => format!("draw 1 to {most} terminals"),
+        };
+        return Err(Refusal::new(path, what, help));
+    }
+    let mut rng = stream(population.seed, draw.into(), purpose);
+    for k in 0..count as usize {
+        let other = k + below(&mut rng, (free.len() - k) as u32) as usize;
+        free.swap(k, other);
+    }
+    free.truncate(count as usize);
+    free.sort_unstable();
+    Ok(free)
+}
+
+/// For each terminal: whether it is in the list.
+pub(super) fn members_of(list: &[u32], terminals: u32) -> Vec<bool> {
+    let mut is_member = vec![false; terminals as usize];
+    list.iter().for_each(|&terminal| is_member[terminal as usize] = true);
+    is_member
+}
+
+/// Refuses an empty list, ids out of range and repeated ids.
+fn members(list: &[u32], terminals: u32, path: &str) -> Result<(), Refusal> {
+    if list.is_empty() {
+        return Err(Refusal::new(path, "the list is empty", "write at least one terminal id"));
+    }
+    let mut is_member = vec![false; terminals as usize];
+    for &terminal in list {
+        match is_member.get_mut(terminal as usize) {
+            Some(member) if !*member => *member = true,
+            Some(_) => {
+                let what = format!("terminal {terminal} is listed twice");
+                return Err(Refusal::new(path, what, "list each terminal once: all of them weigh the same"));
+            }
+            None => {
+                let what = format!(
+                    "no terminal {terminal}: a pattern numbers the terminals of its job from 0, and this job has {terminals}"
+                );
+                let help = format!("write 0 to {}: places in the job's own list of terminals", terminals - 1);
+                return Err(Refusal::new(path, what, help));
+            }
+        }
+    }
+    Ok(())
+}
