@@ -86,6 +86,8 @@ measure:
   transient: {bin: 50cycles}
   link_states: {}
   router_sleep: {}
+  occupancy: {every: 50cycles}
+  flows: {classes: [{name: hot, to: [0]}, {name: cold}]}
 sweep:
   traffic.pattern: [uniform, tornado]
   routing: [dimension_order, ugal_p]

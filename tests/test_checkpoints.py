@@ -45,6 +45,8 @@ SCENARIO: dict[str, Any] = {
         "link_states": {},
         "control_packets": {},
         "transient": {"bin": "100cycles"},
+        "flows": {"classes": [{"name": "hot", "to": [0, 5]}, {"name": "cold"}]},
+        "occupancy": {"every": "200cycles"},
     },
 }
 CODE = "import sys, weft.cli; sys.exit(weft.cli.main(sys.argv[1:]))"

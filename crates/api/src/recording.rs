@@ -22,6 +22,8 @@ pub struct TableInfo {
     pub rows: &'static str,
     /// Whether the table may end before the run does, for lack of room: the summary then has the key `NAME_complete`.
     pub bounded: bool,
+    /// Whether the summary has the rows as well, as a list under the name of the recording. For tables of few rows.
+    pub in_summary: bool,
     /// All columns that the table can have, in their order.
     pub columns: fn() -> Vec<Heading>,
 }
@@ -138,6 +140,20 @@ pub struct NetworkSite {
     pub classes: Vec<Arc<str>>,
     /// What their channels can carry [flits/cycle].
     pub bandwidths: Vec<f64>,
+    /// Capacity of a VC in the buffers behind their channels [flits].
+    pub buffers: Vec<u32>,
+    pub terminals: u32,
+    /// Terminals that are in a job, in increasing order.
+    pub in_jobs: Vec<u32>,
+    /// Sets of terminals that have a name.
+    pub sets: Vec<TerminalSet>,
+}
+
+/// Terminals that have a name: a job, or a group that a pattern tells apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TerminalSet {
+    pub name: String,
+    pub terminals: Vec<u32>,
 }
 
 impl NetworkSite {
@@ -164,6 +180,16 @@ pub struct RecorderSite {
     pub routers: Vec<u32>,
     /// The channels that routers and terminals of the block send on.
     pub channels: Vec<Sender>,
+    /// The buffers of the routers of the block, in the order of the readings that a recorder gets.
+    pub buffers: Vec<Receiver>,
+}
+
+/// The receiving end of a channel that leads to a router.
+#[derive(Debug, Clone, Copy)]
+pub struct Receiver {
+    /// Row of channels.parquet; `None` for a port without a link, or whose channel leads to a terminal.
+    pub row: Option<u32>,
+    pub class: u8,
 }
 
 /// The sending end of a channel.
@@ -189,6 +215,27 @@ pub struct Reading {
     pub state: u8,
 }
 
+/// The flits that wait in the buffer of an input port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+pub struct QueueReading {
+    /// In all its VCs.
+    pub flits: u32,
+    /// In the VC that has the most of them.
+    pub fullest: u32,
+}
+
+/// A packet of which only a part has crossed a channel.
+#[derive(Debug, Clone, Copy)]
+pub struct PartCrossed<'a> {
+    pub channel: usize,
+    pub vc: u8,
+    /// `None` for the last packet that crossed on this VC: its head may have reached another block.
+    pub packet: Option<&'a Packet>,
+    /// The flits that [`Recorder::crosses`] has counted and that have not crossed yet. Below 0: flits that have crossed
+    /// and that it has not counted.
+    pub missing: i64,
+}
+
 /// A control packet has come, maybe from another block.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct ControlArrival {
@@ -208,8 +255,19 @@ pub trait Recorder: Kept + Any + Debug + Send {
     /// A channel goes from one power state to another.
     fn changed(&mut self, channel: usize, from: LinkState, to: LinkState, now: u64) {}
 
-    /// The tail of a packet reaches its terminal at cycle `at`. Called only if [`Recording::HEARS_DELIVERIES`].
-    fn delivered(&mut self, packet: &Packet, at: u64) {}
+    /// The tail of a packet reaches its terminal at cycle `at`. `inside`: in the measured window. Called only if
+    /// [`Recording::HEARS_DELIVERIES`].
+    fn delivered(&mut self, packet: &Packet, at: u64, inside: bool) {}
+
+    /// All flits of a packet cross a channel. It is called once for each channel of a path. For an injection channel it is
+    /// called when the packet is created. For a channel between routers it is called when the head leaves, and for a channel
+    /// to a terminal when the tail leaves. `vc`: of the channel, and 0 for an injection channel, on which packets follow each
+    /// other. Called only if [`Recording::HEARS_PATHS`].
+    fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {}
+
+    /// The packets that are crossing a channel: called after [`Recorder::window_begins`] and before
+    /// [`Recorder::window_ends`], so that flits can be counted exactly. Called only if [`Recording::HEARS_PATHS`].
+    fn part_crossed(&mut self, packets: &[PartCrossed]) {}
 
     /// A router sends a control packet. The packets of the block are numbered from 0.
     fn control_sent(&mut self, number: u32, packet: &ControlPacket) {}
@@ -224,6 +282,15 @@ pub trait Recorder: Kept + Any + Debug + Send {
 
     /// Takes a sample before cycle `now`, which is the cycle of [`Recorder::next_sample`] or the end of the run.
     fn sample(&mut self, channels: &[Reading], now: u64) {}
+
+    /// Whether it takes samples of queues.
+    fn samples_queues(&self) -> bool {
+        false
+    }
+
+    /// Takes a sample of the buffers of the block, after [`Recorder::sample`]. Called only if
+    /// [`Recorder::samples_queues`].
+    fn sample_queues(&mut self, buffers: &[QueueReading], now: u64) {}
 
     /// The measured window begins with cycle `now`.
     fn window_begins(&mut self, now: u64) {}
@@ -240,6 +307,22 @@ pub struct Recorded<'a> {
     pub cycles: u64,
     /// Length of the measured window \[cycles\].
     pub window: u64,
+    pub channels: &'a dyn ChannelUses,
+}
+
+/// Flits and energy of channels in the measured window, by rows of channels.parquet.
+pub trait ChannelUses: Debug {
+    fn of(&self, row: usize) -> ChannelUse;
+}
+
+/// Flits and energy of a channel in the measured window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChannelUse {
+    pub flits: u64,
+    /// Dynamic energy of these flits on the channel [yJ].
+    pub link_yj: u128,
+    /// Dynamic energy of these flits in the router that sent them [yJ].
+    pub router_yj: u128,
 }
 
 /// The configuration of a recording: the keys under `measure.NAME`.
@@ -248,6 +331,8 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
     const TABLE: TableInfo;
     /// Whether its parts are told of every packet that is delivered. This costs time.
     const HEARS_DELIVERIES: bool = false;
+    /// Enables [`Recorder::crosses`] and [`Recorder::part_crossed`]. They cost time at every hop.
+    const HEARS_PATHS: bool = false;
     /// What the recording keeps in a block.
     type Part: Recorder;
 
@@ -270,6 +355,7 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
 /// A recording of any kind.
 pub trait RecordingModel: Debug + Send + Sync {
     fn hears_deliveries(&self) -> bool;
+    fn hears_paths(&self) -> bool;
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal>;
     fn table(&self, parts: Vec<Box<dyn Recorder>>, run: &Recorded) -> Table;
     /// See [`Recording::bytes`].
@@ -284,6 +370,10 @@ pub trait RecordingModel: Debug + Send + Sync {
 impl<R: Recording> RecordingModel for R {
     fn hears_deliveries(&self) -> bool {
         R::HEARS_DELIVERIES
+    }
+
+    fn hears_paths(&self) -> bool {
+        R::HEARS_PATHS
     }
 
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal> {

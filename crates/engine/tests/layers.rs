@@ -158,7 +158,8 @@ fn policies_open_and_close_channels_by_their_protocol() {
 
 #[test]
 fn no_model_reads_what_only_the_loop_counts() {
-    for (name, text) in sources("models") {
+    // a recording sees packets of the loop alone
+    for (name, text) in sources("models").into_iter().filter(|(name, _)| !name.starts_with("recording/")) {
         assert!(!code(&text).any(|line| line.contains("links_crossed")), "{name} reads Packet::links_crossed");
     }
 }
@@ -176,8 +177,20 @@ const FAMILIES: &[(&str, &str, &str)] = &[
 ];
 
 /// Names of models that are ordinary words, which a message or the path of a module may contain.
-const WORDS: &[&str] =
-    &["graph", "matrix", "mesh", "minimal", "mix", "static", "table", "transpose", "uniform", "within"];
+const WORDS: &[&str] = &[
+    "flows",
+    "graph",
+    "matrix",
+    "mesh",
+    "minimal",
+    "mix",
+    "occupancy",
+    "static",
+    "table",
+    "transpose",
+    "uniform",
+    "within",
+];
 
 /// Files that may name a model: (crate/file, model, reason).
 const EXCEPTIONS: &[(&str, &str, &str)] = &[

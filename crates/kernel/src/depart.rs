@@ -162,7 +162,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             if !net.slow.delivery {
                 self.observers.tally.deliver(net, delivered, at);
             } else if net.slow.only_recorded {
-                self.observers.recorders.delivered(delivered, at);
+                self.observers.recorders.delivered(o, delivered, at, self.observers.tally.inside(at));
                 self.observers.tally.deliver(net, delivered, at);
             } else {
                 return self.eject_slow_path(net, o, packet, at);
@@ -175,7 +175,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
         let packet = self.buffers.packets.items.hot(id as usize);
-        self.observers.recorders.delivered(packet, at);
+        self.observers.recorders.delivered(o, packet, at, self.observers.tally.inside(at));
         self.observers.tally.deliver(net, packet, at);
         let job = net.job(packet.dst);
         self.observers.tally.deliver_to_job(net, job, packet, at);
@@ -189,8 +189,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head goes to the router behind output `o`, on VC `vc`: its route key there.
     #[inline(always)]
     fn prepare(&mut self, net: &Net, o: usize, vc: usize, packet: u32) -> u16 {
-        if net.needs.remembers {
-            self.remember(net, o, vc, packet);
+        if net.slow.hops {
+            self.note_hop(net, o, vc, packet);
         }
         let router = *self.wires.next_router.hot(o) as usize;
         let packet = self.buffers.packets.items.hot_mut(packet as usize);
@@ -198,8 +198,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         net.route_ahead(router, packet)
     }
 
-    /// The routing remembers the hop that a head has taken.
+    /// A head has taken a hop: recordings and the routing note it.
     #[inline(never)]
+    fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
+        if net.slow.paths {
+            self.observers.recorders.crosses(o, vc as u8, self.buffers.packets.items.hot(packet as usize));
+        }
+        if net.needs.remembers {
+            self.remember(net, o, vc, packet);
+        }
+    }
+
+    /// The routing remembers the hop that a head has taken.
     fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         let out = self.wires.outs.hot(o);
         let router = self.requests.routers.hot(out.router as usize);

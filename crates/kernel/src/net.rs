@@ -105,8 +105,12 @@ pub struct RouterRules {
 pub struct SlowPaths {
     /// Injection channels are paced, or may sleep.
     pub injection: bool,
-    /// New packets are counted by their job, or watched.
+    /// New packets are counted by their job, watched or recorded.
     pub creation: bool,
+    /// Some recording counts the channels that packets cross.
+    pub paths: bool,
+    /// Some recording does, or the routing remembers the hops of packets.
+    pub hops: bool,
     /// The oldest wins the switch, or its winners are watched, or they close their VC for a while, or outputs may be full.
     pub crossing: bool,
     /// Deliveries are also counted by job (`job_tally.rs`), or recorded.

@@ -291,6 +291,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq, tag, measured });
         if own {
             self.count_created::<SINGLE>(net, t, id, flits, measured);
+        } else {
+            self.note_injection(net, t, id);
         }
         true
     }
@@ -337,9 +339,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
+    /// Terminal `t` has created packet `id`, whatever the cause.
+    fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
+        if net.slow.paths {
+            let channel = self.interfaces.terminals.hot(t).out as usize;
+            self.observers.recorders.crosses(channel, 0, self.buffers.packets.items.hot(id as usize));
+        }
+    }
+
     /// Terminal `t` has created packet `id` of its own. Counts it for its job, and watches it.
     #[inline(never)]
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
+        self.note_injection(net, t, id);
         if measured {
             let flits = self.buffers.packets.items.hot(id as usize).len;
             self.observers.tally.parts.created(self.interfaces.terminals.hot(t).job, flits);

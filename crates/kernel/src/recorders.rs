@@ -1,10 +1,11 @@
 //! The recordings of a block: each part is told of the events that it may record. A run without recordings pays nothing
-//! in the loop: deliveries are behind a flag that the loop tests anyway, and the other events are rare.
+//! in the loop: deliveries and hops are behind flags that the loop tests anyway, and the other events are rare.
 
+use crate::block::{Block, Buffers};
 use weft_api::base::kept::Kept;
 use weft_api::control::ControlPacket;
-use weft_api::recording::{ControlArrival, Reading, Recorder};
-use weft_api::state::{LinkState, OutputUnit, Packet};
+use weft_api::recording::{ControlArrival, PartCrossed, QueueReading, Reading, Recorder};
+use weft_api::state::{ChannelEnd, InputUnit, LinkState, NO_REQUEST, NONE, OutputUnit, Packet};
 
 /// The parts of all recordings in a block, in the order of the scenario.
 #[derive(Debug, Default, Kept)]
@@ -14,6 +15,9 @@ pub struct Recorders {
     /// What every channel had done when it was last read; empty if no recording takes samples.
     #[kept(each)]
     readings: Vec<Reading>,
+    /// Flits that wait in every buffer; empty if no recording takes samples of queues.
+    #[kept(scratch)]
+    queues: Vec<QueueReading>,
     /// Number of control packets that the block has sent.
     control_packets: u32,
 }
@@ -23,16 +27,20 @@ pub struct Part {
     pub recorder: Box<dyn Recorder>,
     #[kept(fixed)]
     pub hears_deliveries: bool,
+    #[kept(fixed)]
+    pub hears_paths: bool,
     /// Cycle of its last sample.
     pub sampled: u64,
 }
 
 impl Recorders {
-    /// For a block with this many channels.
-    pub fn new(parts: Vec<Part>, channels: usize) -> Self {
+    /// For a block with this many channels and input units.
+    pub fn new(parts: Vec<Part>, channels: usize, inputs: usize) -> Self {
         let samples = parts.iter().any(|part| part.recorder.next_sample() < u64::MAX);
         let readings = vec![Reading::default(); if samples { channels } else { 0 }];
-        Self { parts, readings, control_packets: 0 }
+        let reads_queues = parts.iter().any(|part| part.recorder.samples_queues());
+        let queues = vec![QueueReading::default(); if reads_queues { inputs } else { 0 }];
+        Self { parts, readings, queues, control_packets: 0 }
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Recorder> {
@@ -44,12 +52,29 @@ impl Recorders {
         self.each().for_each(|part| part.changed(channel, from, to, now));
     }
 
-    /// A packet is delivered at cycle `at`.
+    /// A packet leaves on channel `channel` for its terminal, and is delivered at cycle `at`. `inside`: in the window.
     #[inline(never)]
-    pub fn delivered(&mut self, packet: &Packet, at: u64) {
+    pub fn delivered(&mut self, channel: usize, packet: &Packet, at: u64, inside: bool) {
         for part in self.parts.iter_mut().filter(|part| part.hears_deliveries) {
-            part.recorder.delivered(packet, at);
+            part.recorder.delivered(packet, at, inside);
         }
+        self.crosses(channel, 0, packet);
+    }
+
+    /// All flits of a packet cross a channel on a VC.
+    pub fn crosses(&mut self, channel: usize, vc: u8, packet: &Packet) {
+        self.parts
+            .iter_mut()
+            .filter(|part| part.hears_paths)
+            .for_each(|part| part.recorder.crosses(channel, vc, packet));
+    }
+
+    fn hear_paths(&self) -> bool {
+        self.parts.iter().any(|part| part.hears_paths)
+    }
+
+    fn part_crossed(&mut self, packets: &[PartCrossed]) {
+        self.parts.iter_mut().filter(|part| part.hears_paths).for_each(|part| part.recorder.part_crossed(packets));
     }
 
     /// A control packet leaves. Returns its number if there is a recording.
@@ -82,11 +107,18 @@ impl Recorders {
     }
 
     /// Takes the samples that are due.
-    pub fn sample<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
+    pub fn sample<const V: usize>(&mut self, outs: &[OutputUnit<V>], buffers: &Buffers<V>, now: u64) {
         self.look(outs);
+        self.look_at_queues(buffers);
         for part in self.parts.iter_mut().filter(|part| part.recorder.next_sample() == now) {
-            part.recorder.sample(&self.readings, now);
-            part.sampled = now;
+            part.sample(&self.readings, &self.queues, now);
+        }
+    }
+
+    /// Reads the queues, if a recording takes samples of them.
+    fn look_at_queues<const V: usize>(&mut self, buffers: &Buffers<V>) {
+        for (reading, input) in self.queues.iter_mut().zip(&buffers.ins) {
+            *reading = waiting(input, buffers);
         }
     }
 
@@ -99,13 +131,91 @@ impl Recorders {
     }
 
     /// Ends the recordings: takes a last sample of what has happened since the one before, and returns the parts.
-    pub fn finish<const V: usize>(mut self, outs: &[OutputUnit<V>], now: u64) -> Vec<Box<dyn Recorder>> {
+    pub fn finish<const V: usize>(
+        mut self,
+        outs: &[OutputUnit<V>],
+        buffers: &Buffers<V>,
+        now: u64,
+    ) -> Vec<Box<dyn Recorder>> {
         self.look(outs);
+        self.look_at_queues(buffers);
         for part in &mut self.parts {
             if part.recorder.next_sample() < u64::MAX && part.sampled < now {
-                part.recorder.sample(&self.readings, now);
+                part.sample(&self.readings, &self.queues, now);
             }
         }
         self.parts.into_iter().map(|part| part.recorder).collect()
+    }
+}
+
+impl Part {
+    fn sample(&mut self, readings: &[Reading], queues: &[QueueReading], now: u64) {
+        self.recorder.sample(readings, now);
+        if self.recorder.samples_queues() {
+            self.recorder.sample_queues(queues, now);
+        }
+        self.sampled = now;
+    }
+}
+
+/// The flits that wait in an input unit.
+fn waiting<const V: usize>(input: &InputUnit<V>, buffers: &Buffers<V>) -> QueueReading {
+    let mut all = QueueReading::default();
+    for &head in &input.head {
+        let (mut flits, mut next) = (0, head);
+        while next != NONE {
+            let segment = &buffers.segments.items[next as usize];
+            flits += u32::from(segment.arrived - segment.sent);
+            next = segment.next;
+        }
+        all = QueueReading { flits: all.flits + flits, fullest: all.fullest.max(flits) };
+    }
+    all
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The measured window begins with cycle `now`.
+    pub fn window_begins(&mut self, now: u64) {
+        self.observers.recorders.window_begins(now);
+        self.tell_part_crossed();
+    }
+
+    /// The measured window ends before cycle `now`.
+    pub fn window_ends(&mut self, now: u64) {
+        self.tell_part_crossed();
+        self.observers.recorders.window_ends(now);
+    }
+
+    /// Tells recordings of paths which packets have crossed a channel in part.
+    fn tell_part_crossed(&mut self) {
+        if !self.observers.recorders.hear_paths() {
+            return;
+        }
+        let mut packets = Vec::new();
+        for terminal in self.interfaces.terminals.iter().filter(|terminal| terminal.packet != NONE) {
+            let (channel, missing) = (terminal.out as usize, terminal.left.into());
+            packets.push(PartCrossed { channel, vc: 0, packet: None, missing });
+        }
+        for (i, input) in self.buffers.ins.iter().enumerate() {
+            for (v, &head) in input.head.iter().enumerate().filter(|&(_, &head)| head != NONE) {
+                let segment = &self.buffers.segments.items[head as usize];
+                // a head that is discarded asks for an output, and holds none
+                if segment.sent == 0 || segment.sent == segment.len || input.requests[v] != NO_REQUEST {
+                    continue;
+                }
+                let (channel, vc) =
+                    (input.base(i) + usize::from(input.output_vc[v] >> 4), (input.output_vc[v] & 15) as u8);
+                let (packet, missing) = match self.wires.outs[channel].kind() {
+                    // the packet is here until its tail leaves
+                    ChannelEnd::Ejection => {
+                        (Some(&self.buffers.packets.items[segment.packet as usize]), -i64::from(segment.sent))
+                    }
+                    ChannelEnd::Local | ChannelEnd::Remote => (None, i64::from(segment.len - segment.sent)),
+                    ChannelEnd::Injection | ChannelEnd::Unused => continue,
+                };
+                packets.push(PartCrossed { channel, vc, packet, missing });
+            }
+        }
+        self.observers.recorders.part_crossed(&packets);
     }
 }

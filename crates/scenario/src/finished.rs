@@ -18,10 +18,10 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{Cause, Ending, JobOutcome, Outcome, Queue, Waiting};
-use weft_engine::recording::{RecordingConfig, Table};
+use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::spec::Job;
 use weft_topology::Graph;
-use weft_units::{InputFile, Refusal};
+use weft_units::{InputFile, Refusal, fj_text};
 
 /// The results of a run.
 #[derive(Debug, Clone)]
@@ -66,6 +66,7 @@ impl Finished {
         summary.insert("whole_periods".to_owned(), json!(periods::whole(outcome.window, spec)?));
         summary.extend(control(outcome));
         summary.extend(completeness(outcome));
+        summary.extend(short_tables(outcome));
         summary.extend(fairness(spec, outcome));
         summary.insert(
             "jobs".to_owned(),
@@ -217,6 +218,32 @@ fn completeness(outcome: &Outcome) -> Map<String, Value> {
     let complete =
         |name: &str| outcome.recorded.iter().find(|(own, _)| *own == name).and_then(|(_, table)| table.complete);
     bounded.map(|(name, _)| (format!("{name}_complete"), json!(complete(name)))).collect()
+}
+
+/// The rows of short tables; null if a table was not asked for.
+fn short_tables(outcome: &Outcome) -> Map<String, Value> {
+    let short = RecordingConfig::tables().iter().filter(|(_, info)| info.in_summary);
+    let rows = |name: &str| {
+        let (_, table) = outcome.recorded.iter().find(|(own, _)| *own == name)?;
+        let count = table.columns.first().map_or(0, |(_, column)| column.rows());
+        let row =
+            |k| Value::Object(table.columns.iter().map(|(name, column)| (name.clone(), cell(column, k))).collect());
+        Some((0..count).map(row).collect::<Vec<_>>())
+    };
+    short.map(|(name, _)| ((*name).to_owned(), json!(rows(name)))).collect()
+}
+
+/// A cell of a table. Exact energies are text, as elsewhere in the summary. A cell without a number is null.
+fn cell(column: &Column, row: usize) -> Value {
+    match column {
+        Column::MaybeNumbers(cells) | Column::Routers(cells) => json!(cells[row]),
+        Column::MaybeCounts(cells) => json!(cells[row]),
+        Column::Counts(cells) => json!(cells[row]),
+        Column::Floats(cells) => json!(cells[row]),
+        Column::Energies(cells) => json!(fj_text(cells[row])),
+        Column::Texts(cells) => json!(*cells[row]),
+        Column::MaybeTexts(cells) => json!(cells[row].as_deref()),
+    }
 }
 
 fn packets(outcome: &Outcome) -> Map<String, Value> {

@@ -12,6 +12,7 @@ mod catalogue;
 mod exact_energy;
 mod faults;
 mod finished;
+mod flows;
 mod graph_attributes;
 mod graph_files;
 mod groups;

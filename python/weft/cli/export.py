@@ -34,7 +34,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--table", metavar="TABLE", default="points", help=which)
     columns = "only these columns, in this order (default: all; in .tex and .md those that a reader wants)"
     parser.add_argument("--columns", metavar="NAME,...", help=columns)
-    each = "a row for every seed, where the rows of `points`, `jobs` and `phases` are means over the seeds otherwise"
+    averaged = "`points`, `jobs`, `flows` and `phases`"
+    each = f"a row for every seed, where the rows of {averaged} are means over the seeds otherwise"
     parser.add_argument("--each-seed", action="store_true", help=each)
     arguments.add_units(parser)
     out = f"where to; {', '.join(ENDINGS)} (default: CSV on standard output); .tex is for the package booktabs"

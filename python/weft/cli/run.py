@@ -91,12 +91,10 @@ def main(options: argparse.Namespace) -> int:
         )
     store.replace("table.csv", results.frame.write_csv())
     print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=options.units))
-    if of_jobs := tables.jobs(results, units=options.units):
-        print("\n".join(["", *of_jobs]))
-        store.replace("jobs.csv", results.jobs.write_csv())
-    if of_phases := tables.phases(results, units=options.units):
-        print("\n".join(["", *of_phases]))
-        store.replace("phases.csv", results.phases.write_csv())
+    for name in ("jobs", "flows", "phases"):
+        if lines := getattr(tables, name)(results, units=options.units):
+            print("\n".join(["", *lines]))
+            store.replace(f"{name}.csv", getattr(results, name).write_csv())
     for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results))):
         print("\n".join(["", *lines]))
     if told:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft._engine import LINK_STATES
-from weft.results import of_jobs, si_units, soundness
+from weft.results import of_flows, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
 
@@ -50,6 +50,18 @@ JOBS = (
     Quantity("batch_delivered_packets", "Packets of the batch that were delivered", "packets", "delivered", 0),
     Quantity("batch_dropped_packets", "Packets of the batch that were dropped", "packets", "batch dropped", 0),
     Quantity("completion_cycles", "Completion of the batch", "cycles", "completion", 0),
+)
+
+FLOWS = (
+    Quantity("sources", "Terminals from which its packets may come", "terminals", "sources", 0),
+    q.ACCEPTED,
+    q.SOURCE_ACCEPTED,
+    q.LATENCY,
+    q.P99,
+    q.HOPS,
+    Quantity("packets", "Packets of the window that were delivered", "packets", "packets", 0),
+    Quantity("link_flits", "Flits sent on channels between routers", "flits", "link flits", 0),
+    Quantity("energy_dynamic_uj", "Dynamic energy of its flits", "uJ", "dynamic energy", 4),
 )
 
 PHASES = (
@@ -177,6 +189,15 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
+def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The classes of flows of a point."""
+    mark = of_flows.sign(summary)
+    return [
+        {**flow, "mark": mark, "energy_dynamic_uj": float(flow["energy_dynamic_fj"]) * 1e-9}
+        for flow in of_flows.of(summary)
+    ]
+
+
 def point_mark(summary: Mapping[str, Any]) -> str:
     """The sign behind numbers of a point that are not known well; empty for none."""
     return soundness.OVERLOADED_MARK if soundness.sign(summary) in soundness.ENDED else soundness.mark(summary)
@@ -191,6 +212,7 @@ def _in_faults(name: str) -> Callable[[Mapping[str, Any]], list[dict[str, Any]]]
 LISTINGS = (
     Listing("link_classes", "Link classes", "link_class", "class", LINK_CLASSES, _link_classes),
     Listing("jobs", "Jobs", "job", "job", JOBS, _jobs),
+    Listing("flows", "Flows by source and destination", "flow", "flow", FLOWS, _flows),
     Listing("phases", "Phases of the load", "phase", "phase", PHASES, _judged),
     Listing("fault_parts", "Before, during and after faults", "part", "part", FAULT_PARTS, _in_faults("fault_parts")),
     Listing(
@@ -218,7 +240,7 @@ def described(quantity: Quantity) -> dict[str, object]:
         "scale": 100 if share else 1,
         "short": quantity.short,
         "digits": 1 if share else quantity.digits,
-        "marks": of_jobs.marks_of(quantity.column),
+        "marks": list(dict.fromkeys([*of_jobs.marks_of(quantity.column), *of_flows.marks_of(quantity.column)])),
     }
 
 

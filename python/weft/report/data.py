@@ -17,7 +17,7 @@ from weft.errors import ResultsError
 from weft.plot.style import HEAT, STATES, looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes, of_jobs, si_units, soundness
+from weft.results import notes, of_flows, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.router_places import places
 from weft.text.labels import brief, label
@@ -56,7 +56,8 @@ def collect(sources: Sources) -> dict[str, Any]:
         "shown": columns_shown.shown(sources.units),
         "percentiles": [[name, si_units.in_units(each, sources.units).column] for name, each in q.PERCENTILES.items()],
         "marks": soundness.MARKS
-        | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO},
+        | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO}
+        | {of_flows.DELIVERED_MARK: of_flows.DELIVERED},
         "states": {state: colour for state, (colour, _) in STATES.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
         "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},

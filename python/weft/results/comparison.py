@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.results import of_flows, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
 from weft.results.rows import frame_of
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The coordinate of phases of a load that changes, and its value for the whole window.
 PHASE, WHOLE = "phase", "all"
+# The coordinate of flows by source and destination. Its value is `WHOLE` for the whole run.
+FLOW = "flow"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
 
@@ -85,6 +87,21 @@ class Pair:
         packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
         equal = soundness.same_work((None if mean is None else mean.value for mean in accepted), packets)
         return None if equal else "unequal work: accepted loads differ"
+
+    def of_flows(self) -> list[Pair]:
+        """The pair for each flow that all runs of A and of B told apart. Numbers of the whole run are null there."""
+        sides = [[{flow["flow"]: flow for flow in of_flows.of(run)} for run in side] for side in (self.a, self.b)]
+        every = [flows for side in sides for flows in side]
+        shared = [name for name in every[0] if all(name in flows for flows in every)] if every else []
+        unknown = dict.fromkeys([each.column for each in COMPARED] + [each.own_half_width for each in COMPARED])
+
+        def runs(side: list[dict[str, Any]], flows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+            return [run | unknown | dict(flow[name]) for run, flow in zip(side, flows, strict=True)]
+
+        return [
+            Pair(self.place | {FLOW: name}, runs(self.a, sides[0], name), runs(self.b, sides[1], name), self.changes)
+            for name in shared
+        ]
 
     def in_phases(self) -> list[Pair]:
         """The pair over the whole window, and for each phase of the load if that of A and of B changes."""
@@ -182,6 +199,14 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     first = (a.scenario(places_a[shared[0]][0]), b.scenario(places_b[shared[0]][0]))
     if any(len(pair.in_phases()) > 1 for pair in pairs):
         keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
+    if any(pair.of_flows() for pair in pairs):
+        # flows are those of the whole window, not of its phases
+        apart = [
+            [replace(pair, place=pair.place | {FLOW: WHOLE})]
+            + (pair.of_flows() if pair.place.get(PHASE, WHOLE) == WHOLE else [])
+            for pair in pairs
+        ]
+        keys, pairs = [*keys, FLOW], [part for parts in apart for part in parts]
     return Comparison(a, b, keys, pairs, only_a, only_b, _differences(*map(_flat, first)))
 
 

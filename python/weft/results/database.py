@@ -30,13 +30,14 @@ _POINT, _SET = "point", "results"
 SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
+    "flows": "a row per point and class of flows, where `measure.flows` tells them apart",
     "phases": "a row per point and phase, where the load changes in phases",
     "fault_episodes": "a row per point and time in which links or routers had failed",
     "latencies": "how many packets of a point had which latency",
 }
 _FILES = (
     {"channels": "a row per point and channel: flits, cycles per power state, energy"}
-    | engine_words.RECORD_MEANINGS
+    | {name: meaning for name, meaning in engine_words.RECORD_MEANINGS.items() if name not in SUMMARIES}
     | {"groups": "a row per point and group (`power.groups`): flits, cycles asleep, energy"}
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
@@ -284,6 +285,7 @@ class Database:
             return {
                 "points": results.rows,
                 "jobs": results.job_rows,
+                "flows": results.flow_rows,
                 "phases": results.phase_rows,
                 "fault_episodes": results.episode_rows,
             }[name]

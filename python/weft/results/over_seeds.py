@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 # Tables that have a row, or several, per point.
-TABLES = ("points", "jobs", "phases")
+TABLES = ("points", "jobs", "flows", "phases")
 # Columns that differ between the rows of a point, without its coordinates.
-_PARTS = ("results", "job", "phase")
+_PARTS = ("results", "job", "flow", "phase")
 # Columns that name one run, and say nothing of several.
 _OF_ONE = (SEED, "point", "hash")
 # In the name of a column that is the interval of a single run.

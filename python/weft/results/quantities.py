@@ -46,6 +46,9 @@ ENDING = Quantity("ending", "Ending", "", "ending", 0)
 SET_LOAD = Quantity("load", "Load as set", "flits/terminal/cycle", "load", 3)
 OFFERED = Quantity("offered_load", "Offered load", "flits/terminal/cycle", "offered", 3)
 ACCEPTED = Quantity("accepted_load", "Accepted load", "flits/terminal/cycle", "accepted", 3)
+SOURCE_ACCEPTED = Quantity(
+    "source_accepted_load", "Accepted load per source of the flow", "flits/terminal/cycle", "per source", 3
+)
 LATENCY = Quantity(
     "packet_latency_mean_cycles", "Mean packet latency", "cycles", "latency", 1, "packet_latency_ci95_cycles"
 )

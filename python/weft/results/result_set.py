@@ -11,7 +11,7 @@ import yaml
 
 from weft import _engine
 from weft.errors import ResultsError
-from weft.results import of_jobs, soundness
+from weft.results import of_flows, of_jobs, soundness
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -208,6 +208,15 @@ class ResultSet:
         ]
 
     @property
+    def flow_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """For each class of flows the number of its point, and its row of `flows`."""
+        return [
+            (number, point["coordinates"] | scalars(flow, point["coordinates"]) | {"flaw": flaw})
+            for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
+            for flow in of_flows.of(summary)
+        ]
+
+    @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each time from a first failure until all is whole again the number of its point, and what it did."""
         return [
@@ -288,6 +297,15 @@ class ResultSet:
     def jobs(self) -> pl.DataFrame:
         """A row per point and job: coordinates by dotted path, the numbers of the job, and its flaw."""
         return frame_of([row for _, row in self.job_rows])
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """A row per point and class of flows, if `measure.flows` asked for them.
+
+        Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, why the point is no
+        example of anything good. Energies are exact decimals in text [fJ].
+        """
+        return frame_of([row for _, row in self.flow_rows])
 
     @cached_property
     def phases(self) -> pl.DataFrame:

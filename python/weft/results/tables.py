@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import batch_table, notes, of_jobs, si_units, soundness, ways_around
+from weft.results import batch_table, notes, of_flows, of_jobs, si_units, soundness, ways_around
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -102,6 +102,32 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     ]
 
 
+def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
+    """Lines of a table with a row per point and class of flows; none if no point told flows apart.
+
+    In a saturated point latencies are those of the packets that were delivered. They have a mark.
+    """
+    frame = results.flows
+    if frame.is_empty():
+        return []
+    varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
+    shown = si_units.beside((q.ACCEPTED, q.SOURCE_ACCEPTED, q.LATENCY, q.P99, q.HOPS), units)
+    head = [*varied, "flow", "sources", "packets", *(quantity.short for quantity in shown), "dynamic energy [uJ]"]
+    summaries = [results.summaries[point] for point, _ in results.flow_rows]
+    signs = [of_flows.sign(summary) for summary in summaries]
+    rows = [
+        [*(label(row[path]) for path in varied), row["flow"], str(row["sources"]), str(row["packets"])]
+        + [_of_flow(row | si_units.of_part(row, summary), quantity, sign) for quantity in shown]
+        + [f"{float(row['energy_dynamic_fj']) * 1e-9:.4g}"]
+        for row, sign, summary in zip(frame.iter_rows(named=True), signs, summaries, strict=True)
+    ]
+    meanings = "".join(f"; {sign}: {of_flows.MEANINGS[sign]}" for sign in dict.fromkeys(signs) if sign)
+    return [
+        f"flows by source and destination{meanings}",
+        *columns(head, rows, left=len(varied) + 1),
+    ]
+
+
 def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     """Lines of a table with a row per point and phase of the load; none if no load changes.
 
@@ -194,6 +220,13 @@ def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
 def _phase_mark(phase: Mapping[str, Any]) -> str:
     """The mark of a phase as `soundness.in_phases` gives it; none where nothing was measured."""
     return soundness.mark(phase) if phase.get("packets") else ""
+
+
+def _of_flow(flow: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
+    value = flow.get(quantity.column)
+    return number(value, quantity.digits) + (
+        sign if value is not None and sign in of_flows.marks_of(quantity.column) else ""
+    )
 
 
 def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:

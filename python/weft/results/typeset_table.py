@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import of_jobs, over_seeds, price_source, si_units, soundness
+from weft.results import of_flows, of_jobs, over_seeds, price_source, si_units, soundness
 from weft.results import quantities as q
 from weft.results.headings import KNOWN, headings, is_priced
 from weft.results.of_sweep import BILL, SATURATION, WIDER
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = {
     "points": (q.OFFERED, q.ACCEPTED, q.DELIVERED, q.LATENCY, q.P99, q.HOPS, q.ENERGY, q.ENDING),
     "jobs": (q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.HOPS),
+    "flows": (q.ACCEPTED, q.SOURCE_ACCEPTED, q.LATENCY, q.P99, q.HOPS),
     "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
     "saturation": (q.ACCEPTED, q.LATENCY),
 }
@@ -27,6 +28,7 @@ _OF_BILL = ("power_kw", "site_energy_", "cost_", "saved_", "saving_", "note")
 # And these before them.
 _NAMES = {
     "jobs": ("job", "terminals", "completion_cycles"),
+    "flows": ("flow", "sources", "packets"),
     "phases": ("phase", "from_cycle", "to_cycle"),
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
@@ -40,8 +42,8 @@ _LATE_LOADS = (
 _LATENCY = ("packet_latency_", "network_latency_")
 # Numbers from here on are written whole, not with an exponent.
 _WHOLE = 1e4
-# Columns that name the point of a row, the phase of its load, and the job.
-_PLACE = ("results", "point", "phase", "job")
+# Columns that name the point of a row, the phase of its load, the job, and the class of flows.
+_PLACE = ("results", "point", "phase", "job", "flow")
 
 
 def typeset(
@@ -98,7 +100,7 @@ def typeset(
         for sign in (mark, _mark(mark))
         if sign and any(_has(cell, sign) for cell in row)
     }
-    known = of_jobs.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
+    known = of_jobs.MEANINGS | of_flows.MEANINGS | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING}
     notes = [f"means over {seeds} seeds, ± half of their 95 % confidence intervals"] if averaged else []
     notes += [f"{sign}: {meaning}" for sign, meaning in known.items() if sign in told]
     if any(_is_over_in_a_phase(record, mark) for record, mark in zip(records, marks, strict=True)) and "sat" in told:
@@ -139,17 +141,19 @@ def _signs(database: Database) -> dict[tuple[Any, ...], str]:
     """Marks behind numbers, or in place of latencies, by the values of `_PLACE`."""
     signs: dict[tuple[Any, ...], str] = {}
     for name, point, summary in database.summaries():
-        signs[name, point, None, None] = soundness.sign(summary)
+        signs[name, point, None, None, None] = soundness.sign(summary)
         for phase in soundness.in_phases(summary):
-            signs[name, point, phase["phase"], None] = soundness.sign(phase) if phase.get("packets") else ""
+            signs[name, point, phase["phase"], None, None] = soundness.sign(phase) if phase.get("packets") else ""
         for job in of_jobs.of(summary):
-            signs[name, point, None, job["job"]] = of_jobs.sign(summary, job)
+            signs[name, point, None, job["job"], None] = of_jobs.sign(summary, job)
+        for flow in of_flows.of(summary):
+            signs[name, point, None, None, flow["flow"]] = of_flows.sign(summary)
     return signs
 
 
 def _worst(marks: Sequence[str]) -> str:
     """The worst of the signs of several runs."""
-    order = [*of_jobs.MEANINGS, ""]
+    order = [*(of_jobs.MEANINGS | of_flows.MEANINGS), ""]
     return min(marks, key=order.index)
 
 
@@ -179,7 +183,7 @@ def _cell(record: Mapping[str, Any], column: str, sign: str) -> str:
     if value is None:
         return "-"
     mark = _mark(sign)
-    marked = isinstance(value, float | int) and mark in of_jobs.marks_of(column)
+    marked = isinstance(value, float | int) and mark in {*of_jobs.marks_of(column), *of_flows.marks_of(column)}
     return _written(value, column) + (mark if marked else "")
 
 

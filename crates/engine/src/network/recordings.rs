@@ -3,10 +3,14 @@
 use crate::network::assemble::Builder;
 use crate::network::rows;
 use crate::network::spec::Spec;
-use weft_api::recording::{Asked, NetworkSite, Recorded, Recorder, RecorderSite, Sender, Table};
+use crate::run::outcome::ChannelCount;
+use std::collections::{BTreeMap, BTreeSet};
+use weft_api::recording::{
+    Asked, ChannelUse, ChannelUses, NetworkSite, Receiver, Recorded, Recorder, RecorderSite, Sender, Table, TerminalSet,
+};
 use weft_api::state::{ChannelEnd, LinkState};
 use weft_kernel::face::AnyBlock;
-use weft_kernel::face::views::Output;
+use weft_kernel::face::views::{Input, Output};
 use weft_kernel::recorders::{Part, Recorders};
 use weft_units::Refusal;
 
@@ -34,7 +38,33 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
         managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
         bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
+        buffers: spec.links.iter().map(|link| link.buffer).collect(),
+        terminals: spec.graph.terminals(),
+        in_jobs: {
+            let mut all: Vec<u32> = spec.traffic.jobs.iter().flat_map(|job| job.terminals.iter().copied()).collect();
+            all.sort_unstable();
+            all
+        },
+        sets: sets(spec),
     }
+}
+
+/// The sets of terminals that have a name: all jobs, and the groups that their patterns tell apart in some phase. With
+/// several jobs such a group is named `JOB.GROUP`.
+fn sets(spec: &Spec) -> Vec<TerminalSet> {
+    let jobs = &spec.traffic.jobs;
+    let mut sets: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for job in jobs {
+        sets.entry(job.name.clone()).or_default().extend(&job.terminals);
+        for group in job.phases.iter().flat_map(|phase| phase.pattern.groups()) {
+            let name = if jobs.len() > 1 { format!("{}.{}", job.name, group.name) } else { group.name.to_owned() };
+            let terminals = group.terminals.iter().map(|&rank| job.terminals[rank as usize]);
+            sets.entry(name).or_default().extend(terminals);
+        }
+    }
+    let set =
+        |(name, terminals): (String, BTreeSet<u32>)| TerminalSet { name, terminals: terminals.into_iter().collect() };
+    sets.into_iter().map(set).collect()
 }
 
 /// Sets up the parts of all recordings in the blocks. The channels must be in their states of cycle 0.
@@ -62,16 +92,45 @@ impl Builder<'_> {
             managed: self.manages(&out),
             state: LinkState::of(out.state),
         };
+        let filled_from = rows::filling(&self.spec.graph, first_links);
+        let receiver = |input: Input<'_>| Receiver {
+            row: filled_from(block.router(input.router as usize).id, usize::from(input.port)),
+            class: input.class,
+        };
         let site = RecorderSite {
             routers: block.places().map(|router| router.id).collect(),
             channels: block.outs().zip(rows).map(sender).collect(),
+            buffers: block.ins().map(receiver).collect(),
         };
         let part = |asked: &Asked| Part {
             recorder: part(asked, network, &site).expect("checked before the blocks are built"),
             hears_deliveries: asked.model.hears_deliveries(),
+            hears_paths: asked.model.hears_paths(),
             sampled: 0,
         };
-        Recorders::new(self.spec.recordings.iter().map(part).collect(), site.channels.len())
+        Recorders::new(self.spec.recordings.iter().map(part).collect(), site.channels.len(), site.buffers.len())
+    }
+}
+
+/// The accounts of all channels over the window.
+#[derive(Debug)]
+struct Accounts<'a> {
+    spec: &'a Spec,
+    channels: &'a [ChannelCount],
+}
+
+impl ChannelUses for Accounts<'_> {
+    fn of(&self, row: usize) -> ChannelUse {
+        let (count, flits) = (&self.channels[row], self.channels[row].flits.iter().sum());
+        let prices = &self.spec.prices[usize::from(count.class)];
+        // a state without a price is refused where the channels are priced
+        let flit_yj = |state: LinkState| prices.of(state).map_or(0, |price| price.flit_yj);
+        let router = self.spec.router_price.filter(|_| count.from.is_some()).map_or(0, |price| price.flit_yj);
+        ChannelUse {
+            flits,
+            link_yj: LinkState::ALL.iter().map(|&state| u128::from(count.flits[state as usize]) * flit_yj(state)).sum(),
+            router_yj: u128::from(flits) * router,
+        }
     }
 }
 
@@ -81,12 +140,13 @@ pub(crate) fn tables(
     blocks: &mut [Box<dyn AnyBlock>],
     cycles: u64,
     window: u64,
+    channels: &[ChannelCount],
 ) -> Vec<(&'static str, Table)> {
     if spec.recordings.is_empty() {
         return Vec::new();
     }
     let network = site(spec);
-    let run = Recorded { network: &network, cycles, window };
+    let run = Recorded { network: &network, cycles, window, channels: &Accounts { spec, channels } };
     let mut parts: Vec<_> = blocks.iter_mut().map(|block| block.end_recordings(cycles).into_iter()).collect();
     let mut table = |asked: &Asked| {
         let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();

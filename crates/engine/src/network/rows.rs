@@ -53,3 +53,17 @@ pub(super) fn of_block(block: &dyn AnyBlock, first_links: &[u32]) -> Vec<Option<
     };
     block.outs().map(row).collect()
 }
+
+/// The row of the channel that fills an input port of a router; `None` for a port without a link.
+pub(super) fn filling<'a>(graph: &'a Graph, first_links: &'a [u32]) -> impl Fn(u32, usize) -> Option<u32> + 'a {
+    let links = first_links[first_links.len() - 1];
+    move |router, port| match graph.ports(router)[port].peer {
+        Peer::Unused => None,
+        Peer::Terminal(terminal) => Some(links + terminal),
+        Peer::Router { router: from, port } => {
+            let before = &graph.ports(from)[..usize::from(port)];
+            let used = before.iter().filter(|port| !matches!(port.peer, Peer::Unused)).count();
+            Some(first_links[from as usize] + used as u32)
+        }
+    }
+}

@@ -172,7 +172,7 @@ impl Simulation {
         let accounts = self.blocks.iter().map(|b| b.accounts(end)).collect();
         let asleep = self.close_bundles();
         let control = self.control();
-        self.blocks.iter_mut().for_each(|block| block.observers_mut().recorders.window_ends(end));
+        self.blocks.iter_mut().for_each(|block| block.end_window(end));
         let last = (!self.readings.spans.is_empty()).then(|| self.reading());
         self.set_window(start, end);
         let judged = self.saturation(spec, &begun.middle);

@@ -26,7 +26,7 @@ impl Simulation {
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let faults = self.by_fault(&tally, found.window);
-        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start);
+        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &channels);
         Outcome {
             ending: found.ending,
             saturated: found.saturated,

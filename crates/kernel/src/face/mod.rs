@@ -82,6 +82,8 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     // ---- counts and recordings
     /// The window begins with this cycle.
     fn begin_window(&mut self, now: u64);
+    /// Ends the window of the recordings before this cycle.
+    fn end_window(&mut self, now: u64);
     /// The accounts of all channels, as if the window ended before this cycle.
     fn accounts(&self, now: u64) -> Vec<Account>;
     /// Cycles that channels have been off since their accounts began, added over all channels.

@@ -159,10 +159,14 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn begin_window(&mut self, now: u64) {
-        let Block { policy, wires, observers, .. } = &mut self.block;
+        let Block { policy, wires, .. } = &mut self.block;
         policy.power.begin(&wires.outs, now);
         policy.control.begin();
-        observers.recorders.window_begins(now);
+        self.block.window_begins(now);
+    }
+
+    fn end_window(&mut self, now: u64) {
+        self.block.window_ends(now);
     }
 
     fn accounts(&self, now: u64) -> Vec<Account> {
@@ -174,11 +178,11 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
     }
 
     fn sample(&mut self, now: u64) {
-        self.block.observers.recorders.sample(&self.block.wires.outs, now);
+        self.block.observers.recorders.sample(&self.block.wires.outs, &self.block.buffers, now);
     }
 
     fn end_recordings(&mut self, now: u64) -> Vec<Box<dyn Recorder>> {
-        std::mem::take(&mut self.block.observers.recorders).finish(&self.block.wires.outs, now)
+        std::mem::take(&mut self.block.observers.recorders).finish(&self.block.wires.outs, &self.block.buffers, now)
     }
 
     fn end_watch(&mut self, net: &Net) {

@@ -50,6 +50,7 @@ impl Recording for ControlPackets {
                single flits that routers send to others of their subnetwork (routers that are all neighbours: a row \
                along a dimension, or a group). Under a policy that sends none the table is empty.",
         bounded: true,
+        in_summary: false,
         columns: headings,
     };
     type Part = Log;

@@ -47,6 +47,7 @@ impl Recording for LinkStates {
         meaning: "spans of time of a channel in a power state",
         rows: "A row per span of time that a managed channel spent in one state, over the whole run.",
         bounded: true,
+        in_summary: false,
         columns: || {
             let states = LinkState::ALL.map(|state| format!("`{}`", state.name()));
             vec![

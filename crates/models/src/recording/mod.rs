@@ -8,12 +8,14 @@ weft_units::registry! {
     "link_states" => link_states::LinkStates,
     "control_packets" => control_packets::ControlPackets,
     "router_sleep" => router_sleep::RouterSleep,
+    "flows" => flows::Flows,
+    "occupancy" => occupancy::Occupancy,
 }
 
 pub use weft_api::control::{ControlKind, ControlPacket};
 pub use weft_api::recording::{
-    Asked, Column, ControlArrival, Heading, Kind, NetworkSite, Packet, Reading, Recorded, Recorder, RecorderSite,
-    Recording, RecordingModel, Sender, Table, TableInfo,
+    Asked, ChannelUse, ChannelUses, Column, ControlArrival, Heading, Kind, NetworkSite, Packet, Reading, Receiver,
+    Recorded, Recorder, RecorderSite, Recording, RecordingModel, Sender, Table, TableInfo, TerminalSet,
 };
 
 impl RecordingConfig {

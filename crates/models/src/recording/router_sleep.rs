@@ -35,6 +35,7 @@ impl Recording for RouterSleep {
         rows: "A row per router, over the measured window: its managed channels are those that it sends on. Under \
                a policy that never switches a channel off no router sleeps: all cycles and shares are 0.",
         bounded: false,
+        in_summary: false,
         columns: || {
             let asleep = "in which all these channels were off at once; 0 where there is none";
             vec![

@@ -55,6 +55,7 @@ impl Recording for Series {
         rows: "A row per sample and link class, or per channel with `measure.series.of: channel`. It covers the whole \
                run, warm-up included.",
         bounded: false,
+        in_summary: false,
         columns: headings,
     };
     type Part = Samples;

@@ -38,6 +38,7 @@ impl Recording for Transient {
         meaning: "latency of a point by time of creation",
         rows: "A row per bin of creation times, over the whole run.",
         bounded: false,
+        in_summary: false,
         columns: || {
             vec![
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the bin"),
@@ -107,7 +108,7 @@ pub struct Bins {
 }
 
 impl Recorder for Bins {
-    fn delivered(&mut self, packet: &Packet, at: u64) {
+    fn delivered(&mut self, packet: &Packet, at: u64, _inside: bool) {
         self.count(packet.created, at - packet.created);
     }
 }

@@ -21,6 +21,7 @@ impl Recording for LongestPacket {
         meaning: "longest packet by time of delivery",
         rows: "A row per span of time, over the whole run.",
         bounded: false,
+        in_summary: false,
         columns: || vec![Heading::new("packet_flits", Kind::Count, "flits", "the longest packet; 0 without packets")],
     };
     const HEARS_DELIVERIES: bool = true;
@@ -49,7 +50,7 @@ pub struct Longest {
 }
 
 impl Recorder for Longest {
-    fn delivered(&mut self, packet: &Packet, at: u64) {
+    fn delivered(&mut self, packet: &Packet, at: u64, _inside: bool) {
         let span = (at / self.every) as usize;
         self.flits.resize(self.flits.len().max(span + 1), 0);
         self.flits[span] = self.flits[span].max(packet.len.into());

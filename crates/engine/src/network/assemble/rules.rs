@@ -79,6 +79,7 @@ pub(super) fn facts<'a>(
 pub(super) fn slow_paths(
     spec: &Spec,
     jobs: &[NetJob],
+    needs: &Needs,
     router: &RouterRules,
     (watches, paced, terminals_paced): (bool, bool, bool),
 ) -> SlowPaths {
@@ -90,11 +91,14 @@ pub(super) fn slow_paths(
     // a delivery has to do more than to add to the sums
     let does_more = by_job || is_told || ends || changes || spec.phases.auto_warmup;
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
+    let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
     SlowPaths {
         injection: terminals_paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
-        creation: by_job || watches,
+        creation: by_job || watches || paths,
+        paths,
+        hops: paths || needs.remembers,
         crossing: router.by_age || watches || router.routing_delay > 0 || paced,
-        delivery: does_more || recorded,
+        delivery: does_more || recorded || paths,
         only_recorded: !does_more,
     }
 }
