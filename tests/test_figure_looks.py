@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture
 
 # Kinds that have no curves: bars, areas, maps and spans.
-NO_CURVES = {"bill", "channel_heatmap", "dimension_heatmap", "hops", "jobs", "link_states", "residency"}
+NO_CURVES = {
+    "bill",
+    "channel_heatmap",
+    "congestion_tree",
+    "dimension_heatmap",
+    "hops",
+    "jobs",
+    "link_states",
+    "residency",
+}
 DRAWN = sorted(KINDS.keys() - {"control_packets"})
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weft.cli import DONE, arguments, folders
 from weft.errors import WeftError
 from weft.plot.appearance import LEGENDS, Appearance
-from weft.plot.kinds import FORMATS, KINDS, Takes, check_jobs, known
+from weft.plot.kinds import FORMATS, KINDS, Takes, check_jobs, check_queues, known
 from weft.text import shell
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def add(commands: Commands) -> None:
     arguments.add_points(parser)
     jobs = "jobs by name, each with a curve of its own in figures of latencies; `all`: every job (repeatable)"
     parser.add_argument("--job", metavar="NAME", action="append", default=[], dest="jobs", help=jobs)
+    at = "cycle of the map in figures of queues (default: the time with the most full ports)"
+    parser.add_argument("--at", metavar="CYCLE", type=int, help=at)
+    full = "share of its buffer from which on a queue is full, in figures of queues (default: 0.5)"
+    parser.add_argument("--full", metavar="SHARE", type=float, help=full)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="file to write (default: KIND.png in the first of RESULTS)"
     )
@@ -93,8 +97,9 @@ def main(options: argparse.Namespace) -> int:
     from weft.plot.draw import figure, save, save_numbers
 
     check_jobs(kind.name, options.jobs)
+    check_queues(kind.name, options.at, options.full)
     choice = Choice.of([folders.opened(folder) for folder in options.results], options.points, appearance)
-    choice = replace(choice, jobs=tuple(options.jobs))
+    choice = replace(choice, jobs=tuple(options.jobs), at=options.at, full=options.full)
     out = options.out or Path(options.results[0]) / f"{kind.name}.{options.format or 'png'}"
     drawing = figure(kind.name, choice)
     print(f"picture  {save(drawing, out)}")

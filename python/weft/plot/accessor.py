@@ -12,7 +12,7 @@ from weft.plot import phases
 from weft.plot.appearance import Appearance
 from weft.plot.choice import MOST, Choice
 from weft.plot.draw import figure, save, save_numbers
-from weft.plot.kinds import DEFAULT, JOBS, KINDS, check_jobs
+from weft.plot.kinds import DEFAULT, JOBS, KINDS, check_jobs, check_queues
 from weft.results import batch_table
 from weft.results.result_set import ResultSet
 from weft.text import given
@@ -65,6 +65,8 @@ class Plots:
         *,
         point: Wanted | Iterable[Wanted] | None = None,
         job: str | Iterable[str] = (),
+        at: int | None = None,
+        full: float | None = None,
         others: Sequence[ResultSet] = (),
         csv: bool = True,
         **appearance: Any,
@@ -83,6 +85,10 @@ class Plots:
             a negative number counts from the last.
         job : str or list of str, optional
             Jobs by name, each with a curve of its own in figures of latencies; ``"all"`` for every job.
+        at : int, optional
+            Cycle of the map in figures of queues; by default the time with the most full ports.
+        full : float, optional
+            Share of its buffer from which on a queue is full, in figures of queues, above 0 to 1; by default 0.5.
         others : sequence of ResultSet, optional
             Further results in the same figure.
         csv : bool
@@ -98,7 +104,7 @@ class Plots:
             If there is no such kind or format, or the points or the appearance do not suit the kind.
         """
         path = self._results.root / f"{kind}.png" if path is None else as_path(path, "a figure")
-        drawing = self.figure(kind, point=point, job=job, others=others, **appearance)
+        drawing = self.figure(kind, point=point, job=job, at=at, full=full, others=others, **appearance)
         save(drawing, path)
         if csv:
             save_numbers(drawing, path)
@@ -110,13 +116,17 @@ class Plots:
         *,
         point: Wanted | Iterable[Wanted] | None = None,
         job: str | Iterable[str] = (),
+        at: int | None = None,
+        full: float | None = None,
         others: Sequence[ResultSet] = (),
         **appearance: Any,
     ) -> Picture:
         """Make a matplotlib figure to be shown or changed; the parameters are those of `draw`."""
         jobs = [job] if isinstance(job, str) else list(job)
         check_jobs(kind, jobs)
-        return figure(kind, replace(self._choice(point, others, Appearance.of(**appearance)), jobs=tuple(jobs)))
+        check_queues(kind, at, full)
+        choice = self._choice(point, others, Appearance.of(**appearance))
+        return figure(kind, replace(choice, jobs=tuple(jobs), at=at, full=full))
 
     def _choice(
         self, point: Wanted | Iterable[Wanted] | None, others: Sequence[ResultSet], appearance: Appearance

@@ -70,11 +70,17 @@ class Choice:
         What the figure is to look like.
     jobs : tuple of str
         Jobs that have a curve each in place of one of all packets; ``all``: every job.
+    at : int or None
+        Cycle of a map; ``None``: the time at which it shows most.
+    full : float or None
+        Share of its buffer from which on a queue is full; ``None``: the default of the kind.
     """
 
     parts: list[Chosen]
     appearance: Appearance = field(default_factory=Appearance)
     jobs: tuple[str, ...] = ()
+    at: int | None = None
+    full: float | None = None
 
     @classmethod
     def of(

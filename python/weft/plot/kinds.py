@@ -38,6 +38,8 @@ class Kind:
         The keys that a scenario must have so that there is something to draw; empty if none.
     by_job : bool
         Whether it can draw single jobs of a point.
+    of_queues : bool
+        Whether it shows which queues are full, and a map of them at one time.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Kind:
     takes: Takes
     needs: str = ""
     by_job: bool = False
+    of_queues: bool = False
 
 
 FORMATS = ("pdf", "svg", "png")
@@ -99,6 +102,13 @@ KINDS = {
         ),
         Kind("transient", "latency by time of creation", Takes.POINTS, "measure.transient: {bin: 100cycles}"),
         Kind(
+            "congestion_tree",
+            "full input ports over time by distance from the hot destination, and a map of them",
+            Takes.POINT,
+            "measure.occupancy: {every: 100cycles}",
+            of_queues=True,
+        ),
+        Kind(
             "phases",
             "loads, latency and power of each phase of a load that changes",
             Takes.POINTS,
@@ -126,6 +136,28 @@ def check_jobs(name: str, jobs: Sequence[str]) -> None:
     if jobs and not known(name).by_job:
         able = ", ".join(kind.name for kind in KINDS.values() if kind.by_job)
         raise WeftError.saying(f"--job: `{name}` shows all jobs of a point together", f"the kinds by job are {able}")
+
+
+def check_queues(name: str, at: int | None, full: float | None) -> None:
+    """Refuse a time of a map, or a share from which on queues are full, for a kind of figure without queues.
+
+    Raises
+    ------
+    WeftError
+        If the kind is one of those, or a number makes no sense.
+    """
+    for option, value in (("--at", at), ("--full", full)):
+        if value is not None and not known(name).of_queues:
+            able = ", ".join(kind.name for kind in KINDS.values() if kind.of_queues)
+            raise WeftError.saying(
+                f"{option}: `{name}` shows no queues", f"leave it out; the kinds with queues: {able}"
+            )
+    if at is not None and (isinstance(at, bool) or not isinstance(at, int) or at < 0):
+        raise WeftError.saying(f"--at {at!r}: not a cycle", "write a whole number of cycles, such as 6000")
+    if full is not None and (isinstance(full, bool) or not isinstance(full, int | float) or not 0 < full <= 1):
+        raise WeftError.saying(
+            f"--full {full!r}: not a share of a buffer", "write a number above 0, up to 1, such as 0.75"
+        )
 
 
 def known(name: str) -> Kind:
