@@ -222,7 +222,7 @@ fn refused_graphml() -> Vec<TopologyConfig> {
 }
 
 fn refused_anynet() -> Vec<TopologyConfig> {
-    let wide: String = (0..100).map(|node| format!(" node {node}")).collect();
+    let wide: String = (0..484).map(|node| format!(" node {node}")).collect();
     let star: String = (1..30).map(|far| format!(" router {far}")).collect();
     let anynet = |text: &str| graph_file("net.anynet", text);
     let with_default = |text: &str, terminals| match anynet(text) {
@@ -249,7 +249,7 @@ fn refused_anynet() -> Vec<TopologyConfig> {
         anynet("router zero"),
         anynet("\n"),
         with_default("router 0 node 0", 2),
-        with_default("router 0 router 1", 128),
+        with_default("router 0 router 1", 512),
         TopologyConfig::GraphFile(GraphFile::of(InputFile::new("net.json", &b"{\"nodes\": [\xff"[..]))),
     ]
 }
