@@ -16,7 +16,7 @@ DATA = Path(__file__).parent / "data" / "programs"
 EXAMPLES = Path(__file__).parents[1] / "examples" / "programs"
 # LogGOPSim's default parameters
 PARAMETERS = ["--L", "2500ns", "--o", "1500ns", "--g", "1000ns", "--G", "6ns", "--O", "0ns", "--S", "65535"]
-# What LogGOPSim prints for the last rank [ns].
+# Finish times of the last rank that LogGOPSim prints [ns].
 TIMES = {
     "binary_tree_32.goal": 27_500,
     "binomial_bcast_np16_1024B.bin": 46_552,

@@ -36,11 +36,19 @@ fn ring(ranks: u32, rounds: u32) -> Program {
     Program { ranks: (0..ranks).map(of).collect() }
 }
 
+/// Time of a processor that this process has used \[s\]; where the system does not say it, the time that has passed.
+fn seconds(since: Instant) -> f64 {
+    let used = std::fs::read_to_string("/proc/self/schedstat").ok();
+    let ns = used.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    ns.map_or_else(|| since.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+}
+
 fn run(name: &str, program: &Program) {
     let start = Instant::now();
+    let before = seconds(start);
     match loggops::run(program, &Arc::new(Rules::default()), parameters()) {
         Ok(answer) => {
-            let seconds = start.elapsed().as_secs_f64();
+            let seconds = seconds(start) - before;
             let (last, rank) = answer.last();
             let speed = answer.operations as f64 / seconds / 1e6;
             println!("{name}: {last} ns at rank {rank}; {} operations, {speed:.1} million/s", answer.operations);
@@ -56,9 +64,10 @@ fn run(name: &str, program: &Program) {
 /// Reads a file and prints how fast that was.
 fn read(name: &str, bytes: &[u8]) -> Option<Program> {
     let start = Instant::now();
+    let before = seconds(start);
     match readers::of(bytes).read(name, bytes) {
         Ok(program) => {
-            let speed = bytes.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
+            let speed = bytes.len() as f64 / (seconds(start) - before) / 1e6;
             println!("{name}: {} bytes, {} operations, {speed:.0} MB/s", bytes.len(), program.ops());
             Some(program)
         }
@@ -69,7 +78,7 @@ fn read(name: &str, bytes: &[u8]) -> Option<Program> {
     }
 }
 
-/// The most memory that this process had \[MB\], where the system tells it.
+/// Peak memory of this process \[MB\], where the system knows it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

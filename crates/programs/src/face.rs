@@ -1,4 +1,4 @@
-//! What a command asks, from JSON to JSON: the bindings call these.
+//! Functions for the bindings, from JSON to JSON.
 
 use crate::collectives::Rules;
 use crate::form::Program;
@@ -46,7 +46,7 @@ impl LogGops {
     }
 }
 
-/// A problem of JSON: what is wrong, a line break, what to do; or only the first.
+/// The refusal of a problem of JSON. Its text may have the remedy behind a line break.
 fn unreadable(problem: &serde_json::Error) -> Refusal {
     let text = problem.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -97,8 +97,8 @@ fn as_json(answer: &Answer, at: &Parameters) -> Value {
     })
 }
 
-/// The part of a program without collectives that starts within a window of time ("1ms" to "2ms"), and how many ends of
-/// messages lost the other one.
+/// The operations of a program without collectives that start within a window of time ("1ms" to "2ms"). Also returns how
+/// many ends of messages lost the other one.
 pub fn cut(program: &Program, with: &LogGops, begin: &str, end: &str) -> Result<(Program, u64), Refusal> {
     let window = Window { from_ns: nanoseconds("the begin", begin)?, to_ns: nanoseconds("the end", end)? };
     transform::cut(program, with.parameters()?, window).map_err(refusal)

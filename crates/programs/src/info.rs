@@ -1,8 +1,10 @@
-//! What a program has: operations, messages, who sends how much to whom.
+//! Facts of a program: operations, messages, and bytes between ranks.
 
+use crate::collectives::Rules;
 use crate::form::{Kind, Op, Operation, Program};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
+use weft_units::Refusal;
 
 /// How many pairs of ranks are named.
 const NAMED: usize = 8;
@@ -10,10 +12,14 @@ const NAMED: usize = 8;
 /// A message's place in the count of sends against receives: sender, receiver, context, tag.
 type Channel = (u32, u32, u32, Option<u32>);
 
-/// Facts of a program as JSON: `ranks`, `operations`, `edges`, `kinds` (operations by kind), `messages`, `bytes`,
-/// `compute_ns` (of all ranks), `collectives` (by kind: calls of ranks), `sizes` (messages by the power of 2 that their
-/// size reaches), `cpus`, `nics`, `pairs` (of ranks that talk), `unmatched` (channels whose sends and receives differ in
-/// number, the first ones, if no receive has a wildcard).
+/// Facts of a program as JSON.
+///
+/// - `ranks`, `operations`, `edges`, `messages`, `bytes`, `wildcards`: counts.
+/// - `kinds`, `collectives`: operations by kind.
+/// - `compute_ns`: computation of all ranks together.
+/// - `sizes`: pairs of a power of 2 and the number of messages of at least that size [bytes].
+/// - `cpus`, `nics`: processors and interfaces of a rank. `pairs`: pairs of a sender and a receiver.
+/// - `unmatched`: the first channels with different numbers of sends and receives. Empty if a receive has a wildcard.
 pub fn info(program: &Program) -> Value {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     let mut collectives: BTreeMap<&str, u64> = BTreeMap::new();
@@ -77,18 +83,35 @@ fn unmatched(channels: &HashMap<Channel, [u64; 2]>) -> Vec<Value> {
     wrong.into_iter().take(NAMED).map(about).collect()
 }
 
-/// Bytes and messages from each rank to each other one, for a program without collectives: (from, to, bytes, messages).
-pub fn matrix(program: &Program) -> Vec<(u32, u32, u64, u64)> {
+/// Bytes and messages from each rank to each other one, collectives as messages by `rules`: (from, to, bytes, messages).
+pub fn matrix(program: &Program, rules: &Rules) -> Result<Vec<(u32, u32, u64, u64)>, Refusal> {
+    program.check()?;
+    rules.check(program)?;
     let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     for (rank, of) in program.ranks.iter().enumerate() {
-        for op in of.ops.ops().iter().filter(|op| op.kind() == Kind::Send) {
-            let to = of.rank_of(op.comm(), op.peer().unwrap_or(0));
+        let mut add = |to: u32, bytes: u64, times: u64| {
             let entry = pairs.entry((rank as u32, to)).or_default();
-            entry.0 = entry.0.saturating_add(op.size());
-            entry.1 += 1;
+            entry.0 = entry.0.saturating_add(bytes.saturating_mul(times));
+            entry.1 += times;
+        };
+        // equal collectives have equal messages
+        let mut collectives: HashMap<Op, u64> = HashMap::new();
+        for op in of.ops.ops() {
+            match op.kind() {
+                Kind::Send => add(of.rank_of(op.comm(), op.peer().unwrap_or(0)), op.size(), 1),
+                Kind::Collective(_) => *collectives.entry(op.tagged(0)).or_default() += 1,
+                Kind::Compute | Kind::Receive => {}
+            }
+        }
+        for (op, times) in collectives {
+            let (size, me) = of.place_in(op.comm(), rank as u32, program.len());
+            let messages = rules.expand(&op, size, me, of.ops.sizes(op.sizes()).map(|sizes| &**sizes));
+            for send in messages.ops().iter().filter(|op| op.kind() == Kind::Send) {
+                add(of.rank_of(op.comm(), send.peer().unwrap_or(0)), send.size(), times);
+            }
         }
     }
-    pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect()
+    Ok(pairs.into_iter().map(|((from, to), (bytes, messages))| (from, to, bytes, messages)).collect())
 }
 
 /// Collectives of a rank: how often, and their bytes together, by kind and communicator size.

@@ -2,8 +2,8 @@
 //! network and no engine, reads no clock, and opens no file.
 //!
 //! - [`form`]: programs in memory, how they are built, and [`form::Cursor`], by which everything else reads them.
-//! - [`rank`]: the state machine of a rank. It is told which operation started or finished and which message arrived, and
-//!   answers which operations may start.
+//! - [`rank`]: the state machine of a rank. Its caller reports starts, ends and arrivals, and gets the operations that may
+//!   start.
 //! - [`collectives`]: how a collective becomes messages.
 //! - [`loggops`]: the finish time of a program on an ideal network, by the LogGOPS model.
 //! - [`readers`]: the GOAL formats.

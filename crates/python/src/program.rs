@@ -113,7 +113,7 @@ impl Program {
 
     /// Sender, receiver, bytes and messages of each pair of ranks that talk, collectives as messages.
     fn matrix(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32, u64, u64)>> {
-        let matrix = py.detach(|| Ok(info::matrix(&self.flat()?)));
+        let matrix = py.detach(|| info::matrix(&self.inner, &self.rules));
         matrix.map_err(|refusal| errors::program_error(py, &refusal))
     }
 }

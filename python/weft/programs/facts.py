@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lines(facts: Mapping[str, Any]) -> list[str]:
-    """What `Program.info` says, in lines."""
+    """The facts of `Program.info` in lines."""
     counts = ", ".join(f"{count} {kind}" for kind, count in facts["kinds"].items())
     words = [
         f"{facts['ranks']} ranks, {facts['operations']} operations ({counts}), {facts['edges']} dependencies",

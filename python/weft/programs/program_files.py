@@ -14,7 +14,7 @@ from weft.results.store import replaced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How packed files begin, and what unpacks them.
+# First bytes of packed files, and the functions that unpack them.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 _PARAMETERS = (".yaml", ".yml")
 

@@ -1,4 +1,4 @@
-//! What a rank computes and sends for the layers of a pass.
+//! Computations and messages of a rank for the layers of a pass.
 
 use super::degrees::{Degrees, Group};
 use super::model::{Accelerator, Model};

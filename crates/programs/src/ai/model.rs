@@ -85,8 +85,8 @@ impl Model {
         u64::from(self.layers) * (fixed + experts) + 2 * self.vocabulary * self.hidden + self.hidden
     }
 
-    /// Operations of the attention of a layer for a token of a sequence of `sequence` tokens, forward: two per parameter, and
-    /// 2 s h for the core, of which the mask leaves half.
+    /// Forward operations per token of the attention of a layer, in a sequence of `sequence` tokens. There are two per
+    /// parameter, and 2 s h for the core: the mask leaves half of it.
     pub fn attention_flops(&self, sequence: u64) -> f64 {
         2.0 * (self.attention() + self.router()) as f64 + 2.0 * (sequence * self.hidden) as f64
     }

@@ -1,4 +1,4 @@
-//! What a rank calls: a collective among the ranks of a communicator.
+//! A call of a collective by one of the ranks of a communicator.
 
 use crate::form::Operation;
 

@@ -1,5 +1,5 @@
 //! Every collective by every algorithm, among 2 to 65 ranks: data are followed from send to receive, and each rank must end
-//! with the right ones. A send holds what its rank had before all that it waits for, and nothing that comes by luck.
+//! with the right ones. A send has the data of the operations that it waits for, and no data of others.
 
 use super::algorithms::AlgorithmConfig;
 use super::call::Call;
@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 /// Which ranks' data are summed at each byte.
 type Data = Vec<u128>;
 
-/// One rank: its operations, and the bytes of the data that each message carries.
+/// Operations of a rank, and the bytes of the data that each message carries.
 struct Rank {
     ops: Ops,
     watched: HashMap<u32, (Vec<usize>, Into)>,
@@ -50,7 +50,7 @@ fn starts(call: &Call) -> Vec<usize> {
     starts
 }
 
-/// What a rank holds at first and must hold at the end: bytes, and whose data are summed there.
+/// Data of a rank at first, and the data that it must have at the end: bytes, and the ranks whose data are summed there.
 fn given_and_wanted(call: &Call, starts: &[usize], rank: u32) -> (Data, Vec<(usize, u128)>) {
     let (n, all, own) = (call.ranks as usize, (1u128 << call.ranks) - 1, 1u128 << rank);
     let length = starts[starts.len() - 1];
@@ -131,7 +131,7 @@ fn check(algorithm: &AlgorithmConfig, call: &Call, name: &str) {
     let given: Vec<Data> = (0..call.ranks)
         .map(|rank| if is_barrier { vec![1 << rank] } else { given_and_wanted(call, &starts, rank).0 })
         .collect();
-    // what each receive got; sends take place as soon as all that they wait for has finished
+    // Data of each receive. A send takes place as soon as the operations that it waits for have finished.
     let mut got: Vec<HashMap<u32, Data>> = vec![HashMap::new(); ranks.len()];
     let mut under_way: HashMap<(u32, u32, u32), VecDeque<(u32, Data)>> = HashMap::new();
     let mut done: Vec<Vec<bool>> = ranks.iter().map(|rank| vec![false; rank.ops.len()]).collect();
@@ -224,12 +224,18 @@ fn sizes(operation: Operation, ranks: u32) -> Vec<u64> {
     }
 }
 
+/// 2 to 65 ranks. Above 33 only some around powers and multiples of 2, unless `make test-all` asks for all (WEFT_TEST_ROUNDS).
+fn numbers_of_ranks() -> impl Iterator<Item = u32> {
+    let all = std::env::var_os("WEFT_TEST_ROUNDS").is_some();
+    (2..=65).filter(move |ranks| all || *ranks <= 33 || [40, 47, 48, 63, 64, 65].contains(ranks))
+}
+
 #[test]
 fn every_algorithm_brings_the_right_data_to_2_to_65_ranks() {
     let mut done = 0;
     for algorithm in AlgorithmConfig::examples() {
         for &operation in algorithm.model().operations() {
-            for ranks in 2..=65 {
+            for ranks in numbers_of_ranks() {
                 for bytes in sizes(operation, ranks) {
                     let call = call(operation, ranks, ranks / 3, bytes);
                     if algorithm.model().refuses(&call).is_none() {
@@ -240,7 +246,7 @@ fn every_algorithm_brings_the_right_data_to_2_to_65_ranks() {
             }
         }
     }
-    assert!(done > 2000, "{done}");
+    assert!(done > 1000, "{done}");
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct RulesConfig {
     pub sum_per_byte: Option<Time>,
 }
 
+/// Most operations of a collective of all ranks: they take 60 bytes each, 6 GB together.
+const MOST: u64 = 100_000_000;
+
 /// How collectives become messages, checked.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
@@ -99,13 +102,25 @@ impl Rules {
             for (place, op) in of.ops.ops().iter().enumerate() {
                 let Kind::Collective(operation) = op.kind() else { continue };
                 let ranks = of.size_of(op.comm(), program.len());
-                if ranks < 2 || !seen.insert((operation, ranks)) {
+                if ranks < 2 || !seen.insert((operation, ranks, op.size())) {
                     continue;
                 }
                 let sizes = of.ops.sizes(op.sizes()).map(|sizes| &**sizes);
                 let call = Call { operation, ranks, me: 0, root: op.root(), bytes: op.size(), sizes, of_vector: false };
+                let refuse = |what, help| Refusal::new(format!("rank {rank}, operation {place}"), what, help);
                 if let Some((what, help)) = self.choose(&call).model().refuses(&call) {
-                    return Err(Refusal::new(format!("rank {rank}, operation {place}"), what, help));
+                    return Err(refuse(what, help));
+                }
+                let messages = self.expand(op, ranks, 0, sizes).len() as u64 * u64::from(ranks);
+                if messages > MOST {
+                    let what = format!(
+                        "{} among {ranks} ranks needs {messages} operations, and {MOST} are the most",
+                        operation.name()
+                    );
+                    return Err(refuse(
+                        what,
+                        "take fewer ranks, larger segments, or an algorithm with fewer messages".into(),
+                    ));
                 }
             }
         }

@@ -6,16 +6,16 @@ use crate::form::{Draft, Op, Ops, When};
 /// By how much the tags of two collectives that follow each other differ.
 const ROUNDS: u32 = 1 << 12;
 
-/// What a receive does with the data that it gets.
+/// Use of the data of a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Into {
-    /// It takes the place of what was there.
+    /// Replaces the data of the rank.
     Copy,
-    /// It is added to what was there.
+    /// Is added to the data of the rank.
     Sum,
 }
 
-/// What a test has to know of an operation.
+/// Data of an operation, for tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     pub op: u32,
@@ -57,7 +57,7 @@ impl Steps {
         }
     }
 
-    /// Lane 0 goes on when all lanes have come to their ends.
+    /// The next round of lane 0 waits for the ends of all lanes.
     pub fn join(&mut self) {
         let mut all = Vec::new();
         for (before, now) in self.lanes.drain(..) {
@@ -90,7 +90,7 @@ impl Steps {
         number
     }
 
-    /// Sends pieces of data to rank `to` in round `round`, which its receiver names, too. No data are no message.
+    /// Sends pieces of data to rank `to` in round `round`. The receiver names the same round. No data are no message.
     pub fn send(&mut self, to: u32, round: u32, pieces: impl Iterator<Item = Piece> + Clone) {
         let bytes = pieces.clone().map(|piece| piece.bytes).sum();
         if bytes > 0 {
@@ -146,7 +146,7 @@ impl Steps {
         self.draft.unchecked()
     }
 
-    /// The operations, and what each sends or receives.
+    /// The operations with their data.
     #[cfg(test)]
     pub fn finish_watched(self) -> (Ops, Vec<Watched>) {
         (self.draft.unchecked(), self.watched.unwrap_or_default())

@@ -13,7 +13,7 @@ pub struct Request(u32);
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     draft: Draft,
-    /// What the next call waits for.
+    /// Operations that the next call waits for.
     after: Vec<(u32, When)>,
     /// Collectives so far, by communicator.
     instances: HashMap<u16, u32>,
@@ -46,7 +46,7 @@ impl Calls {
         self.after.push((request.0, When::Finish));
     }
 
-    /// The next call waits until all of these have finished: `MPI_Waitall`.
+    /// The next call waits until all of these requests have finished: `MPI_Waitall`.
     pub fn wait_all(&mut self, requests: impl IntoIterator<Item = Request>) {
         requests.into_iter().for_each(|request| self.wait(request));
     }

@@ -1,4 +1,4 @@
-//! What is refused before a program runs: peers and communicators that do not exist, collectives that differ.
+//! Checks before a program runs: peers and communicators exist, and all ranks call the same collectives.
 
 use super::op::{Kind, Op, Operation};
 use super::program::{Program, RankProgram};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weft_units::Refusal;
 
 impl Program {
-    /// Refuses a program that names ranks or communicators which do not exist, or whose ranks call different collectives.
+    /// Refuses unknown ranks and communicators, and collectives that differ between ranks.
     pub fn check(&self) -> Result<(), Refusal> {
         for (rank, of) in self.ranks.iter().enumerate() {
             check_comms(self, rank, of)?;
@@ -95,7 +95,7 @@ fn check_comms(program: &Program, rank: usize, of: &RankProgram) -> Result<(), R
     Ok(())
 }
 
-/// What is wrong with an operation, and what to do.
+/// The problem of an operation and the remedy.
 fn check_op(program: &Program, of: &RankProgram, op: &Op) -> Result<(), (String, String)> {
     if usize::from(op.comm()) > of.comms.len() {
         let what = format!("communicator {} is named, and the rank has {}", op.comm(), of.comms.len());

@@ -1,10 +1,10 @@
-//! One operation of a rank.
+//! Operations of a rank.
 
 /// The stored form of "any source" and "any tag", as the binary GOAL format stores them.
 const ANY: u32 = u32::MAX;
 
 weft_units::words! {
-    /// What a collective does.
+    /// The kind of a collective.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Operation {
         /// No rank leaves before all have entered.
@@ -28,7 +28,7 @@ weft_units::words! {
     }
 }
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Occupies a processor for a time.
@@ -39,7 +39,7 @@ pub enum Kind {
     Collective(Operation),
 }
 
-/// What of an operation releases another one.
+/// The event of an operation that releases another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum When {
     /// It has finished.
@@ -48,7 +48,7 @@ pub enum When {
     Start,
 }
 
-/// One operation of a rank, in 24 bytes.
+/// An operation of a rank, in 24 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Op {
     size: u64,

@@ -10,7 +10,7 @@ pub struct Ops {
     ops: Vec<Op>,
     /// How many edges lead to each operation.
     predecessors: Vec<u32>,
-    /// Where the successors of each operation begin: those of its finish, then those of its start. One more at the end.
+    /// Where the successors of each operation begin: those of its finish, then those of its start. The last entry is the number of edges.
     begins: Vec<u32>,
     successors: Vec<u32>,
     roots: Vec<u32>,
@@ -86,7 +86,7 @@ impl Ops {
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     ops: Vec<Op>,
-    /// Later, earlier, and what of the earlier one releases the later one.
+    /// Later and earlier operation, and the event of the earlier one that releases the later one.
     edges: Vec<(u32, u32, When)>,
     sizes: Vec<Arc<[u64]>>,
 }
@@ -174,7 +174,7 @@ impl Ops {
         if released == self.ops.len() {
             return None;
         }
-        // Of those that are left, each has an earlier one that is left, too: walking back leads into a cycle.
+        // Each operation that is left waits for another one that is left: walking back leads into a cycle.
         let mut earlier = vec![u32::MAX; self.ops.len()];
         for op in (0..self.ops.len() as u32).filter(|&op| left[op as usize] > 0) {
             let slot = 2 * op as usize;

@@ -41,13 +41,21 @@ impl RankProgram {
         }
     }
 
+    /// Ranks of communicator `comm`, and which of them `rank` is, in a program of `ranks` ranks.
+    pub fn place_in(&self, comm: u16, rank: u32, ranks: u32) -> (u32, u32) {
+        usize::from(comm).checked_sub(1).map_or((ranks, rank), |place| {
+            let comm = &self.comms[place];
+            (comm.members.len() as u32, comm.me)
+        })
+    }
+
     /// Ranks of communicator `comm`, in a program of `ranks` ranks.
     pub fn size_of(&self, comm: u16, ranks: u32) -> u32 {
         usize::from(comm).checked_sub(1).map_or(ranks, |place| self.comms[place].members.len() as u32)
     }
 }
 
-/// A program: what each rank does.
+/// A program: the operations of each rank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
     pub ranks: Vec<RankProgram>,

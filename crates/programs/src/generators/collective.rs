@@ -1,4 +1,4 @@
-//! A collective, repeated: what benchmarks of collectives run.
+//! A repeated collective, as benchmarks of collectives run it.
 //!
 //! # Source
 //! The loops of the OSU micro-benchmarks and of nccl-tests.

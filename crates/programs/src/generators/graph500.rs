@@ -9,8 +9,8 @@
 //! \[time\]. `seed`.
 //!
 //! # Guarantees
-//! Per level: the edges of the frontier are looked at, an all-gather of the bit map of the frontier, an all-to-all of the
-//! edges that leave (16 bytes each, evenly), an all-reduce of 8 bytes.
+//! In each level a rank first looks at its edges of the frontier. An all-gather of the bit map of the frontier follows. An
+//! all-to-all carries the edges that leave, 16 bytes each, evenly. An all-reduce of 8 bytes ends the level.
 //!
 //! # Not modelled
 //! Unequal parts of the graph, direction-optimised search.

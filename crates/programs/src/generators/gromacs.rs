@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! S. Pall et al., "Tackling exascale software challenges in molecular dynamics simulations with GROMACS" (2015). Sizes are
-//! those that a run of GROMACS 2022.5 on 24 particle and 8 mesh ranks showed: 4 to 16 KiB between particle ranks, two
-//! all-to-alls of 11,368 bytes per peer in each step among mesh ranks.
+//! those of a run of GROMACS 2022.5 on 24 particle and 8 mesh ranks. Messages between particle ranks had 4 to 16 KiB. Mesh
+//! ranks had two all-to-alls of 11,368 bytes per peer in each step.
 //!
 //! # Parameters
 //! `particle_ranks`, `mesh_ranks`, `steps`, `energy_every`: steps between two sums of energies \[counts\]. `halo`: bytes of an

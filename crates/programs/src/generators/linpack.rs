@@ -9,8 +9,7 @@
 //! \[counts\]. `rate`: operations per second of a rank.
 //!
 //! # Guarantees
-//! For each panel: its column of ranks finds the pivots by one all-reduce of 2 NB + 4 numbers per column of the panel, and
-//! factors it. The panel goes along rows on a ring, NB (N - j NB)/P numbers of 8 bytes. All columns swap NB rows by an
+//! The column of ranks of a panel finds the pivots, by one all-reduce of 2 NB + 4 numbers per column of the panel. The panel goes along rows on a ring, NB (N - j NB)/P numbers of 8 bytes. All columns swap NB rows by an
 //! all-gather, and update what is left by 2 NB times its elements.
 //!
 //! # Not modelled

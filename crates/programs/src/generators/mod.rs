@@ -1,5 +1,5 @@
-//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic: their
-//! structure is that of the program whose name they have, and their sizes have the sources that their headers name.
+//! Programs from a few parameters. A generator is one file and one line of the registry. Applications are synthetic.
+//! They have the structure of the program of their name. Their headers name the sources of their sizes.
 
 mod grid;
 
@@ -35,7 +35,7 @@ impl Line {
     }
 }
 
-/// What a generator made: the program, and its arithmetic.
+/// A program from a generator, and its arithmetic.
 #[derive(Debug, Clone)]
 pub struct Made {
     pub program: Program,
@@ -142,7 +142,7 @@ mod tests {
             let answer = loggops::run(&made.program, &Arc::new(rules.clone()), at)
                 .unwrap_or_else(|failure| panic!("{text}: {failure:?}"));
             assert!(answer.last().0 > 0 && answer.messages > 0, "{text}");
-            // by other rules, too
+            // by other rules
             let nccl = r#"{"table": {"nccl": {}}}"#;
             let nccl: RulesConfig = serde_json::from_str(nccl).unwrap();
             assert!(loggops::run(&made.program, &Arc::new(nccl.build("c").unwrap()), at).is_ok(), "{text}");

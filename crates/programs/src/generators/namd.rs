@@ -9,8 +9,8 @@
 //! angstrom\] (default 0.1, water), `cutoff` \[angstrom\] (default 12). `time_per_atom` and step \[time\].
 //!
 //! # Guarantees
-//! A step: positions of the atoms within the cutoff go to up to 26 neighbours, the computation overlaps them, forces come
-//! back; an all-reduce of 80 bytes. With the mesh: two transposes there and two back, in rows and columns of ranks.
+//! A step sends positions of the atoms within the cutoff to up to 26 neighbours. Half of the computation overlaps these
+//! messages. Then forces come back, and an all-reduce of 80 bytes follows. With the mesh: two transposes there and two back, in rows and columns of ranks.
 //!
 //! # Not modelled
 //! Message-driven order of Charm++, migration of atoms, load balancing.

@@ -1,8 +1,8 @@
 //! Random updates of a table that all ranks share, in the manner of HPC Challenge's MPIRandomAccess. Synthetic.
 //!
 //! # Source
-//! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its MPIRandomAccess: 4 updates per
-//! word, up to 1,024 pending, the fullest bucket is sent.
+//! P. Luszczek et al., "Introduction to the HPC Challenge benchmark suite" (2005), and its
+//! MPIRandomAccess. It makes 4 updates per word, keeps up to 1,024 back, and sends the fullest bucket.
 //!
 //! # Parameters
 //! `ranks`, `table`: words of the table of a rank \[counts\]; `pending`: updates that a rank keeps back \[count\] (default
@@ -56,7 +56,7 @@ const PER_WORD: u64 = 4;
 const UPDATE: u64 = 8;
 
 impl RandomAccess {
-    /// What a rank sends, in order: destination and updates, and how many updates it has made before.
+    /// Messages of a rank in their order: destination, updates in it, and updates that the rank has made before.
     fn sent(&self, rank: u32) -> Vec<(u32, u64, u64)> {
         let mut random = Pcg32::seed_from_u64(self.seed ^ (u64::from(rank) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (mut buckets, mut kept, mut sent) = (vec![0u64; self.ranks as usize], 0, Vec::new());

@@ -8,7 +8,7 @@
 //! `ranks` \[count\], and `degrees` whose product it is; `model`, `accelerator`. `batch`: sequences of a step; `micro_batch`:
 //! sequences of a micro-batch \[count\]; `sequence`: tokens of a sequence \[count\]. `parts`: parts of the model per stage of
 //! the pipeline (interleaving) \[count\]. `sequence_parallel`, `gathers_again`, `recompute`, `sharding`, `bucket`: parameters
-//! of a bucket of gradients \[count\]. `operand_bytes`: of what matrix products keep, `gradient_bytes`, `parameter_bytes`: bytes per element of their messages \[bytes\].
+//! of a bucket of gradients \[count\]. `operand_bytes`: of a kept operand; `gradient_bytes`, `parameter_bytes`: bytes per element of their messages \[bytes\].
 //!
 //! # Guarantees
 //! Per layer and micro-batch: with sequence parallelism an all-gather before and a reduce-scatter after each block, forward
@@ -23,12 +23,17 @@
 //! # Validation
 //! `programs/tests/programs.rs`: bytes and computation of a step of a 70-billion model on 64 accelerators.
 
+mod arithmetic;
+mod memory;
+mod rank;
+
+use self::rank::Rank;
 use super::{Generates, Line, Made, not_too_many, within};
-use crate::ai::degrees::{Degrees, Group};
+use crate::ai::degrees::Degrees;
 use crate::ai::layers::Layer;
 use crate::ai::model::{Accelerator, Model};
-use crate::ai::pipeline::{Pass, Pipeline};
-use crate::form::{Calls, Op, Operation, Program, RankProgram};
+use crate::ai::pipeline::Pipeline;
+use crate::form::{Calls, Program, RankProgram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -63,7 +68,7 @@ pub struct TrainingStep {
     /// Activations that are computed again in the backward pass.
     #[serde(default)]
     pub recompute: Recompute,
-    /// What is divided among the data ranks.
+    /// State that is divided among the data ranks.
     #[serde(default)]
     pub sharding: Sharding,
     /// Parameters of a bucket of gradients; default: 40 million, or 1 million times the data ranks if that is more.
@@ -106,14 +111,14 @@ fn two() -> u64 {
 pub enum Recompute {
     /// None: all are kept.
     None,
-    /// Those of the core of attention.
+    /// The core of attention.
     #[default]
     Selective,
     /// All but the inputs of layers: one more forward pass.
     Full,
 }
 
-/// What is divided among the data ranks.
+/// State that is divided among the data ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharding {
@@ -177,42 +182,6 @@ impl TrainingStep {
 
     fn bucket(&self) -> u64 {
         self.bucket.unwrap_or((1_000_000 * self.data_ranks()).max(40_000_000))
-    }
-
-    /// Bytes of the activations of a layer and a micro-batch.
-    fn activation_bytes(&self) -> f64 {
-        let (s, b, h) = (self.sequence as f64, self.micro_batch as f64, self.model.hidden as f64);
-        let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
-        let sbh = s * b * h / f64::from(self.degrees.context);
-        let divided = self.layer().is_sequence_parallel;
-        // 10 and 24 bytes per element of 16 bits. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
-        let saved = 2.0 - self.operand_bytes as f64;
-        let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
-        match self.recompute {
-            Recompute::Full => 2.0 * sbh,
-            Recompute::Selective if divided => sbh * (whole + shared) / t,
-            Recompute::Selective => sbh * (whole + shared / t),
-            Recompute::None if divided => sbh * (whole + shared + core) / t,
-            Recompute::None => sbh * (whole + (shared + core) / t),
-        }
-    }
-
-    /// Bytes that the first stage of the pipeline needs: weights, gradients, optimizer, activations.
-    fn memory(&self) -> [f64; 4] {
-        let (shared, experts) = self.held();
-        let ends = self.model.vocabulary * self.model.hidden / u64::from(self.degrees.tensor);
-        let held = (shared + experts + ends) as f64;
-        let d = self.data_ranks() as f64;
-        let share = |is_divided: bool| if is_divided { held / d } else { held };
-        let in_flight = self.pipeline();
-        // layers whose activations are kept at once: those of all passes that have not gone backward
-        let passes = f64::from((in_flight.warm_up(0) + 1).min(in_flight.micro_batches * in_flight.parts));
-        [
-            2.0 * share(self.sharding == Sharding::Parameters),
-            4.0 * share(matches!(self.sharding, Sharding::Parameters | Sharding::Gradients)),
-            12.0 * share(self.sharding != Sharding::None),
-            passes * f64::from(self.layers_per_part()) * self.activation_bytes(),
-        ]
     }
 
     fn check(&self, path: &str) -> Result<(), Refusal> {
@@ -287,191 +256,6 @@ impl TrainingStep {
         }
         Ok(())
     }
-
-    fn check_memory(&self, path: &str) -> Result<(), Refusal> {
-        let parts = self.memory();
-        let (needed, there) = (parts.iter().sum::<f64>(), self.accelerator.memory.0 as f64);
-        if needed <= there {
-            return Ok(());
-        }
-        let [weights, gradients, optimizer, activations] = parts.map(|bytes| bytes / 1e9);
-        let what = format!(
-            "weights {weights:.1} GB + gradients {gradients:.1} GB + optimizer {optimizer:.1} GB + activations {activations:.1} GB = \
-             {:.1} GB, and an accelerator has {:.1} GB",
-            needed / 1e9,
-            there / 1e9
-        );
-        let help = "raise degrees.tensor or degrees.pipeline, divide more (sharding), or write recompute: full";
-        Err(Refusal::new(format!("{path}.accelerator.memory"), what, help))
-    }
-}
-
-/// The calls of one rank while they are made.
-struct Rank<'a> {
-    step: &'a TrainingStep,
-    layer: Layer<'a>,
-    stage: u32,
-    /// Place in the context.
-    me: u32,
-    calls: Calls,
-    /// Gradients of shared and of expert parameters that no bucket holds yet.
-    ready: [u64; 2],
-    reductions: Vec<crate::form::Request>,
-}
-
-impl Rank<'_> {
-    /// The neighbour in the pipeline of a part, and the part there; `None` at the ends of the model.
-    fn neighbour(&self, part: u32, by: i64) -> Option<(u32, u32)> {
-        let stages = self.step.degrees.pipeline;
-        let number = i64::from(part * stages + self.stage) + by;
-        let number = u32::try_from(number).ok().filter(|&number| number < stages * self.step.parts)?;
-        Some((number % stages, number / stages))
-    }
-
-    /// Tag of activations (forward) or gradients that enter a part.
-    fn tag(&self, pass: Pass, part: u32) -> u32 {
-        (pass.micro_batch * self.step.parts + part) * 2 + u32::from(!pass.is_forward)
-    }
-
-    fn pass(&mut self, pass: Pass) {
-        let comm = Group::Pipeline.number();
-        let bytes = self.layer.border();
-        let (back, ahead) = if pass.is_forward { (-1, 1) } else { (1, -1) };
-        let own_tag = self.tag(pass, pass.part);
-        if let Some((from, _)) = self.neighbour(pass.part, back).filter(|&(from, _)| from != self.stage) {
-            self.calls.blocking(Op::receive(Some(from), bytes, Some(own_tag)).within(comm));
-        }
-        self.ends(pass, true);
-        for _ in 0..self.step.layers_per_part() {
-            self.one_layer(pass);
-        }
-        self.ends(pass, false);
-        if let Some((to, part)) = self.neighbour(pass.part, ahead).filter(|&(to, _)| to != self.stage) {
-            let tag = self.tag(pass, part);
-            self.calls.start(Op::send(to, bytes, Some(tag)).within(comm));
-        }
-    }
-
-    /// Embedding and head, which the first and the last part of the model have.
-    fn ends(&mut self, pass: Pass, is_before: bool) {
-        let layer = &self.layer;
-        let is_first = self.neighbour(pass.part, -1).is_none();
-        let is_last = self.neighbour(pass.part, 1).is_none();
-        let sum = |bytes: u64, calls: &mut Calls| {
-            if layer.degrees.tensor > 1 {
-                let op = Op::collective(Operation::AllReduce, 0, bytes, 0);
-                calls.collective(op.within(Group::Tensor.number()));
-            }
-        };
-        if is_first && pass.is_forward && is_before {
-            sum(layer.activations(), &mut self.calls);
-        }
-        if is_last && pass.is_forward && !is_before {
-            self.calls.blocking(Op::compute(layer.time(self.step.model.head_flops())));
-            let bytes = 4 * self.step.sequence * self.step.micro_batch / u64::from(layer.degrees.context);
-            (0..3).for_each(|_| sum(bytes, &mut self.calls));
-        }
-        if is_last && !pass.is_forward && is_before {
-            self.calls.blocking(Op::compute(2 * layer.time(self.step.model.head_flops())));
-            sum(layer.activations(), &mut self.calls);
-        }
-    }
-
-    fn one_layer(&mut self, pass: Pass) {
-        let step = self.step;
-        let (shared, experts) = step.held_per_layer();
-        let is_gathered = step.sharding == Sharding::Parameters;
-        let is_last = u64::from(pass.micro_batch) + 1 == step.micro_batches();
-        if is_gathered {
-            self.gather_parameters([shared, experts]);
-        }
-        if pass.is_forward {
-            return self.layer.forward(self.me, &mut self.calls);
-        }
-        if step.recompute == Recompute::Full {
-            self.layer.forward(self.me, &mut self.calls);
-        }
-        self.layer.backward(self.me, &mut self.calls);
-        match step.sharding {
-            Sharding::None | Sharding::Optimizer if !is_last => {}
-            Sharding::None | Sharding::Optimizer | Sharding::Gradients => {
-                self.ready[0] += shared;
-                self.ready[1] += experts;
-                self.reduce(step.bucket());
-                if !is_last {
-                    self.reduce(1);
-                }
-            }
-            Sharding::Parameters => {
-                self.ready = [shared, experts];
-                self.reduce(1);
-            }
-        }
-    }
-
-    /// The groups among which shared and expert parameters are divided, and their sizes.
-    fn data_groups(&self) -> [(Group, u64); 2] {
-        let stage = self.step.data_ranks() * u64::from(self.step.degrees.tensor);
-        [(Group::Data, self.step.data_ranks()), (Group::ExpertData, stage / u64::from(self.step.degrees.expert))]
-    }
-
-    fn gather_parameters(&mut self, held: [u64; 2]) {
-        for ((group, size), held) in self.data_groups().into_iter().zip(held) {
-            if size > 1 && held > 0 {
-                let block = (held * self.step.parameter_bytes).div_ceil(size);
-                self.calls.collective(Op::collective(Operation::AllGather, 0, block, 0).within(group.number()));
-            }
-        }
-    }
-
-    /// Starts to reduce buckets of gradients of which `least` parameters at least are ready.
-    fn reduce(&mut self, least: u64) {
-        let is_whole = self.step.sharding == Sharding::None;
-        let operation = if is_whole { Operation::AllReduce } else { Operation::ReduceScatter };
-        let bucket = match self.step.sharding {
-            Sharding::Parameters => u64::MAX,
-            Sharding::None | Sharding::Optimizer | Sharding::Gradients => self.step.bucket(),
-        };
-        for (place, (group, size)) in self.data_groups().into_iter().enumerate() {
-            while self.ready[place] >= least && self.ready[place] > 0 {
-                let part = self.ready[place].min(bucket);
-                self.ready[place] -= part;
-                if size > 1 {
-                    let op = Op::collective(operation, 0, part * self.step.gradient_bytes, 0);
-                    self.reductions.push(self.calls.start_collective(op.within(group.number())));
-                }
-            }
-        }
-    }
-
-    /// After the last pass: what is left of the gradients, their norm, the optimizer, and the gathering of parameters.
-    fn finish(mut self) -> crate::form::Ops {
-        self.reduce(1);
-        let reductions = std::mem::take(&mut self.reductions);
-        self.calls.wait_all(reductions);
-        let step = self.step;
-        let (shared, experts) = step.held();
-        let [(data, d), _] = self.data_groups();
-        if self.stage + 1 == step.degrees.pipeline && d > 1 {
-            self.calls.collective(Op::collective(Operation::AllReduce, 0, 4, 0).within(data.number()));
-        }
-        if step.ranks > 1 {
-            self.calls.collective(Op::collective(Operation::AllReduce, 0, 4, 0));
-        }
-        // the optimizer reads and writes 16 bytes of state per parameter
-        let divided = if step.sharding == Sharding::None { 1 } else { d };
-        let bytes = 2.0 * 16.0 * ((shared + experts) / divided) as f64;
-        self.calls.blocking(Op::compute((bytes / step.accelerator.memory_bandwidth.0 * 1e9).round() as u64));
-        if matches!(step.sharding, Sharding::Optimizer | Sharding::Gradients) {
-            let mut left = [shared, experts];
-            while left != [0, 0] {
-                let part = left.map(|left| left.min(step.bucket()));
-                self.gather_parameters(part);
-                left = [left[0] - part[0], left[1] - part[1]];
-            }
-        }
-        self.calls.finish()
-    }
 }
 
 impl Generates for TrainingStep {
@@ -538,96 +322,5 @@ impl Generates for TrainingStep {
             ..dense.clone()
         };
         [vec![dense, mixture], others.into()].concat()
-    }
-}
-
-impl TrainingStep {
-    /// How the numbers of the step come about.
-    fn arithmetic(&self) -> Vec<Line> {
-        let (model, layer, m) = (&self.model, self.layer(), self.micro_batches());
-        let Degrees { tensor, context, data, pipeline, .. } = self.degrees;
-        let (t, d) = (f64::from(tensor), self.data_ranks() as f64);
-        let layers = f64::from(model.layers / pipeline);
-        let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };
-        let tokens = (self.batch * self.sequence) as f64;
-        let per_token = passes * model.flops(self.sequence);
-        let compute = tokens * per_token / f64::from(self.ranks) / self.accelerator.rate.0;
-        let activations = layer.activations() as f64;
-        let (per_layer, how) = match (layer.is_sequence_parallel, self.gathers_again) {
-            (true, false) => (8.0, "8 gathers and scatters"),
-            (true, true) => (10.0, "10 gathers and scatters"),
-            (false, _) => (4.0, "4 all-reduces"),
-        };
-        let is_dense = model.experts.is_none();
-        let per_layer = if is_dense { per_layer } else { per_layer / 2.0 };
-        let collectives = if tensor > 1 { per_layer * layers * m as f64 } else { 0.0 };
-        let each = if layer.is_sequence_parallel { 1.0 } else { 2.0 } * activations * (t - 1.0) / t;
-        let border = layer.border() as f64;
-        let (shared, experts) = self.held();
-        let in_ring = shared as f64 * (d - 1.0) / d;
-        let bubble = self.pipeline().bubble();
-        let memory: f64 = self.memory().iter().sum();
-        let mut lines = vec![
-            Line::new("parameters", model.parameters() as f64, "", "layers, two embeddings, norms"),
-            Line::new(
-                "operations per token",
-                per_token,
-                "FLOP",
-                format!("{passes} x (2 x matrix parameters + 2 s h per layer)"),
-            ),
-            Line::new(
-                "micro-batches",
-                m as f64,
-                "",
-                format!("batch {} / (micro-batch {} x data {data})", self.batch, self.micro_batch),
-            ),
-            Line::new("computation", compute, "s", "tokens x operations per token / ranks / rate"),
-            Line::new("bubble", bubble, "", "(p - 1) / (v m) of the computation"),
-            Line::new("activations M", activations, "B", format!("2 s b h / c, c = {context}")),
-            Line::new(
-                "tensor collectives",
-                collectives,
-                "",
-                format!("{how} per dense layer and micro-batch, of a middle stage"),
-            ),
-            Line::new("tensor bytes", collectives * each, "B", "sent per rank: M (t - 1) / t each, all-reduces twice"),
-            Line::new(
-                "pipeline bytes",
-                2.0 * m as f64 * f64::from(self.parts) * border * f64::from(u8::from(pipeline > 1)),
-                "B",
-                "sent per rank of a middle stage: m v each way",
-            ),
-            Line::new("parameters held", (shared + experts) as f64, "", "of the layers of a stage, at one rank"),
-            Line::new(
-                "gradient bytes",
-                self.gradient_bytes as f64 * in_ring,
-                "B",
-                "sent per rank by a ring: (d - 1) / d of each element",
-            ),
-            Line::new(
-                "parameter bytes",
-                self.parameter_bytes as f64 * in_ring,
-                "B",
-                "sent per rank by a ring: (d - 1) / d of each element",
-            ),
-            Line::new(
-                "buckets",
-                (shared as f64 / self.bucket() as f64).ceil(),
-                "",
-                format!("of {} parameters", self.bucket()),
-            ),
-            Line::new("memory", memory, "B", "weights, gradients, optimizer, activations of the first stage"),
-        ];
-        if !is_dense {
-            let e = f64::from(self.degrees.expert);
-            let sent = 4.0 * layers * m as f64 * layer.dispatched() as f64 * (e - 1.0) / e;
-            lines.push(Line::new(
-                "expert bytes",
-                sent,
-                "B",
-                "sent per rank: 4 all-to-alls per layer of 2 T k h (e - 1) / e",
-            ));
-        }
-        lines
     }
 }

@@ -23,78 +23,32 @@
 //! # Not modelled
 //! Contention in the network, noise of the operating system, the time of a rendezvous's request and reply.
 //! An operation that depends on one of another processor does not wait for the end of that one, as in the original;
-//! [`Answer::cross_cpu`] counts such edges. The copy of the program in ATLAHS differs: it honours such edges, charges G in
-//! the network and g and o one after the other at the receiver, and takes the message whose send has the lowest number.
+//! [`Answer::cross_cpu`] counts such edges. The copy of the program in ATLAHS differs. It waits for such edges. It
+//! charges G in the network, and g and o one after the other at the receiver. It takes the message whose send has the lowest number.
 //! The binary tree of 32 ranks takes 41,500 ns there and 27,500 ns here.
 //!
 //! # Validation
 //! `programs/tests/programs.rs`: finish times that LogGOPSim printed, times worked out by hand, and random programs against
 //! an executor that looks at every operation in every step.
 
+mod parameters;
+mod record;
 mod release_order;
 mod stuck;
 
+pub use parameters::Parameters;
+pub use record::Record;
 pub use stuck::Stuck;
 
 use crate::collectives::Rules;
 use crate::form::{Cursor, InMemory, Kind, Program};
 use crate::rank::{Key, Machine, OpId, Ready};
-use std::cmp::Reverse;
+use parameters::NS;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
-use weft_units::{Refusal, Time};
-
-/// The parameters in units of [`Parameters::unit_fs`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
-    /// Femtoseconds of the unit in which times are counted: those of a nanosecond, a picosecond or a femtosecond.
-    pub unit_fs: u64,
-    pub latency: i64,
-    pub overhead: i64,
-    pub gap: i64,
-    pub gap_per_byte: i64,
-    pub overhead_per_byte: i64,
-    /// Largest eager message \[bytes\].
-    pub eager: u64,
-}
-
-/// Femtoseconds of a nanosecond.
-const NS: u64 = 1_000_000;
-
-impl Parameters {
-    /// From L, o, g, G and O by name, and S. Refuses times in cycles and times above 2^40 ns.
-    pub fn new(times: [(&str, Time); 5], eager: u64) -> Result<Self, Refusal> {
-        let mut fs = [0u128; 5];
-        for (place, (name, time)) in times.into_iter().enumerate() {
-            fs[place] = match time {
-                Time::Femtoseconds(fs) if fs <= u128::from(NS) << 40 => fs,
-                Time::Femtoseconds(_) => {
-                    return Err(Refusal::new(
-                        name,
-                        format!("{time} is above 2^40 ns, which is 18 minutes"),
-                        "write a shorter time",
-                    ));
-                }
-                Time::Cycles(_) => {
-                    return Err(Refusal::new(
-                        name,
-                        format!("{time}: the executor has no cycles"),
-                        "write a time such as 2500ns",
-                    ));
-                }
-            };
-        }
-        let unit_fs =
-            [NS, 1000, 1].into_iter().find(|&unit| fs.iter().all(|fs| fs % u128::from(unit) == 0)).unwrap_or(1);
-        let [latency, overhead, gap, gap_per_byte, overhead_per_byte] = fs.map(|fs| (fs / u128::from(unit_fs)) as i64);
-        Ok(Self { unit_fs, latency, overhead, gap, gap_per_byte, overhead_per_byte, eager })
-    }
-
-    /// Nanoseconds of a number of units.
-    pub fn ns(&self, units: i64) -> f64 {
-        units as f64 / (NS / self.unit_fs) as f64
-    }
-}
+use weft_units::Refusal;
 
 /// When a program finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,44 +94,34 @@ struct Message {
     nic: u8,
 }
 
-/// What an event of the queue is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The subject of an event of the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
     Op(OpId),
     Message(u32),
 }
 
-/// An event: first by time, then by the order in which events were created.
-type Event = (i64, u64, u32, About);
-
-/// When each operation started \[units\], and the rank and operation at the other end of each message (its own, where it is no
-/// message). By rank and operation.
-#[derive(Debug, Clone, Default)]
-pub struct Record {
-    pub starts: Vec<Vec<i64>>,
-    pub partners: Vec<Vec<(u32, u32)>>,
+/// An event. Events come by their times, and at the same time in the order in which they were created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Event {
+    time: i64,
+    order: u64,
+    rank: u32,
+    about: About,
 }
 
-impl Record {
-    fn of(program: &Program) -> Self {
-        let starts = program.ranks.iter().map(|rank| vec![0; rank.ops.len()]).collect();
-        let own = |(rank, of): (usize, &crate::form::RankProgram)| {
-            (0..of.ops.len() as u32).map(|op| (rank as u32, op)).collect()
-        };
-        Self { starts, partners: program.ranks.iter().enumerate().map(own).collect() }
+impl Ord for Event {
+    /// The event that comes first is the greatest, as the heap wants it.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.time.cmp(&self.time).then(other.order.cmp(&self.order))
     }
+}
 
-    fn start(&mut self, rank: u32, id: OpId, time: i64) {
-        if let Some(op) = id.in_program() {
-            self.starts[rank as usize][op as usize] = time;
-        }
-    }
-
-    fn pair(&mut self, ends: [(u32, OpId); 2]) {
-        if let [(sender, Some(send)), (receiver, Some(receive))] = ends.map(|(rank, id)| (rank, id.in_program())) {
-            self.partners[sender as usize][send as usize] = (receiver, receive);
-            self.partners[receiver as usize][receive as usize] = (sender, send);
-        }
+impl PartialOrd for Event {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -190,7 +134,9 @@ struct Executor<C> {
     cpu_free: Vec<i64>,
     send_free: Vec<i64>,
     receive_free: Vec<i64>,
-    queue: BinaryHeap<Reverse<Event>>,
+    queue: BinaryHeap<Event>,
+    /// Events that the current one has created.
+    fresh: Vec<Event>,
     created: u64,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
@@ -244,6 +190,7 @@ impl<C: Cursor> Executor<C> {
             send_free: vec![0; ranks * nics],
             receive_free: vec![0; ranks * nics],
             queue: BinaryHeap::new(),
+            fresh: Vec::new(),
             created: 0,
             messages: Vec::new(),
             free_messages: Vec::new(),
@@ -278,7 +225,7 @@ impl<C: Cursor> Executor<C> {
         rank as usize * self.nics + usize::from(nic)
     }
 
-    /// The cost of the bytes of a message after the first. One of 0 bytes costs a negative amount.
+    /// The cost of the bytes of a message after the first. A message of 0 bytes has a negative cost.
     fn of_bytes(&mut self, size: u64, per_byte: i64) -> i64 {
         let cost = i64::try_from(size).ok().and_then(|size| (size - 1).checked_mul(per_byte));
         self.bounded(cost)
@@ -310,20 +257,19 @@ impl<C: Cursor> Executor<C> {
     }
 
     fn push(&mut self, time: i64, rank: u32, about: About) {
-        self.queue.push(Reverse((time, self.created, rank, about)));
+        self.fresh.push(Event { time, order: self.created, rank, about });
         self.created += 1;
     }
 
     fn advance(&mut self) {
+        self.queue.extend(self.fresh.drain(..));
         let mut ready = Vec::new();
-        while let Some(top) = self.queue.peek() {
-            let Reverse((time, _, rank, about)) = *top;
-            let free = match about {
+        while let Some(&Event { time, rank, about, .. }) = self.queue.peek() {
+            let later = match about {
                 About::Op(id) => {
                     let op = self.machines[rank as usize].ready(id);
                     let free = self.free_for(rank, &op);
                     if free <= time {
-                        self.queue.pop();
                         self.operate(time, rank, &op, &mut ready);
                     }
                     free
@@ -332,18 +278,30 @@ impl<C: Cursor> Executor<C> {
                     let Message { cpu, nic, .. } = self.messages[message as usize];
                     let free = self.cpu_free[self.cpu(rank, cpu)].max(self.receive_free[self.nic(rank, nic)]);
                     if free <= time {
-                        self.queue.pop();
                         self.take_in(time, rank, message, &mut ready);
                     }
                     free
                 }
             };
-            if free > time
-                && let Some(mut top) = self.queue.peek_mut()
-            {
-                top.0.0 = free;
-            }
+            self.replace_first(time, later);
         }
+    }
+
+    /// The first event waits until `later`, or gives its place in the queue to one that it has created.
+    fn replace_first(&mut self, time: i64, later: i64) {
+        let Some(mut first) = self.queue.peek_mut() else { return };
+        if later > time {
+            first.time = later;
+            return;
+        }
+        match self.fresh.pop() {
+            Some(event) => {
+                *first = event;
+                drop(first);
+            }
+            None => _ = PeekMut::pop(first),
+        }
+        self.queue.extend(self.fresh.drain(..));
     }
 
     /// When what an operation needs is free.
@@ -352,7 +310,7 @@ impl<C: Cursor> Executor<C> {
         match ready.op.kind() {
             Kind::Compute => cpu,
             Kind::Send => cpu.max(self.send_free[self.nic(rank, ready.op.nic())]),
-            // a receive is posted at once: what arrives is charged
+            // a receive is posted at once; its message is charged when it arrives
             Kind::Receive | Kind::Collective(_) => i64::MIN,
         }
     }
@@ -520,8 +478,8 @@ impl<C: Cursor> Executor<C> {
     }
 }
 
-/// The larger of the two costs of the bytes of a message. LogGOPSim compares them as unsigned numbers, and those of a message
-/// of 0 bytes are negative: a negative one then counts as larger than 0, and the one nearer to 0 as the larger.
+/// The larger of the two costs of the bytes of a message. LogGOPSim compares unsigned numbers. The costs of a message of
+/// 0 bytes are negative: as unsigned numbers they are larger than 0, and the one nearer to 0 is the larger one.
 fn larger(size: u64, of_cpu: i64, of_nic: i64) -> i64 {
     if size > 0 { of_cpu.max(of_nic) } else { (of_cpu as u64).max(of_nic as u64) as i64 }
 }

@@ -15,9 +15,9 @@ fn rank_of(kind: Kind) -> u8 {
     }
 }
 
-/// Sorts by kind. LogGOPSim sorts with `std::sort`, which leaves more than 16 equal items in an order of its own; that order
-/// decides which of many sends at the same time is the first, so that it is part of the exact answer. This follows the
-/// published algorithm (introsort: median of three, unguarded partition, then insertion) as the GNU library has it.
+/// Sorts by kind. LogGOPSim sorts with `std::sort`, which moves equal items if there are more than 16. The order decides
+/// which of many sends at the same time is the first, so finish times depend on it. The algorithm is that of the GNU library:
+/// introsort with the median of three, an unguarded partition, then insertion.
 pub fn sort<T: Copy>(items: &mut [T], kind: impl Fn(&T) -> Kind) {
     let less = |a: &T, b: &T| rank_of(kind(a)) < rank_of(kind(b));
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);

@@ -48,7 +48,7 @@ impl Stuck {
         (stuck.ranks > 0).then_some(stuck)
     }
 
-    /// What is to be done about it.
+    /// The remedy.
     pub fn help(&self) -> &'static str {
         "give every receive a send of the same ranks, tag and communicator, and every send a receive; where both exist, \
          order them so that no ranks wait for each other in a circle"

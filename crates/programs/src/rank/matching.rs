@@ -25,7 +25,7 @@ impl Key {
     }
 }
 
-/// Receives that wait for messages, or messages that wait for receives, in the order in which they came.
+/// A queue of receives without messages, or of messages without receives, in the order of their arrival.
 #[derive(Debug, Clone)]
 pub struct Queue<T> {
     keys: VecDeque<Key>,

@@ -1,8 +1,7 @@
 //! The state machine of one rank: which operations may start now. It has no clock and does no input or output.
 //!
-//! The caller (the LogGOPS executor, a network engine) tells it what happened: [`Machine::start`], [`Machine::finish`],
-//! [`Machine::post`] for a receive and [`Machine::arrive`] for a message. The machine answers with [`Ready`] operations and
-//! with matches. The caller decides when a send has finished: an eager one when it has left the rank, a rendezvous one when
+//! The caller is the LogGOPS executor or a network engine. It calls [`Machine::start`], [`Machine::finish`], [`Machine::post`]
+//! for a receive and [`Machine::arrive`] for a message. The machine returns [`Ready`] operations and matches. The caller decides when a send has finished: an eager one when it has left the rank, a rendezvous one when
 //! its receive has matched. A collective never reaches the caller: the machine expands it into messages when its turn has
 //! come, and forgets them when all have finished.
 
@@ -73,7 +72,7 @@ struct Expansion {
     comm: u16,
 }
 
-/// One rank of a program. `Handle` is what the caller keeps of a message.
+/// A rank of a program. `Handle` is what the caller keeps of a message.
 #[derive(Debug, Clone)]
 pub struct Machine<C, Handle> {
     cursor: C,
@@ -197,7 +196,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         &self.cursor
     }
 
-    /// One thing fewer to wait for.
+    /// Counts an edge of each successor as satisfied, and releases those without further edges.
     #[inline]
     fn satisfy(&mut self, id: OpId, when: When, out: &mut Vec<Ready>) {
         let mut freed = FreedOps::default();

@@ -9,7 +9,7 @@
 //!
 //! # Guarantees
 //! Files that `txt2bin` reads are read alike, in time and memory proportional to their length. Operations keep their order,
-//! edges too. What is written is read as the same program.
+//! edges too. A written file is read as the same program.
 //!
 //! # Not modelled
 //! Dependencies between ranks, which the language has not.

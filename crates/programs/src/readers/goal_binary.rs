@@ -7,9 +7,9 @@
 //! None. Times of computations are nanoseconds, sizes are bytes.
 //!
 //! # Guarantees
-//! What is written is what `txt2bin` writes of the same program, to the byte. What is read is checked in whole before it is
-//! used: no index leads outside of a rank, and edges are no more than the file lists. [`OnDisk`] needs memory for the
-//! operations under way only; opening it needs 4 bytes per operation of the largest rank.
+//! The bytes of a program are those of `txt2bin`. A file is checked in whole before it is used: no index leads outside of a
+//! rank, and edges are no more than the file lists. [`OnDisk`] needs memory for the operations under way only. Opening it
+//! needs 4 bytes per operation of the largest rank.
 //!
 //! # Not modelled
 //! Files that LogGOPSim's option `--save-mem` has overwritten: they are refused.
@@ -52,8 +52,8 @@ impl Format for GoalBinary {
             for index in 0..rank.nodes {
                 let node = rank.node(&bytes, index)?;
                 for when in [When::Finish, When::Start] {
-                    for later in rank.successors(&bytes, &node, when)? {
-                        draft.depend(later, index, when);
+                    for later in rank.successors(&bytes, &node, when) {
+                        draft.depend(later?, index, when);
                     }
                 }
             }

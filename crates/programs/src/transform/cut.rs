@@ -1,4 +1,4 @@
-//! A part of a program: what starts within a window of time.
+//! The operations of a program that start within a window of time.
 
 use crate::form::{Draft, Kind, Op, Ops, Program, RankProgram, When};
 use crate::loggops::{Failure, Parameters, run_recorded};
@@ -11,8 +11,8 @@ pub struct Window {
     pub to_ns: f64,
 }
 
-/// Operations of a program without collectives that start within a window. A message of which only one end is in the window
-/// becomes a computation of 0 ns, so that what depends on it keeps its order. Also returns how many ends these are.
+/// Operations of a program without collectives that start within a window. If one end only of a message is in the window, a
+/// computation of 0 ns replaces it, and keeps the order of its dependents. Also returns the number of these ends.
 pub fn cut(program: &Program, at: Parameters, window: Window) -> Result<(Program, u64), Failure> {
     if window.from_ns >= window.to_ns {
         let what = format!("the window begins at {} ns and ends at {} ns", window.from_ns, window.to_ns);

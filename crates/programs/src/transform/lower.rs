@@ -5,6 +5,9 @@ use crate::form::{Draft, Kind, Op, Ops, Program, RankProgram, When};
 use std::collections::HashMap;
 use weft_units::Refusal;
 
+/// Most operations of a program whose collectives are messages: they take 60 bytes each, 6 GB together.
+const MOST: usize = 100_000_000;
+
 /// Numbers for the tags of communicators and collectives, which must not meet those of other messages.
 struct Tags {
     known: HashMap<(u32, u32), u32>,
@@ -48,8 +51,20 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
         return Ok(program.clone());
     }
     let mut tags = Tags::new(program);
-    let mut ranks = Vec::with_capacity(program.ranks.len());
+    let (mut ranks, mut operations) = (Vec::with_capacity(program.ranks.len()), 0);
     for (rank, of) in program.ranks.iter().enumerate() {
+        operations += ranks.last().map_or(0, |last: &RankProgram| last.ops.len());
+        if operations > MOST {
+            let what = format!(
+                "the messages of {rank} of {} ranks are {operations} operations, and {MOST} are the most",
+                program.len()
+            );
+            return Err(Refusal::new(
+                "the program",
+                what,
+                "make a program of fewer ranks or steps; weft trace loggops needs no messages",
+            ));
+        }
         ranks.push(RankProgram::new(lower_rank(program.len(), rank as u32, of, rules, &mut tags)?));
     }
     Ok(Program { ranks })
@@ -57,7 +72,7 @@ pub fn lower(program: &Program, rules: &Rules) -> Result<Program, Refusal> {
 
 fn lower_rank(ranks: u32, rank: u32, of: &RankProgram, rules: &Rules, tags: &mut Tags) -> Result<Ops, Refusal> {
     let mut draft = Draft::default();
-    // what stands for the beginning and for the end of each operation
+    // first and last operation of each: they differ for collectives only
     let mut ends: Vec<(u32, u32)> = Vec::with_capacity(of.ops.len());
     for op in of.ops.ops() {
         ends.push(match op.kind() {
@@ -111,10 +126,7 @@ fn collective(
     tags: &mut Tags,
     draft: &mut Draft,
 ) -> Result<(u32, u32), Refusal> {
-    let (size, me) = match usize::from(op.comm()).checked_sub(1) {
-        None => (ranks, rank),
-        Some(place) => (of.comms[place].members.len() as u32, of.comms[place].me),
-    };
+    let (size, me) = of.place_in(op.comm(), rank, ranks);
     let messages = rules.expand(op, size, me, of.ops.sizes(op.sizes()).map(|sizes| &**sizes));
     let point = || Op::compute(0).on(op.cpu(), 0);
     let begin = draft.add(point());

@@ -9,7 +9,7 @@ use weft_units::Refusal;
 /// Which node each rank is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
-    /// Rank after rank, so many per node.
+    /// Rank after rank, `per_node` on each node.
     Linear { per_node: u32 },
     /// As linear, with the ranks in a random order.
     Random { per_node: u32, seed: u64 },

@@ -20,7 +20,7 @@ fn refused(text: &str) -> (String, String) {
     (refusal.path, refusal.what)
 }
 
-/// Llama 3 70B on 64 H100 in 8 bits, the first row of NVIDIA's table: t 4, p 8, v 5, d 2; batch 128; 8,192 tokens.
+/// Llama 3 70B on 64 H100 in 8 bits: t 4, p 8, v 5, d 2, batch 128, 8,192 tokens. The first row of NVIDIA's table.
 fn dense(change: impl Fn(String) -> String) -> String {
     change(
         r#"{"program": {"training_step": {
@@ -85,7 +85,7 @@ fn a_step_of_70_billion_parameters_computes_as_long_as_was_published() {
     let (made, _) = made(&dense(|text| text));
     // 449.2 GFLOP per token, 128 * 8192 tokens, 64 accelerators of 719 TFLOP/s; NVIDIA measured 10.23 s
     near(line(&made, "computation"), 10.23, 0.05);
-    // What the ranks really compute: the mean of all, which the head makes uneven.
+    // The mean over all ranks. The head makes the last stage longer.
     let compute = |rank: usize| {
         let ops = made.program.ranks[rank].ops.ops().iter().filter(|op| op.kind() == Kind::Compute);
         ops.map(|op| op.size() as f64 * 1e-9).sum::<f64>()
@@ -328,4 +328,23 @@ fn no_all_reduce_is_faster_than_its_interface() {
     let call =
         Call { operation: Operation::AllReduce, ranks: 512, me: 0, root: 0, bytes: 1, sizes: None, of_vector: false };
     assert_eq!(Rules::default().choose(&call).name(), "recursive_doubling");
+}
+
+#[test]
+fn collectives_of_far_too_many_messages_are_refused_before_they_are_made() {
+    let text = r#"{"program": {"collective": {"operation": "all_to_all", "ranks": 100000, "bytes": "5000B"}}}"#;
+    // each rank sends and receives 99,999 messages
+    assert!(refused(text).1.contains("needs 19999800000 operations"));
+}
+
+#[test]
+fn the_matrix_of_a_program_has_the_bytes_of_its_messages() {
+    let (made, rules) =
+        made(r#"{"program": {"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "60KB", "repeat": 3}}}"#);
+    let matrix = weft_programs::info::matrix(&made.program, &rules).unwrap();
+    let answer = loggops::run(&made.program, &rules, DEFAULTS).unwrap();
+    assert_eq!(matrix.iter().map(|row| row.2).sum::<u64>(), answer.bytes);
+    assert_eq!(matrix.iter().map(|row| row.3).sum::<u64>(), answer.messages);
+    // a ring of 6: each rank sends 10 blocks of 10,000 bytes to the next one, three times
+    assert_eq!(matrix[0], (0, 1, 300_000, 30));
 }

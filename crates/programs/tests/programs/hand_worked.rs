@@ -33,8 +33,8 @@ fn two_messages_of_an_interface_are_a_gap_and_their_bytes_apart() {
 
 #[test]
 fn a_rendezvous_lets_its_sender_go_on_when_the_receive_has_matched() {
-    // 101 bytes are above S. The first byte arrives at 110; the receive is posted at 0, so that the send finishes at 110, too:
-    // then the computation of 5 runs until 115. Taken in until 110 + 10 + 200 = 320.
+    // 101 bytes are above S. The receive is posted at 0 and the first byte arrives at 110, so the send finishes at 110. Then
+    // the computation of 5 runs until 115. Taken in until 110 + 10 + 200 = 320.
     let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "recv 101b from 0");
     assert_eq!(finish(&program, AT), [115, 320]);
     // An eager message lets it go on at 10.
@@ -44,9 +44,8 @@ fn a_rendezvous_lets_its_sender_go_on_when_the_receive_has_matched() {
 
 #[test]
 fn a_late_receive_of_a_rendezvous_holds_its_sender_back() {
-    // The message is taken in at 110 unexpected, until 320. The receive is free after a computation that ends at 500 + 320,
-    // since the processor computes from 0 to 500 before the message is taken in: until 500 + 210 = 710. The receive is then
-    // posted at 500, before the message: it matches when the message is taken in, at 500.
+    // The processor of the receiver computes from 0 to 500. The receive is posted at 500. The message has waited for the
+    // processor since 110: it is taken in at 500, matches, and takes until 500 + 210 = 710. The send finishes at 500.
     let program = two("s: send 101b to 1\nc: calc 5\nc requires s", "c: calc 500\nr: recv 101b from 0\nr requires c");
     assert_eq!(finish(&program, AT), [505, 710]);
 }
@@ -73,7 +72,7 @@ fn a_ring_of_rendezvous_messages_goes_round_if_receives_are_posted_first_and_sto
             .to_string()
             .contains("rank 1 has finished 0 of 2 operations; no receive takes 201 bytes from 0 with tag 0")
     );
-    // below S the same ring goes on: sent until 10, then the receives are posted
+    // Messages below S are sent until 10. Then the receives are posted.
     let eager = ring("r requires s").replace("201b", "51b");
     assert_eq!(finish(&eager, AT), [110 + 10 + 100; 4]);
 }
@@ -113,7 +112,7 @@ fn irequires_waits_for_the_start_and_requires_for_the_end() {
 
 #[test]
 fn a_processor_per_byte_is_charged_where_it_is_more_than_the_interface() {
-    // O 3: the send takes 10 + 9 * 3 = 37, but its first byte leaves at 10 all the same; taken in until 110 + 10 + 27 = 147.
+    // O is 3. The send takes 10 + 9 * 3 = 37, but its first byte leaves at 10. Taken in until 110 + 10 + 27 = 147.
     let at = Parameters { overhead_per_byte: 3, ..AT };
     assert_eq!(finish(&two("send 10b to 1", "recv 10b from 0"), at), [37, 147]);
 }

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that the tests share.
 
 use std::sync::Arc;
 use weft_programs::collectives::Rules;

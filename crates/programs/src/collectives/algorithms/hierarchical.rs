@@ -7,7 +7,8 @@
 //! `node`: ranks of a node \[count\]; ranks 0 to node - 1 are the first one.
 //!
 //! # Guarantees
-//! All-reduce: a reduce-scatter on a ring inside of each node, an all-reduce on a ring of the ranks of equal place, an all-gather inside of each node. All-gather: between nodes, then inside; reduce-scatter: inside, then between nodes. The bytes of a rank between nodes are 1/node of those of a flat ring.
+//! All-reduce in three parts. A reduce-scatter on a ring inside of each node comes first. An all-reduce on a ring of the ranks of
+//! equal place follows. An all-gather inside of each node comes last. The bytes of a rank between nodes are 1/node of those of a flat ring.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.

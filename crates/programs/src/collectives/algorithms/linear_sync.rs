@@ -7,7 +7,7 @@
 //! `first`: bytes of the first message of each rank; the second has the rest.
 //!
 //! # Guarantees
-//! The root asks a rank for its data by a message of 1 byte, and asks the next one when the first message of this one has come.
+//! The root asks a rank for its data by a message of 1 byte. It asks the next rank when the first message of this one has come.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.

@@ -10,7 +10,7 @@ pub trait Expands {
     /// Collectives that it can do.
     fn operations(&self) -> &'static [Operation];
 
-    /// Why it can't do this call, if so: what is wrong, and what to do.
+    /// The problem and the remedy, if it can't do this call.
     fn refuses(&self, _call: &Call) -> Option<(String, String)> {
         None
     }

@@ -7,7 +7,8 @@
 //! None.
 //!
 //! # Guarantees
-//! All-reduce and barrier: with n ranks and p the power of 2 up to n, the first 2 (n - p) ranks fold in pairs, p ranks exchange the whole vector with rank xor 2^k in log2 p rounds, and the pairs unfold. All-gather, for powers of 2: round k exchanges 2^k blocks.
+//! All-reduce and barrier: p is the largest power of 2 up to n ranks. The first 2 (n - p) ranks fold in pairs. Then p ranks exchange
+//! the whole vector with rank xor 2^k in log2 p rounds, and the pairs unfold. All-gather, for powers of 2: round k exchanges 2^k blocks.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.

@@ -7,7 +7,8 @@
 //! None.
 //!
 //! # Guarantees
-//! With n ranks and p the power of 2 up to n, the first 2 (n - p) ranks fold in pairs. Then p ranks exchange half of what they hold with partners at distances p/2, p/4, ..., 1; the pairs unfold at the end.
+//! p is the largest power of 2 up to n ranks. The first 2 (n - p) ranks fold in pairs. Then p ranks exchange half of their data
+//! with partners at distances p/2, p/4, ..., 1. The pairs unfold at the end.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.
@@ -36,7 +37,7 @@ impl Expands for RecursiveHalving {
         let power = 1u32 << call.ranks.ilog2();
         let folded = call.ranks - power;
         let whole = || std::iter::once(crate::collectives::tree::whole(call));
-        // blocks of the ranks that `first..end` of the p stand for
+        // blocks of the ranks behind numbers `first..end` of the p
         let range = |first: u32, end: u32| {
             let begin = |number: u32| if number < folded { 2 * number } else { number + folded };
             (begin(first)..begin(end)).map(|rank| call.share(rank))

@@ -7,7 +7,8 @@
 //! `segment`: bytes of a segment of each block in the summing half of an all-reduce or reduce-scatter (default: the whole block).
 //!
 //! # Guarantees
-//! All-gather and reduce-scatter: n - 1 rounds, in each a block. All-reduce: a reduce-scatter and an all-gather of blocks of 1/n of the vector, which are 2 (n - 1) messages and 2 (n - 1)/n of the vector per rank.
+//! All-gather and reduce-scatter: n - 1 rounds, in each a block. All-reduce: a reduce-scatter and an all-gather of blocks of 1/n of the vector. A rank sends 2 (n - 1) messages with 2 (n - 1)/n of
+//! the vector.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.
@@ -83,7 +84,7 @@ impl Circle<'_> {
         round
     }
 
-    /// Passes blocks around the ring: place p begins with block p, and all places end with all of them.
+    /// Passes blocks around the ring: place p begins with block p, and all places end with all blocks.
     pub fn all_gather(&self, block: impl Fn(usize) -> Piece, rounds: u32, steps: &mut Steps) -> u32 {
         for step in 0..self.len() - 1 {
             let round = rounds + step as u32;

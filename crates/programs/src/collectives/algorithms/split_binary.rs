@@ -7,7 +7,8 @@
 //! `segment`: bytes of a segment.
 //!
 //! # Guarantees
-//! The first half of the vector goes to the first half of the ranks, the second half to the others, each down a binary tree below the root. Then rank k of either tree gives its half to rank k of the other; a rank without partner gets the second half from the root.
+//! The first half of the vector goes to the first half of the ranks, the second half to the others. Each half goes down a binary
+//! tree below the root. Then rank k of either tree gives its half to rank k of the other; a rank without partner gets the second half from the root.
 //!
 //! # Not modelled
 //! The time of a sum, unless the rules give one; copies inside of a rank.

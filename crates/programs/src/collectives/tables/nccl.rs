@@ -57,8 +57,8 @@ impl Default for Nccl {
     }
 }
 
-/// A protocol: latencies [us] of tree and ring (base, hop inside of a node, hop of the network), and the shares of the
-/// bandwidth that tree and ring reach.
+/// A protocol: latencies \[us\] of tree and ring, and the shares of the bandwidth that tree and ring reach. Latencies are
+/// those of the base, of a hop inside of a node, and of a hop of the network.
 struct Protocol {
     tree: [f64; 3],
     ring: [f64; 3],

@@ -3,13 +3,13 @@
 use crate::form::{Op, When};
 use weft_units::Refusal;
 
-/// What stands outside of the blocks of ranks.
+/// A statement outside of the blocks of ranks.
 pub enum Token {
     Ranks(u32),
     Rank(u32),
 }
 
-/// What stands in the block of a rank.
+/// A statement of the block of a rank.
 pub enum Statement<'a> {
     Op { label: Option<&'a [u8]>, op: Op },
     Edge { later: &'a [u8], earlier: &'a [u8], when: When },

@@ -39,7 +39,7 @@ pub struct Node {
     pub after_start: (u32, u32),
 }
 
-/// A refusal for what is wrong with a file.
+/// The refusal of a broken file.
 pub fn broken(file: &str, place: &str, what: String) -> Refusal {
     let path = if place.is_empty() { file.to_owned() } else { format!("{file}, {place}") };
     Refusal::new(path, what, "the file is cut off or damaged: copy or convert it again")
@@ -126,10 +126,15 @@ impl Rank {
         Ok(Node::from_bytes(&read(storage, self.node_at(index))?))
     }
 
-    pub fn successors(&self, storage: &(impl Storage + ?Sized), node: &Node, when: When) -> Result<Vec<u32>, Refusal> {
+    /// Operations that wait for the start or the finish of a node.
+    pub fn successors<'a, S: Storage + ?Sized>(
+        &'a self,
+        storage: &'a S,
+        node: &Node,
+        when: When,
+    ) -> impl Iterator<Item = Result<u32, Refusal>> + 'a {
         let (count, first) = node.after(when);
-        let entry = |place: u32| number(storage, self.entry_at(u64::from(first) + u64::from(place)));
-        (0..count).map(entry).collect()
+        (0..count).map(move |place| number(storage, self.entry_at(u64::from(first) + u64::from(place))))
     }
 
     /// Refuses a rank whose numbers contradict each other.
@@ -158,7 +163,8 @@ impl Rank {
                     );
                     return Err(broken(file, &place(index), what));
                 }
-                for later in self.successors(storage, &node, when)? {
+                for later in self.successors(storage, &node, when) {
+                    let later = later?;
                     match counted.get_mut(later as usize) {
                         Some(count) => *count += 1,
                         None => {

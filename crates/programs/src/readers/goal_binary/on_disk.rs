@@ -53,7 +53,7 @@ impl Storage for std::fs::File {
 const PAGE: u64 = 4096;
 const PAGES: usize = 8;
 
-/// One rank of a file. It keeps 32 KiB of the file in memory.
+/// A rank of a file. It keeps 32 KiB of the file in memory.
 pub struct OnDisk<S> {
     storage: Arc<S>,
     rank: Rank,

@@ -1,0 +1,95 @@
+//! The arithmetic of a training step.
+
+use super::{Line, Recompute, TrainingStep};
+use crate::ai::degrees::Degrees;
+
+impl TrainingStep {
+    /// How the numbers of the step come about.
+    pub(super) fn arithmetic(&self) -> Vec<Line> {
+        let (model, layer, m) = (&self.model, self.layer(), self.micro_batches());
+        let Degrees { tensor, context, data, pipeline, .. } = self.degrees;
+        let (t, d) = (f64::from(tensor), self.data_ranks() as f64);
+        let layers = f64::from(model.layers / pipeline);
+        let passes = if self.recompute == Recompute::Full { 4.0 } else { 3.0 };
+        let tokens = (self.batch * self.sequence) as f64;
+        let per_token = passes * model.flops(self.sequence);
+        let compute = tokens * per_token / f64::from(self.ranks) / self.accelerator.rate.0;
+        let activations = layer.activations() as f64;
+        let (per_layer, how) = match (layer.is_sequence_parallel, self.gathers_again) {
+            (true, false) => (8.0, "8 gathers and scatters"),
+            (true, true) => (10.0, "10 gathers and scatters"),
+            (false, _) => (4.0, "4 all-reduces"),
+        };
+        let is_dense = model.experts.is_none();
+        let per_layer = if is_dense { per_layer } else { per_layer / 2.0 };
+        let collectives = if tensor > 1 { per_layer * layers * m as f64 } else { 0.0 };
+        let each = if layer.is_sequence_parallel { 1.0 } else { 2.0 } * activations * (t - 1.0) / t;
+        let border = layer.border() as f64;
+        let (shared, experts) = self.held();
+        let in_ring = shared as f64 * (d - 1.0) / d;
+        let bubble = self.pipeline().bubble();
+        let memory: f64 = self.memory().iter().sum();
+        let mut lines = vec![
+            Line::new("parameters", model.parameters() as f64, "", "layers, two embeddings, norms"),
+            Line::new(
+                "operations per token",
+                per_token,
+                "FLOP",
+                format!("{passes} x (2 x matrix parameters + 2 s h per layer)"),
+            ),
+            Line::new(
+                "micro-batches",
+                m as f64,
+                "",
+                format!("batch {} / (micro-batch {} x data {data})", self.batch, self.micro_batch),
+            ),
+            Line::new("computation", compute, "s", "tokens x operations per token / ranks / rate"),
+            Line::new("bubble", bubble, "", "(p - 1) / (v m) of the computation"),
+            Line::new("activations M", activations, "B", format!("2 s b h / c, c = {context}")),
+            Line::new(
+                "tensor collectives",
+                collectives,
+                "",
+                format!("{how} per dense layer and micro-batch, of a middle stage"),
+            ),
+            Line::new("tensor bytes", collectives * each, "B", "sent per rank: M (t - 1) / t each, all-reduces twice"),
+            Line::new(
+                "pipeline bytes",
+                2.0 * m as f64 * f64::from(self.parts) * border * f64::from(u8::from(pipeline > 1)),
+                "B",
+                "sent per rank of a middle stage: m v each way",
+            ),
+            Line::new("parameters held", (shared + experts) as f64, "", "of the layers of a stage, at one rank"),
+            Line::new(
+                "gradient bytes",
+                self.gradient_bytes as f64 * in_ring,
+                "B",
+                "sent per rank by a ring: (d - 1) / d of each element",
+            ),
+            Line::new(
+                "parameter bytes",
+                self.parameter_bytes as f64 * in_ring,
+                "B",
+                "sent per rank by a ring: (d - 1) / d of each element",
+            ),
+            Line::new(
+                "buckets",
+                (shared as f64 / self.bucket() as f64).ceil(),
+                "",
+                format!("of {} parameters", self.bucket()),
+            ),
+            Line::new("memory", memory, "B", "weights, gradients, optimizer, activations of the first stage"),
+        ];
+        if !is_dense {
+            let e = f64::from(self.degrees.expert);
+            let sent = 4.0 * layers * m as f64 * layer.dispatched() as f64 * (e - 1.0) / e;
+            lines.push(Line::new(
+                "expert bytes",
+                sent,
+                "B",
+                "sent per rank: 4 all-to-alls per layer of 2 T k h (e - 1) / e",
+            ));
+        }
+        lines
+    }
+}

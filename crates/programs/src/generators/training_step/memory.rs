@@ -1,0 +1,60 @@
+//! The memory that a training step needs.
+
+use super::{Recompute, Sharding, TrainingStep};
+use weft_units::Refusal;
+
+impl TrainingStep {
+    /// Bytes of the activations of a layer and a micro-batch.
+    fn activation_bytes(&self) -> f64 {
+        let (s, b, h) = (self.sequence as f64, self.micro_batch as f64, self.model.hidden as f64);
+        let (t, a) = (f64::from(self.degrees.tensor), self.model.heads as f64);
+        let sbh = s * b * h / f64::from(self.degrees.context);
+        let divided = self.layer().is_sequence_parallel;
+        // 10 and 24 bytes per element of 16 bits. Of these, 4 and 10 are operands of matrix products, of 2 bytes each.
+        let saved = 2.0 - self.operand_bytes as f64;
+        let (whole, shared, core) = (10.0 - 2.0 * saved, 24.0 - 5.0 * saved, 5.0 * a * s / h);
+        match self.recompute {
+            Recompute::Full => 2.0 * sbh,
+            Recompute::Selective if divided => sbh * (whole + shared) / t,
+            Recompute::Selective => sbh * (whole + shared / t),
+            Recompute::None if divided => sbh * (whole + shared + core) / t,
+            Recompute::None => sbh * (whole + (shared + core) / t),
+        }
+    }
+
+    /// Bytes that the first stage of the pipeline needs: weights, gradients, optimizer, activations.
+    pub(super) fn memory(&self) -> [f64; 4] {
+        let (shared, experts) = self.held();
+        let ends = self.model.vocabulary * self.model.hidden / u64::from(self.degrees.tensor);
+        let held = (shared + experts + ends) as f64;
+        let d = self.data_ranks() as f64;
+        let share = |is_divided: bool| if is_divided { held / d } else { held };
+        let in_flight = self.pipeline();
+        // layers whose activations are kept at once: those of all passes that have not gone backward
+        let passes = f64::from((in_flight.warm_up(0) + 1).min(in_flight.micro_batches * in_flight.parts));
+        [
+            2.0 * share(self.sharding == Sharding::Parameters),
+            4.0 * share(matches!(self.sharding, Sharding::Parameters | Sharding::Gradients)),
+            12.0 * share(self.sharding != Sharding::None),
+            passes * f64::from(self.layers_per_part()) * self.activation_bytes(),
+        ]
+    }
+
+    /// Refuses a step that does not fit into the memory of an accelerator.
+    pub(super) fn check_memory(&self, path: &str) -> Result<(), Refusal> {
+        let parts = self.memory();
+        let (needed, there) = (parts.iter().sum::<f64>(), self.accelerator.memory.0 as f64);
+        if needed <= there {
+            return Ok(());
+        }
+        let [weights, gradients, optimizer, activations] = parts.map(|bytes| bytes / 1e9);
+        let what = format!(
+            "weights {weights:.1} GB + gradients {gradients:.1} GB + optimizer {optimizer:.1} GB + activations {activations:.1} GB = \
+             {:.1} GB, and an accelerator has {:.1} GB",
+            needed / 1e9,
+            there / 1e9
+        );
+        let help = "raise degrees.tensor or degrees.pipeline, divide more (sharding), or write recompute: full";
+        Err(Refusal::new(format!("{path}.accelerator.memory"), what, help))
+    }
+}

@@ -1,0 +1,33 @@
+//! When operations started, and who received which message.
+
+use crate::form::{Program, RankProgram};
+use crate::rank::OpId;
+
+/// When each operation started \[units\], and the rank and operation at the other end of each message (its own, where it is no
+/// message). By rank and operation.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    pub starts: Vec<Vec<i64>>,
+    pub partners: Vec<Vec<(u32, u32)>>,
+}
+
+impl Record {
+    pub(super) fn of(program: &Program) -> Self {
+        let starts = program.ranks.iter().map(|rank| vec![0; rank.ops.len()]).collect();
+        let own = |(rank, of): (usize, &RankProgram)| (0..of.ops.len() as u32).map(|op| (rank as u32, op)).collect();
+        Self { starts, partners: program.ranks.iter().enumerate().map(own).collect() }
+    }
+
+    pub(super) fn start(&mut self, rank: u32, id: OpId, time: i64) {
+        if let Some(op) = id.in_program() {
+            self.starts[rank as usize][op as usize] = time;
+        }
+    }
+
+    pub(super) fn pair(&mut self, ends: [(u32, OpId); 2]) {
+        if let [(sender, Some(send)), (receiver, Some(receive))] = ends.map(|(rank, id)| (rank, id.in_program())) {
+            self.partners[sender as usize][send as usize] = (receiver, receive);
+            self.partners[receiver as usize][receive as usize] = (sender, send);
+        }
+    }
+}
