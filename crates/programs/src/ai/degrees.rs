@@ -85,7 +85,7 @@ impl Degrees {
             );
             return Err(Refusal::new(path, what, "write degrees whose product is `ranks`"));
         }
-        if self.stage() % expert != 0 {
+        if !self.stage().is_multiple_of(expert) {
             let what = format!("expert {expert} does not divide the {} ranks of a stage", self.stage());
             return Err(Refusal::new(format!("{path}.expert"), what, "write a divisor of tensor x context x data"));
         }

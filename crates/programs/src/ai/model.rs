@@ -129,7 +129,7 @@ impl Model {
                 return Err(Refusal::new(format!("{path}.{name}"), what, "write the number of the model"));
             }
         }
-        if self.hidden % self.heads != 0 || self.heads % self.kv_heads() != 0 {
+        if !self.hidden.is_multiple_of(self.heads) || !self.heads.is_multiple_of(self.kv_heads()) {
             let (heads, kv_heads) = (self.heads, self.kv_heads());
             let what = format!(
                 "{} / {heads} and {heads} / {kv_heads} (hidden / heads, heads / kv_heads) are not both whole",

@@ -52,7 +52,7 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let fits = UNITS[..8].iter().rev().find(|&&(_, unit)| self.0 > 0 && self.0 % unit == 0);
+        let fits = UNITS[..8].iter().rev().find(|&&(_, unit)| self.0 > 0 && self.0.is_multiple_of(unit));
         let (name, unit) = fits.copied().unwrap_or(("B", 1));
         write!(f, "{}{name}", self.0 / unit)
     }

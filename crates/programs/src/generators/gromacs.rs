@@ -141,7 +141,7 @@ impl Gromacs {
     }
 
     fn energy(&self, step: u32, calls: &mut Calls) {
-        if self.energy_every > 0 && step % self.energy_every == 0 {
+        if self.energy_every > 0 && step.is_multiple_of(self.energy_every) {
             calls.collective(Op::collective(Operation::AllReduce, 0, 1024, 0));
         }
     }

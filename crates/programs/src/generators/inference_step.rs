@@ -95,7 +95,7 @@ impl InferenceStep {
         within(path, "prompt", self.prompt, 1, 1 << 22)?;
         within(path, "decode", self.decode.into(), 0, 1 << 20)?;
         within(path, "weight_bytes", self.weight_bytes, 1, 16)?;
-        if self.model.layers % self.pipeline != 0 {
+        if !self.model.layers.is_multiple_of(self.pipeline) {
             let what = format!("{} layers are not divided by pipeline {}", self.model.layers, self.pipeline);
             return Err(Refusal::new(format!("{path}.pipeline"), what, "write a divisor of the layers"));
         }

@@ -209,25 +209,25 @@ impl TrainingStep {
         let Degrees { tensor, context, data, pipeline, expert } = self.degrees;
         let per_step = self.micro_batch * u64::from(data);
         let refuse = |key: &str, what: String, help: &str| Err(Refusal::new(format!("{path}.{key}"), what, help));
-        if self.batch % per_step != 0 {
+        if !self.batch.is_multiple_of(per_step) {
             let what = format!(
                 "{} sequences are no whole number of {per_step} (micro_batch {} x data {data})",
                 self.batch, self.micro_batch
             );
             return refuse("batch", what, "write a multiple");
         }
-        if self.model.layers % (pipeline * self.parts) != 0 {
+        if !self.model.layers.is_multiple_of(pipeline * self.parts) {
             let what =
                 format!("{} layers are not divided by pipeline {pipeline} x parts {}", self.model.layers, self.parts);
             return refuse("parts", what, "write degrees that divide the layers");
         }
-        if self.parts > 1 && (pipeline == 1 || self.micro_batches() % u64::from(pipeline) != 0) {
+        if self.parts > 1 && (pipeline == 1 || !self.micro_batches().is_multiple_of(u64::from(pipeline))) {
             let what =
                 format!("{} micro-batches are no whole number of pipeline {pipeline} above 1", self.micro_batches());
             return refuse("parts", what, "write parts: 1, or a batch whose micro-batches the pipeline divides");
         }
         let divided = u64::from(tensor) * u64::from(context);
-        if self.model.kv_width() % u64::from(tensor) != 0 || self.sequence % divided != 0 {
+        if !self.model.kv_width().is_multiple_of(u64::from(tensor)) || !self.sequence.is_multiple_of(divided) {
             let what = format!(
                 "tensor {tensor} must divide keys of width {}, and tensor x context the {} tokens",
                 self.model.kv_width(),

@@ -65,6 +65,10 @@ impl<T: Copy> Queue<T> {
         self.items.len()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// Keys and items in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = (Key, T)> {
         self.keys.iter().copied().zip(self.items.iter().copied())

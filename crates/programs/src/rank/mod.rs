@@ -33,6 +33,16 @@ impl OpId {
         self.0 as u32
     }
 
+    /// This number as bits, of which the highest is 0.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The number of such bits.
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     /// The number of the operation in the program; `None` for a message of a collective.
     pub fn in_program(self) -> Option<u32> {
         (self.expansion() == 0).then(|| self.index())
@@ -179,7 +189,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
 
     /// Whether all operations have finished and no message is left over.
     pub fn is_done(&self) -> bool {
-        self.finished == self.cursor.len() && self.unexpected.len() == 0
+        self.finished == self.cursor.len() && self.unexpected.is_empty()
     }
 
     /// Receives that wait for a message, in their order.

@@ -50,8 +50,8 @@ fn place(rank: u32, ranks: u32) -> Place {
 /// The place of a rank in the second tree.
 fn second(rank: u32, ranks: u32) -> Place {
     // mirrored if even, else shifted by one
-    let there = |rank: u32| if ranks % 2 == 0 { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
-    let back = |rank: u32| if ranks % 2 == 0 { ranks - 1 - rank } else { (rank + 1) % ranks };
+    let there = |rank: u32| if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
+    let back = |rank: u32| if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks };
     let Place { parent, children } = place(there(rank), ranks);
     Place { parent: parent.map(back), children: children.into_iter().map(back).collect() }
 }

@@ -39,7 +39,7 @@ impl Expands for NeighborExchange {
 
     fn expand(&self, call: &Call, steps: &mut Steps) {
         let (n, me) = (call.ranks, call.me);
-        let is_even = me % 2 == 0;
+        let is_even = me.is_multiple_of(2);
         let neighbours = if is_even { [call.ahead(1), call.behind(1)] } else { [call.behind(1), call.ahead(1)] };
         let first = if is_even { me } else { neighbours[0] };
         // by how much the first block that comes from each neighbour moves on

@@ -81,7 +81,7 @@ fn fold(call: &Call, steps: &mut Steps) {
     let last = u32::BITS;
     let me = if call.me >= 2 * folded {
         call.me - folded
-    } else if call.me % 2 == 0 {
+    } else if call.me.is_multiple_of(2) {
         send(call.me + 1, last, steps);
         steps.next();
         return receive(call.me + 1, last + 1, Into::Copy, steps);

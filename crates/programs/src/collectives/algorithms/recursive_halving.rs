@@ -45,7 +45,7 @@ impl Expands for RecursiveHalving {
         let last = u32::BITS;
         let me = if call.me >= 2 * folded {
             call.me - folded
-        } else if call.me % 2 == 0 {
+        } else if call.me.is_multiple_of(2) {
             steps.send(call.me + 1, last, whole());
             steps.next();
             return steps.receive(call.me + 1, last + 1, Into::Copy, std::iter::once(call.share(call.me)));

@@ -94,7 +94,7 @@ impl Nccl {
     }
 
     fn all_reduce(&self, call: &Call) -> AlgorithmConfig {
-        if self.hierarchical && call.ranks > self.node && self.node > 1 && call.ranks % self.node == 0 {
+        if self.hierarchical && call.ranks > self.node && self.node > 1 && call.ranks.is_multiple_of(self.node) {
             return Hierarchical(hierarchical::Hierarchical { node: self.node });
         }
         let [tree, ring] = self.estimates(call);

@@ -122,7 +122,7 @@ fn all_gather(call: &Call) -> AlgorithmConfig {
             RecursiveDoubling(recursive_doubling::RecursiveDoubling {})
         }
         ..50_000 => Bruck(bruck::Bruck {}),
-        _ if call.ranks % 2 == 0 => NeighborExchange(neighbor_exchange::NeighborExchange {}),
+        _ if call.ranks.is_multiple_of(2) => NeighborExchange(neighbor_exchange::NeighborExchange {}),
         _ => Ring(ring::Ring::default()),
     }
 }
