@@ -21,7 +21,7 @@ from weft.plot.draw import figure
 from weft.report.columns_shown import charted
 from weft.report.data import collect
 from weft.report.sources import Sources
-from weft.results import control_messages
+from weft.results import control_messages, link_modes
 from weft.results import quantities as q
 from weft.results.database import TABLES
 from weft.results.result_set import ResultSet
@@ -46,7 +46,7 @@ ALL_RECORDS = {
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plots of an engine with one more power state."""
-    monkeypatch.setattr(style, "STATES", style.state_looks(LATER))
+    monkeypatch.setattr(link_modes, "LINK_STATES", LATER)
 
 
 def legend(kind: str, results: Results, point: str = "0") -> set[str]:
@@ -64,7 +64,6 @@ def drawn(kind: str, results: Results, point: str = "0") -> set[str]:
 
 
 def test_every_power_state_has_a_look_of_its_own() -> None:
-    assert style.STATES.keys() == set(LINK_STATES)
     for states in (LINK_STATES, LATER):
         looks = style.state_looks(states)
         assert len(set(looks.values())) == len(states) == len(looks)
@@ -72,8 +71,7 @@ def test_every_power_state_has_a_look_of_its_own() -> None:
 
 
 def test_every_power_state_has_a_price_and_its_columns(recorded: Results) -> None:
-    prices = _engine.schema()["$defs"]["Prices"]["properties"]
-    assert prices.keys() == set(LINK_STATES)
+    assert recorded.scenario(0)["power"]["prices"].keys() == set(LINK_STATES)
     summary, channels, series = recorded.summaries[0], recorded.channels(0), recorded.series(0)
     page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
     page += "".join(f"`{column['name']}`" for told in _engine.recordings() for column in told["columns"])
@@ -89,7 +87,7 @@ def test_a_report_holds_every_power_state(recorded: Results) -> None:
     held = collect(Sources([recorded]))
     assert held["states"].keys() == held["state_patterns"].keys() == set(LINK_STATES)
     assert tuple(held["state_order"]) == LINK_STATES
-    assert {f"links_{state}_share" for state in LINK_STATES} <= {each.column for each in charted("cycles")}
+    assert {f"links_{state}_share" for state in LINK_STATES} <= {each.column for each in charted("cycles", LINK_STATES)}
 
 
 @pytest.mark.usefixtures("later")

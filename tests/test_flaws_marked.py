@@ -11,8 +11,9 @@ import pytest
 
 from conftest import made
 from small import steady_point
+from weft._engine import LINK_STATES
 from weft.cli import main
-from weft.plot import draw, style
+from weft.plot import draw
 from weft.plot.choice import Choice
 from weft.results import of_sweep, soundness, tables
 
@@ -108,7 +109,7 @@ def test_a_typeset_search_has_the_marks_of_the_screen(flawed: Results, tmp_path:
 
 def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None:
     """At the upper edge, where those of saturated points are; a sound point has none."""
-    shares = dict.fromkeys((f"links_{state}_share" for state in style.STATES), 0.0)
+    shares = dict.fromkeys((f"links_{state}_share" for state in LINK_STATES), 0.0)
     shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
     kinds: list[dict[str, Any]] = [{}, {"warmup_settled": False}, {"whole_periods": False}, {"saturated": True}]
     points = [steady_point("a", 0.1 * place, **shares | kind) for place, kind in enumerate(kinds, 1)]
@@ -127,7 +128,7 @@ def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Pa
     def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:
         unseen = {"phase": 1, "start_cycle": 0, "from_cycle": None, "to_cycle": None, "load": 0.01, "packets": 0}
         phases = [unseen | {"saturated": None}, PHASES[0] | {"phase": 2, "load": load}]
-        shares = dict.fromkeys((f"links_{state}_share" for state in style.STATES), 0.0)
+        shares = dict.fromkeys((f"links_{state}_share" for state in LINK_STATES), 0.0)
         shares |= {"links_on_share": 0.4, "links_off_share": 0.6}
         policy, numbers = steady_point(f"p{energy}", load, phases=phases, energy_per_bit_pj=energy, **shares)
         return {"power.policy": policy["power.policy"], "traffic.phases.0.load": load}, numbers | {"load": 0.01}

@@ -134,7 +134,7 @@ def test_joined_bins_keep_the_distribution_exact_where_it_is_given(
 def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
     series = results.series(0).sort("from_cycle", "channel")
     order = np.asarray([5, -1, 20])
-    film = films.of_series(results.series(0), order, pictures=1000)
+    film = films.of_series(results.series(0), order, pictures=1000, states=STATES)
     flits = unpacked(film["flits"]).reshape(film["pictures"], 3)
     states = unpacked(film["state"]).reshape(film["pictures"], 3)
     assert film["merged"] == 1
@@ -149,7 +149,7 @@ def test_a_film_has_the_samples_of_the_series(results: Results) -> None:
 
 def test_a_shorter_film_has_the_same_flits(results: Results) -> None:
     order = np.arange(30)
-    whole, short = (films.of_series(results.series(1), order, pictures) for pictures in (1000, 4))
+    whole, short = (films.of_series(results.series(1), order, pictures, STATES) for pictures in (1000, 4))
     assert short["pictures"] <= 4 < whole["pictures"]
     totals = [unpacked(film["flits"]).reshape(film["pictures"], -1).sum(axis=0).tolist() for film in (whole, short)]
     assert totals[0] == totals[1]
@@ -161,7 +161,7 @@ def test_a_shorter_film_has_the_same_flits(results: Results) -> None:
 def test_a_film_of_link_states_shows_the_state_at_the_end_of_each_picture(results: Results) -> None:
     spans = results.link_states(1)
     order = np.asarray(sorted(spans["channel"].unique().to_list()))
-    film = films.of_spans(spans, order, pictures=50)
+    film = films.of_spans(spans, order, pictures=50, states=STATES)
     assert film is not None
     states = unpacked(film["state"]).reshape(film["pictures"], -1)
     ends = unpacked(film["from_cycle"]).astype(int) + unpacked(film["cycles"])

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import weft
+from weft._engine import LINK_STATES
 from weft.report import network_view
 from weft.results.control_messages import Wanted
 from weft.results.router_places import placed, places
@@ -45,7 +46,7 @@ def test_tables_and_drawings_have_the_ids(kind: str, tmp_path: Path) -> None:
     ends = placed(channels, drawn.page["names"])
     assert ends["from_router"].to_list() == [0, 0, 1, 1, 1, 2, 2, None, None, None]
     assert places(channels["to_router"].drop_nulls(), drawn.page["names"]).tolist() == [1, 0, 2, 1, 0, 1, 2]
-    kept = network_view.of_point(drawn, channels)["terminals"]
+    kept = network_view.of_point(drawn, channels, LINK_STATES)["terminals"]
     assert set(kept) == {"injected", "ejected", "count"}
 
 

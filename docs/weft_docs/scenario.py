@@ -62,6 +62,7 @@ def _inner(schema: parameters.Schema, place: parameters.Schema, path: str) -> tu
     """What stands in a list, or under any name in a mapping."""
     if "items" in place:
         return parameters.target(schema, place["items"]), f"{path}[]"
-    if isinstance(under_any := place.get("additionalProperties"), dict) and "$ref" in under_any:
-        return parameters.target(schema, under_any), f"{path}.CLASS"
+    while isinstance(under_any := place.get("additionalProperties"), dict) and "$ref" in under_any:
+        path = f"{path}.{place.get('x-name', 'CLASS')}"
+        place = parameters.target(schema, under_any)
     return place, path

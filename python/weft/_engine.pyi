@@ -9,6 +9,7 @@ __all__ = [
     "COMMIT",
     "CONTROL_PACKETS",
     "ENDINGS",
+    "LINK_MODES",
     "LINK_STATES",
     "MODEL_SOURCES",
     "RECORDS",
@@ -42,6 +43,8 @@ COMMIT: Final[str]
 MODEL_SOURCES: Final[str]
 # Words of results, each a whole list in the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
+# Name of each mode of links, share of the bandwidth, and whether traffic passes, where a scenario names none.
+LINK_MODES: Final[tuple[tuple[str, float, bool], ...]]
 ALL_ON_POLICIES: Final[tuple[str, ...]]
 CONTROL_PACKETS: Final[tuple[str, ...]]
 RECORDS: Final[tuple[str, ...]]

@@ -3,9 +3,9 @@
 use super::board::Board;
 use super::sensor::Sensor;
 use crate::base::unchecked::Hot;
-use crate::state::key_of;
 use crate::state::link_class::Link;
 use crate::state::rate::Rate;
+use crate::state::{Modes, key_of};
 
 /// What models may know of all routers.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub struct Common {
     pub links: Vec<Link>,
     /// Rates of the links, by class.
     pub rates: Vec<Rate>,
+    /// The modes of the channels.
+    pub modes: Modes,
     /// What the routing reads as congestion; `None` if it reads nothing.
     pub sensor: Option<Sensor>,
     /// Cycles from the grant to the link.

@@ -2,7 +2,7 @@
 //! `agents.rs`.
 
 use crate::agents::{Agents, BlockSite, Overseer};
-use crate::state::LinkState;
+use crate::state::{LinkState, Modes};
 use std::fmt::Debug;
 use std::sync::Arc;
 use weft_topology::{Graph, Peer};
@@ -80,6 +80,8 @@ pub struct Site<'a> {
     /// Cycles that a head flit spends in a router.
     pub router_delay: Cycles,
     pub cycle_fs: u128,
+    /// The modes of the channels.
+    pub modes: &'a Modes,
 }
 
 impl Site<'_> {
@@ -173,19 +175,20 @@ pub struct OffTime {
 /// The configuration of a policy. Each also declares `OFFERS`, a constant: what it offers, which does not depend on
 /// parameters.
 pub trait PolicyModel {
-    /// States that a channel can be in: the power model must price each.
-    fn modes(&self) -> &'static [LinkState];
+    /// States that a channel can be in, in the table `modes` of the run: the power model must price each. Refuses modes that
+    /// the table does not have.
+    fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal>;
 
     /// Cycles in which the policy takes each of its decisions at least once. A power state that has not changed for a
     /// shorter time may not have settled. `None` if nothing has to settle: the policy never switches a channel during a run,
     /// or only at times that are known from cycle 0 and do not repeat. It has no default: a policy that forgot it would be
     /// measured before its links have settled.
-    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
+    fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal>;
 
     /// Whether, with these parameters, all links that do not fail are on in every cycle. By default where they have no other
     /// state.
     fn stays_on(&self) -> bool {
-        self.modes() == [LinkState::On]
+        self.states(&Modes::default()).is_ok_and(|states| states == [LinkState::On])
     }
 
     /// What it does at set times.

@@ -4,7 +4,7 @@
 
 use crate::base::kept::{Kept, Value};
 use crate::control::ControlPacket;
-pub use crate::state::{LinkState, Packet};
+pub use crate::state::{LinkState, Modes, Packet};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -140,6 +140,8 @@ pub struct NetworkSite {
     pub classes: Vec<Arc<str>>,
     /// What their channels can carry [flits/cycle].
     pub bandwidths: Vec<f64>,
+    /// The modes of the run.
+    pub modes: Modes,
     /// Capacity of a VC in the buffers behind their channels [flits].
     pub buffers: Vec<u32>,
     pub terminals: u32,
@@ -211,7 +213,7 @@ pub struct Sender {
 pub struct Reading {
     /// Flits sent since cycle 0.
     pub flits: u64,
-    /// Its power state (`LinkState as u8`).
+    /// Its power state ([`LinkState::number`]).
     pub state: u8,
 }
 

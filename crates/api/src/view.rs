@@ -188,7 +188,7 @@ impl<const V: usize> View for Queues<'_, V> {
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
         let out = self.outs.hot(self.base + port as usize);
-        out.state == LinkState::On as u8 || out.gate() == Gate::Broken
+        out.state == LinkState::On.number() || out.gate() == Gate::Broken
     }
 
     #[inline(always)]
@@ -272,7 +272,7 @@ impl<const V: usize> View for Queues<'_, V> {
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
             let out = |port: u16| &self.outs[self.base + port as usize];
-            let is = |port: &u16| out(*port).state == state as u8 && out(*port).gate() != Gate::Broken;
+            let is = |port: &u16| out(*port).state == state.number() && out(*port).gate() != Gate::Broken;
             self.members(hop.port).find(is)
         };
         Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }

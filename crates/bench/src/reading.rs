@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::base::kept::Kept;
 use weft_api::policy::{Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
@@ -19,11 +19,11 @@ const EVERY: u64 = 5_000;
 pub struct Reading {}
 
 impl PolicyModel for Reading {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On])
     }
 
-    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, _: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 

@@ -6,10 +6,7 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::time::Instant;
-use weft_engine::power::{
-    PolicyConfig,
-    idle_timeout::{IdleState, IdleTimeout},
-};
+use weft_engine::power::{PolicyConfig, idle_timeout::IdleTimeout};
 use weft_engine::recording::{
     RecordingConfig,
     link_states::LinkStates,
@@ -68,8 +65,12 @@ impl Record {
     fn apply(self, spec: &mut Spec) {
         if self != Self::Nothing {
             let time = |cycles: u128| Time::Femtoseconds(cycles * spec.cycle_fs);
-            spec.policy =
-                PolicyConfig::IdleTimeout(IdleTimeout { idle: time(50), transition: time(20), to: IdleState::Off });
+            spec.policy = PolicyConfig::IdleTimeout(IdleTimeout {
+                idle: time(50),
+                transition: time(20),
+                to: "off".to_owned(),
+                changes: None,
+            });
         }
         let or_all = |what| self == what || self == Self::Everything;
         let all = [

@@ -6,21 +6,22 @@ use weft_engine::{Outcome, Spec};
 /// Checks of every run, drained or not.
 pub fn check_account(spec: &Spec, out: &Outcome) {
     let what = format!("{:?} {:?}", spec.routing, spec.policy);
-    let states = spec.policy.states();
+    let states = spec.states().expect("modes of the run");
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
-        for state in LinkState::ALL.into_iter().filter(|s| !states.contains(s)) {
-            let cycles = c.cycles[state as usize];
-            let declared = "a state that `modes` of the policy does not declare";
-            assert_eq!(cycles, 0, "{what}: a channel is {} for {cycles} cycles, {declared}: {c:?}", state.name());
+        assert_eq!(c.cycles.len(), spec.modes.count(), "{what}: {c:?}");
+        for state in spec.modes.all().filter(|s| !states.contains(s)) {
+            let (cycles, name) = (c.cycles[state], spec.modes.name(state));
+            let declared = "a state that `states` of the policy does not declare";
+            assert_eq!(cycles, 0, "{what}: a channel is {name} for {cycles} cycles, {declared}: {c:?}");
         }
-        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
-        assert_eq!(dark, [0, 0], "{what}: a dark channel carries nothing: {c:?}");
+        let dark: u64 = spec.modes.all().filter(|&s| !spec.modes.carries(s)).map(|state| c.flits[state]).sum();
+        assert_eq!(dark, 0, "{what}: a dark channel carries nothing: {c:?}");
         if !spec.managed[c.class as usize] || states.len() == 1 {
-            assert_eq!((c.cycles[0], c.transitions), (out.window, 0), "{what}: {c:?}");
+            assert_eq!((c.cycles[LinkState::On], c.transitions), (out.window, 0), "{what}: {c:?}");
         }
     }
-    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).flat_map(|c| &c.flits).sum();
+    let injected: u64 = out.channels.iter().filter(|c| c.from.is_none()).flat_map(|c| c.flits.iter()).sum();
     assert_eq!(injected, out.injected_flits, "{what}");
     // no terminal takes more than a flit per cycle
     assert!(out.accepted_flits <= out.window * u64::from(out.terminals), "{what}");

@@ -1,7 +1,7 @@
 //! Results as numbers, and their comparison.
 
 use weft_engine::Outcome;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, PerMode};
 
 /// Everything a result says but its channels, as integers.
 pub fn packet_numbers(out: &Outcome) -> Vec<u64> {
@@ -30,10 +30,10 @@ pub fn numbers(out: &Outcome) -> Vec<u64> {
     n
 }
 
-/// By state; lower rates count only where a channel was at one, so that a digest does not change with their number.
-fn of_states(values: &[u64; LinkState::COUNT]) -> impl Iterator<Item = u64> {
-    let at_full_rate = |state: LinkState| state.slowdown() == 1;
-    LinkState::ALL.into_iter().zip(values).filter(move |&(state, &n)| n > 0 || at_full_rate(state)).map(|(_, &n)| n)
+/// By state; named modes count only where a channel was in one, so that a digest does not change with their number.
+fn of_states(values: &PerMode) -> impl Iterator<Item = u64> {
+    let is_role = |state: LinkState| LinkState::ROLES.contains(&state);
+    values.by_state().filter(move |&(state, n)| n > 0 || is_role(state)).map(|(_, n)| n)
 }
 
 /// Two results are the same, bit for bit.

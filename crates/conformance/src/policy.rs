@@ -5,7 +5,7 @@ use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_bl
 use super::{in_their_turns, in_turn, packets, phases, run, run_as};
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
-use weft_engine::power::{LinkState, PolicyConfig};
+use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{LoadPhase, channel_ends};
 
@@ -65,7 +65,7 @@ fn check_accounts(spec: &Spec, what: &str) {
     let out = run(spec);
     check_account(spec, &out);
     // a set of one channel sleeps while this one is off, and the set of all no longer than any of them
-    let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off as usize]).collect();
+    let off: Vec<u64> = out.channels.iter().map(|channel| channel.cycles[LinkState::Off]).collect();
     assert_eq!(out.asleep[..off.len()], off, "{what}");
     assert!(off.iter().all(|&cycles| out.asleep[off.len()] <= cycles), "{what}");
 }
@@ -102,11 +102,13 @@ fn check_idle(spec: &Spec, what: &str) {
 
 /// Every state that the policy declares is reached. (`check_account` sees that channels are in no other states.)
 fn check_states(name: &str, placed: &[&PolicyExample]) {
-    let mut missing: Vec<LinkState> = placed.iter().flat_map(|e| e.policy.states()).copied().collect();
+    let modes = Modes::default();
+    let states = |policy: &PolicyConfig| policy.states(&modes).expect("modes of every run");
+    let mut missing: Vec<LinkState> = placed.iter().flat_map(|e| states(&e.policy)).collect();
     for (e, load) in placed.iter().flat_map(|e| [(e, 0.2), (e, 1.0)]) {
-        if e.policy.states().iter().any(|state| missing.contains(state)) {
+        if states(&e.policy).iter().any(|state| missing.contains(state)) {
             let out = run(&falling_silent(example(e, load)));
-            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state as usize] == 0));
+            missing.retain(|&state| out.channels.iter().all(|c| c.cycles[state] == 0));
         }
     }
     assert!(missing.is_empty(), "no example of the policy {name} has a channel that is {missing:?}");
@@ -116,7 +118,7 @@ fn check_states(name: &str, placed: &[&PolicyExample]) {
 /// repeat.)
 fn check_settles(name: &str, placed: &[&PolicyExample]) {
     let mut specs = placed.iter().flat_map(|e| [0.2, 1.0].map(|load| falling_silent(example(e, load))));
-    let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, spec.cycle_fs).expect("sound");
+    let settles = |spec: &Spec| spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).expect("sound");
     let first = settles(&specs.next().expect("an example"));
     let switches = specs.any(|spec| run(&spec).channels.iter().any(|c| c.transitions > 0));
     assert_eq!(first.is_some(), switches, "{name} has the settling period {first:?}, and switches links: {switches}");

@@ -28,7 +28,9 @@ pub fn fitting_policy(spec: &mut Spec, switched: bool) {
     let all = spec.managed.clone();
     let timeout = serde_json::from_str(IDLE_TIMEOUT).expect("a policy");
     let candidates = std::iter::once(timeout).chain(PolicyConfig::examples());
-    for candidate in candidates.filter(|candidate| switched && candidate.states().len() > 1) {
+    let modes = spec.modes.clone();
+    let switches = |candidate: &PolicyConfig| candidate.states(&modes).is_ok_and(|states| states.len() > 1);
+    for candidate in candidates.filter(|candidate| switched && switches(candidate)) {
         spec.policy = candidate;
         if manage_what_can_be(spec) {
             return;

@@ -32,7 +32,7 @@ fn of_the_links_between_two_routers_those_of_one_class_may_fail_alone() {
         let between = out.channels.iter().filter(|c| (c.from, c.to) == (Some(0), Some(1)));
         // what is on its way when the link fails still crosses it
         let is_off = |class: u8| {
-            let mut of = between.clone().filter(|c| c.class == class).map(|c| c.cycles[LinkState::Off as usize]);
+            let mut of = between.clone().filter(|c| c.class == class).map(|c| c.cycles[LinkState::Off]);
             let (off, others) = (of.next().expect("a link"), of.next());
             assert!(others.is_none() && (off == 0 || (1900..=2000).contains(&off)), "{off} {others:?}");
             off > 0
@@ -197,7 +197,7 @@ fn pal_goes_round_faults_by_itself_where_no_link_is_ever_off() {
 /// Cycles of the channels to the terminals of router `r` in a state.
 fn to_terminals(out: &Outcome, r: u32, state: LinkState) -> Vec<u64> {
     let own = out.channels.iter().filter(|c| c.from == Some(r) && c.to.is_none());
-    own.map(|c| c.cycles[state as usize]).collect()
+    own.map(|c| c.cycles[state]).collect()
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
         let out = run(&spec);
         assert_same(&out, &run_as(&spec, Execution::new(2, 3)), "3 blocks");
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{to}");
-        let idle = if to == "off" { LinkState::Off } else { LinkState::Half };
+        let idle = if to == "off" { LinkState::Off } else { HALF };
         // nothing comes to a dead router but what it held: its links go down after 40 and 25 cycles, and stay there until
         // it returns. In the 2,000 other cycles they sleep now and then.
         for cycles in to_terminals(&out, 5, idle) {
@@ -233,7 +233,7 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
         assert!(to_terminals(&out, 2, idle).iter().all(|&cycles| cycles >= 5800), "{to}");
         for c in &out.channels {
             assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{to}: {c:?}");
-            assert_eq!(c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize], 0, "{to}: {c:?}");
+            assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{to}: {c:?}");
         }
         // after its return it delivers again
         let arrived = out.channels.iter().filter(|c| c.from == Some(5) && c.to.is_none());

@@ -77,7 +77,7 @@ fn a_bundle_sleeps_as_long_as_the_spans_of_its_links_say_in_any_number_of_blocks
     let spines = &out.asleep[9..27];
     assert!(spines.iter().any(|&cycles| 0 < cycles && cycles < 3000), "some spine wakes and sleeps: {spines:?}");
     for (count, &asleep) in out.channels.iter().zip(&out.asleep[27..]) {
-        assert_eq!(asleep, count.cycles[LinkState::Off as usize]);
+        assert_eq!(asleep, count.cycles[LinkState::Off]);
     }
     for (threads, blocks) in [(1, 2), (2, 5), (2, 27)] {
         let other = run_as(&spec, Execution::new(threads, blocks));

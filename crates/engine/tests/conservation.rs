@@ -46,8 +46,8 @@ fn routers_of_more_than_64_ports_and_8_vcs_deliver_all() {
 fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
     let drain = matches!(spec.policy, PolicyConfig::Slac(_) | PolicyConfig::FewestLinks(_));
     for c in &out.channels {
-        let draining = if drain { 0 } else { c.flits[LinkState::Draining as usize] };
-        assert_eq!(c.flits[LinkState::Shadow as usize] + draining, 0, "{:?} {:?}: {c:?}", spec.routing, spec.policy);
+        let draining = if drain { 0 } else { c.flits[LinkState::Draining] };
+        assert_eq!(c.flits[LinkState::Shadow] + draining, 0, "{:?} {:?}: {c:?}", spec.routing, spec.policy);
     }
 }
 
@@ -76,7 +76,7 @@ fn check_flits_per_hop(mut spec: Spec, sender: u32) {
     assert_drained(&out);
     let flits = |kind: fn(bool, bool) -> bool| -> u64 {
         let channels = out.channels.iter().filter(|c| kind(c.from.is_some(), c.to.is_some()));
-        channels.map(|c| c.flits[0]).sum()
+        channels.map(|c| c.flits[LinkState::On]).sum()
     };
     assert_eq!(flits(|from, to| from && to), out.sums.hops * 5);
     assert_eq!(flits(|from, _| !from), out.sums.flits);

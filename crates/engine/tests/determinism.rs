@@ -4,6 +4,7 @@
 use crate::integration::common::*;
 use weft_engine::age::Priority;
 use weft_engine::outcome::Ending;
+use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Simulation, Spec, Width};
@@ -150,7 +151,12 @@ fn check_streams(topology: &str, seed: u64) {
     phases(&mut spec, 500, 3000);
     let out = run(&spec);
     for c in out.channels.iter().filter(|c| c.from.is_none()) {
-        assert_eq!(c.flits[0], creations(&spec, c.from_port).len() as u64, "{topology}: terminal {}", c.from_port);
+        assert_eq!(
+            c.flits[LinkState::On],
+            creations(&spec, c.from_port).len() as u64,
+            "{topology}: terminal {}",
+            c.from_port
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::integration::common::*;
 use weft_engine::outcome::{Ending, Outcome};
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, PerMode};
 use weft_engine::spec::Execution;
 use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
 use weft_engine::{Implied, Spec, check, imply};
@@ -24,7 +24,7 @@ fn under(topology: &str, routing: &str, policy_json: &str) -> Spec {
 fn always_on_of(out: &Outcome) -> Vec<[usize; 2]> {
     let between = || out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     let count = |class: u8, most: bool| {
-        let on = |cycles: &[u64]| most || cycles[LinkState::On as usize] == out.window;
+        let on = |cycles: &PerMode| most || cycles[LinkState::On] == out.window;
         between().filter(|c| c.class == class && on(&c.cycles)).count()
     };
     (1..=between().map(|c| c.class).max().unwrap_or(0)).map(|class| [count(class, false), count(class, true)]).collect()
@@ -33,8 +33,7 @@ fn always_on_of(out: &Outcome) -> Vec<[usize; 2]> {
 /// Mean share of the channels between routers that were not off.
 fn awake(out: &Outcome) -> f64 {
     let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
-    let (dark, all) =
-        between.fold((0, 0), |(dark, all), c| (dark + c.cycles[LinkState::Off as usize], all + out.window));
+    let (dark, all) = between.fold((0, 0), |(dark, all), c| (dark + c.cycles[LinkState::Off], all + out.window));
     1.0 - dark as f64 / all as f64
 }
 
@@ -159,7 +158,7 @@ fn levels_grow_with_the_load_and_carry_what_all_links_carry() {
 /// Share of the cycles of all channels between routers in which they carried a flit: no policy keeps fewer awake.
 fn busy(out: &Outcome) -> f64 {
     let between = || out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
-    between().flat_map(|c| c.flits).sum::<u64>() as f64 / (out.window * between().count() as u64) as f64
+    between().flat_map(|c| &c.flits).sum::<u64>() as f64 / (out.window * between().count() as u64) as f64
 }
 
 #[test]

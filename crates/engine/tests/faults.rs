@@ -62,7 +62,7 @@ fn check(spec: &Spec, out: &Outcome) {
         assert_eq!(out.dropped_packets, 0);
     }
     for c in &out.channels {
-        let dark = c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize];
+        let dark = c.flits[LinkState::Off] + c.flits[LinkState::Waking];
         assert_eq!(dark, 0, "{c:?}");
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window);
     }

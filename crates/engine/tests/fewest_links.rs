@@ -27,7 +27,7 @@ fn under(topology: &str, policy_json: &str) -> Spec {
 /// Mean share of the channels between routers that packets could take.
 fn on(out: &Outcome) -> f64 {
     let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some() && c.class > 0);
-    let (on, all) = between.fold((0, 0), |(on, all), c| (on + c.cycles[LinkState::On as usize], all + out.window));
+    let (on, all) = between.fold((0, 0), |(on, all), c| (on + c.cycles[LinkState::On], all + out.window));
     on as f64 / all as f64
 }
 
@@ -42,7 +42,7 @@ fn without_traffic_only_the_star_stays_on() {
     for channel in out.channels.iter().filter(|c| c.class > 0) {
         let ends = [channel.from.unwrap(), channel.to.unwrap()];
         let state = if ends.contains(&3) { LinkState::On } else { LinkState::Off };
-        assert_eq!(channel.cycles[state as usize], 1000, "{ends:?}");
+        assert_eq!(channel.cycles[state], 1000, "{ends:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::integration::common::*;
 use weft_engine::Spec;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, PerMode};
 use weft_engine::spec::Execution;
 
 const ROUTER_SLEEP: &str = r#"{"router_sleep": {}}"#;
@@ -30,9 +30,9 @@ fn spans_abut_cover_the_run_and_close_with_the_account() {
         let own: Vec<_> = spans.iter().filter(|span| span.channel == channel).collect();
         assert_eq!((own[0].from, own[0].state, own[own.len() - 1].to), (0, LinkState::On, out.cycles));
         assert!(own.windows(2).all(|pair| pair[0].to == pair[1].from && pair[0].from < pair[0].to));
-        let mut cycles = [0; LinkState::COUNT];
+        let mut cycles = PerMode::zeros(count.cycles.len());
         for span in own {
-            cycles[span.state as usize] += span.to.min(end).saturating_sub(span.from.max(start));
+            cycles[span.state] += span.to.min(end).saturating_sub(span.from.max(start));
         }
         assert_eq!(cycles, count.cycles, "channel {channel}");
     }

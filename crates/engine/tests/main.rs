@@ -19,6 +19,7 @@ mod fewest_links;
 mod layers;
 mod link_states;
 mod models;
+mod modes;
 mod pal;
 mod paths;
 mod properties;

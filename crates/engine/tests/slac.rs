@@ -45,7 +45,7 @@ fn the_least_power_state_of_the_butterfly_has_84_of_448_links() {
     for c in out.channels.iter().filter(|c| c.class > 0) {
         let stage = stage(&spec, c.from.unwrap(), c.to.unwrap());
         let state = if stage == 0 { LinkState::On } else { LinkState::Off };
-        assert_eq!((c.cycles[state as usize], c.transitions), (1000, 0), "{c:?}");
+        assert_eq!((c.cycles[state], c.transitions), (1000, 0), "{c:?}");
         on[stage] += 1;
     }
     // a row has 8 * 7 / 2 = 28 links, and 8 to each higher row; a link is two channels
@@ -211,7 +211,7 @@ fn check_history(spec: &Spec, out: &Outcome) -> usize {
 fn check_account(out: &Outcome) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
-        let dark = [LinkState::Shadow, LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        let dark = [LinkState::Shadow, LinkState::Off, LinkState::Waking].map(|state| c.flits[state]);
         assert_eq!(dark, [0; 3], "{c:?}");
     }
 }
@@ -241,7 +241,7 @@ fn the_stages_of_the_butterfly_warm_one_after_the_other_100_cycles_per_link() {
     .unwrap();
     assert_eq!(defaults, written);
     // a window until it is asked for, 76 links to warm, and a window after
-    let settles = defaults.settling_period(&spec.graph, spec.cycle_fs).unwrap();
+    let settles = defaults.settling_period(&spec.graph, &spec.modes, spec.cycle_fs).unwrap();
     assert_eq!(settles, Some(100 + 76 * 100 + 100));
 }
 

@@ -202,14 +202,14 @@ fn mixed_rates_give_the_same_bits_in_any_division() {
 /// Cycles of the channels between routers in a state, as a share of the window, least and most.
 fn share(out: &Outcome, state: LinkState) -> (f64, f64) {
     let between = out.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
-    let shares = between.map(|c| c.cycles[state as usize] as f64 / out.window as f64);
+    let shares = between.map(|c| c.cycles[state] as f64 / out.window as f64);
     shares.fold((1.0, 0.0), |(least, most), share| (least.min(share), most.max(share)))
 }
 
 #[test]
 fn at_a_constant_load_the_ladder_comes_to_rest_where_its_thresholds_say() {
     // 4 terminals share the link: it carries 4 loads. Down to half below 0.25, down to a quarter below 0.125.
-    for (carried, state) in [(0.4, LinkState::On), (0.19, LinkState::Half), (0.08, LinkState::Quarter)] {
+    for (carried, state) in [(0.4, LinkState::On), (0.19, HALF), (0.08, QUARTER)] {
         let mut spec = spec(PAIR, DOR);
         pattern(&mut spec, NEXT_ROUTER);
         policy(&mut spec, r#"{"rate_ladder": {"epoch": "1us", "transition": "100ns"}}"#);
@@ -235,7 +235,7 @@ fn the_ladder_goes_up_when_its_rate_is_too_little_and_carries_the_load() {
     let out = run(&spec);
     assert_eq!(share(&out, LinkState::On), (1.0, 1.0));
     phases(&mut spec, 4000, 1000);
-    assert_eq!(share(&run(&spec), LinkState::Quarter), (1.0, 1.0));
+    assert_eq!(share(&run(&spec), QUARTER), (1.0, 1.0));
 }
 
 #[test]
@@ -251,10 +251,7 @@ fn a_channel_that_idles_at_a_lower_rate_carries_its_first_packets_at_that_rate()
     let idle = run(&spec);
     let between = idle.channels.iter().filter(|c| c.from.is_some() && c.to.is_some());
     for c in between {
-        assert_eq!(
-            (c.cycles[LinkState::On as usize], c.cycles[LinkState::Quarter as usize], c.transitions),
-            (40, 960, 1)
-        );
+        assert_eq!((c.cycles[LinkState::On], c.cycles[QUARTER], c.transitions), (40, 960, 1));
     }
 }
 

@@ -18,7 +18,7 @@ fn tcep(spec: &mut Spec, keys: &str) {
 /// Mean share of the managed channels that are not off.
 fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     let managed = || out.channels.iter().filter(|c| spec.managed[usize::from(c.class)]);
-    let off: u64 = managed().map(|c| c.cycles[LinkState::Off as usize]).sum();
+    let off: u64 = managed().map(|c| c.cycles[LinkState::Off]).sum();
     1.0 - off as f64 / (managed().count() as u64 * out.window) as f64
 }
 

@@ -37,7 +37,7 @@ fn local(spec: &Spec) -> usize {
 fn share_on(spec: &Spec, out: &Outcome) -> f64 {
     let local = local(spec);
     let channels = || out.channels.iter().filter(|c| usize::from(c.class) == local);
-    let off: u64 = channels().map(|c| c.cycles[LinkState::Off as usize]).sum();
+    let off: u64 = channels().map(|c| c.cycles[LinkState::Off]).sum();
     1.0 - off as f64 / (channels().count() as u64 * out.window) as f64
 }
 

@@ -50,7 +50,7 @@ fn check_account(out: &Outcome) {
     assert_eq!(out.sums.flits + out.dropped_flits, out.offered_flits);
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
-        assert_eq!(c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize], 0, "{c:?}");
+        assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{c:?}");
     }
 }
 

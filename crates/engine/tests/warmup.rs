@@ -8,7 +8,7 @@ use weft_engine::{Outcome, Spec};
 
 /// What is settled is known so many cycles before the window begins at most (links of 10 cycles, buffers of 32 flits).
 const AHEAD: u64 = 500;
-const OFF: usize = LinkState::Off as usize;
+const OFF: LinkState = LinkState::Off;
 
 /// A warm-up of at most `limit` cycles.
 fn auto(policy_json: &str, load: f64, limit: u64) -> Spec {

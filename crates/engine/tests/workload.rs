@@ -4,7 +4,7 @@ use crate::integration::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use weft_engine::outcome::{Ending, JobOutcome, Measured};
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Execution, Job, LoadPhase, Stop};
 use weft_engine::{Outcome, Progress, Spec};
@@ -45,7 +45,7 @@ fn jobs_that_share_no_channel_do_not_influence_each_other() {
         let inside = |c: &&weft_engine::outcome::ChannelCount| {
             c.from.is_some_and(|r| r < 4) || (c.from.is_none() && c.from_port < 8)
         };
-        (out.jobs.clone(), out.channels.iter().filter(inside).map(|c| c.flits[0]).collect())
+        (out.jobs.clone(), out.channels.iter().filter(inside).map(|c| c.flits[LinkState::On]).collect())
     };
     let quiet = first(job("row 1", (8..16).collect(), 0.05, 4));
     let mut replying = job("row 1", (8..16).rev().collect(), 0.2, 1);
@@ -71,7 +71,12 @@ fn jobs_add_up_and_terminals_in_none_are_silent() {
     // whole packets at the edges of the window: at most one of 8 flits per terminal and edge
     assert!(sum(|j| j.accepted_flits).abs_diff(out.accepted_flits) <= 2 * 8 * 3);
     for c in out.channels.iter().filter(|c| c.from.is_none()) {
-        assert_eq!(c.flits[0] > 0, [0, 1, 3, 9, 12, 17, 22].contains(&c.from_port), "terminal {}", c.from_port);
+        assert_eq!(
+            c.flits[LinkState::On] > 0,
+            [0, 1, 3, 9, 12, 17, 22].contains(&c.from_port),
+            "terminal {}",
+            c.from_port
+        );
     }
 }
 
@@ -393,7 +398,7 @@ fn an_interrupted_run_reports_the_part_of_the_window_that_it_measured() {
     assert!(out.channels.iter().all(|c| c.cycles.iter().sum::<u64>() == out.window));
     // in the warm-up nothing is measured
     let out = weft_engine::run(&spec, ONE, &Stopper(AtomicU64::new(1))).expect("a run");
-    assert_eq!((out.window, out.offered_flits, out.channels[0].cycles[0]), (0, 0, 0));
+    assert_eq!((out.window, out.offered_flits, out.channels[0].cycles[LinkState::On]), (0, 0, 0));
 }
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -415,7 +420,8 @@ fn a_series_counts_every_flit_and_stays_bounded() {
         // thousands of cycles in at most 1,024 samples
         assert!(lengths[0].is_power_of_two() && lengths[0] > 1 && sent.len() <= 1024 * width);
         assert_eq!(from.last().zip(lengths.last()).map(|(from, length)| from + length), Some(out.cycles));
-        let states = LinkState::ALL.map(|state| counts_in(series, &format!("channels_{}", state.name())));
+        let modes = Modes::default();
+        let states: Vec<_> = modes.names().map(|name| counts_in(series, &format!("channels_{name}"))).collect();
         let mut flits = vec![0; width];
         for (k, sample) in sent.chunks(width).enumerate() {
             sample.iter().zip(&mut flits).for_each(|(s, sum)| *sum += s);

@@ -10,7 +10,7 @@ use crate::parts::pace::{Event, Slowed, cycle_near};
 use weft_api::base::unchecked::Hot;
 use weft_api::spec::InputSpeedup;
 use weft_api::state::ChannelEnd;
-use weft_api::state::rate::whole;
+use weft_api::state::rate::{Rate, whole};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
@@ -28,8 +28,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Class of the channel into input `i`, and by how much its flits were slowed down.
-    fn came(&self, i: usize) -> (u8, u32) {
+    /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
+    fn came(&self, i: usize) -> (u8, Rate) {
         (self.buffers.ins.hot(i).class, self.wires.paces.came.hot(i).0)
     }
 
@@ -86,7 +86,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let o = self.interfaces.terminals.hot(t).out as usize;
         let out = self.wires.outs.hot_mut(o);
-        let ready = rates.ready_at_source(self.now);
+        let pace = self.wires.paces.of.hot(o);
+        let ready = rates.ready_at_source(pace, self.now);
         if head {
             self.observers.tally.delayed(self.now, whole(ready) - self.now);
         }
@@ -95,17 +96,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         depart
     }
 
-    /// Channel `o`, whose links are paced, carries flits at its bandwidth divided by `slowdown` from now on. The input at
+    /// Channel `o`, whose links are paced, carries flits at this share of its bandwidth from now on. The input at
     /// its far end knows when the first of them comes.
-    pub fn change_pace(&mut self, net: &Net, o: usize, slowdown: u32) {
+    pub fn change_pace(&mut self, net: &Net, o: usize, share: Rate) {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let (out, now) = (&mut self.wires.outs[o], self.now);
-        let rate = rates.of[usize::from(out.class)].slower(slowdown);
+        let rate = rates.of[usize::from(out.class)].times(share);
         let pace = &mut self.wires.paces.of[o];
         if pace.rate() != rate {
-            out.next_free = pace.change(rate, cycle_near(now, out.next_free)) as u32;
-            let slowed = |input: u32| Slowed { input, slowdown, change: pace.changes() };
-            let at = now + net.router.after_grant + net.links[usize::from(out.class)].latency;
+            let is_slower = rate.is_below(pace.rate());
+            let next_free = pace.change(rate, cycle_near(now, out.next_free));
+            out.next_free = next_free as u32;
+            let slowed = |input: u32| Slowed { input, share, change: pace.changes() };
+            // flits that were granted before still leave at the higher rate
+            let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
+            let at = first + net.links[usize::from(out.class)].latency;
             match out.kind() {
                 ChannelEnd::Local | ChannelEnd::Injection => {
                     let slowed = slowed(out.peer);
@@ -129,11 +134,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             for k in 0..len {
                 match self.wires.paces.events.item(first, k) {
                     Event::Opens(output) => self.open_output(output as usize),
-                    Event::Comes(Slowed { input, slowdown, change }) => {
+                    Event::Comes(Slowed { input, share, change }) => {
                         let came = &mut self.wires.paces.came[input as usize];
                         // a count that wraps round comes after the one before it
                         if change.wrapping_sub(came.1) < 1 << 31 {
-                            *came = (slowdown, change);
+                            *came = (share, change);
                         }
                     }
                 }

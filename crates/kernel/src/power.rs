@@ -48,12 +48,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Channel `o` is in another state from now on. Only what the policy does counts as a transition.
     pub fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if net.links[usize::from(self.wires.outs[o].class)].paced {
-            self.change_pace(net, o, to.slowdown());
+            self.change_pace(net, o, net.common.modes.rate(to));
         }
         let (out, account) = (&mut self.wires.outs[o], &mut self.policy.power.accounts[o]);
         let from = LinkState::of(out.state);
         account.settle(from, out.flits, now);
-        out.state = to as u8;
+        out.state = to.number();
         self.policy.power.bundles.changed(o, from, to, now);
         self.observers.recorders.changed(o, from, to, now);
     }

@@ -8,9 +8,10 @@ use crate::groups;
 use crate::links::check_delays;
 use crate::prices::Per;
 use crate::warnings::Warning;
-use crate::{events, name, replies};
+use crate::{events, modes, name, replies};
 use std::sync::Arc;
 use weft_engine::Spec;
+use weft_engine::power::Modes;
 use weft_engine::recording::RecordingConfig;
 use weft_engine::spec::{
     self, ChannelEnds, FaultTimes, LinkClass, Phases, RouterSpec, StatePrice, StatePrices, Stop, channel_ends,
@@ -35,7 +36,9 @@ impl Scenario {
         let origins = self.resolve_links(&graph, &clock)?;
         self.resolve_managed(graph.class_names())?;
         self.power.resolve_catalogue(graph.radix())?;
-        let settles = self.power.policy.settling_period(&graph, clock.cycle_fs)?;
+        let modes = modes::table(self.power.modes.as_deref())?;
+        self.power.check_modes(&modes)?;
+        let settles = self.power.policy.settling_period(&graph, &modes, clock.cycle_fs)?;
         let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
         self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock, &origins));
@@ -45,7 +48,7 @@ impl Scenario {
         let router = router_spec(&self.router, &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names(), &origins)?;
-        let prices = self.prices(graph.class_names(), &links, &clock);
+        let prices = self.prices(graph.class_names(), &links, &clock, &modes);
         let router_price = self.power.router_price.map(|price| price.exact(self.flit.0, clock.cycle_fs));
         self.bill.as_ref().map_or(Ok(()), BillConfig::check)?;
         let phases = self.measure.phases(&traffic, &clock)?;
@@ -64,6 +67,7 @@ impl Scenario {
             router,
             routing: self.routing.clone(),
             policy: self.power.policy.clone(),
+            modes,
             managed,
             faults,
             fault_times,
@@ -163,9 +167,15 @@ impl Scenario {
     }
 
     /// What a channel of each class costs.
-    fn prices(&self, classes: &[String], links: &[LinkClass], clock: &Clock) -> Result<Vec<StatePrices>, Refusal> {
+    fn prices(
+        &self,
+        classes: &[String],
+        links: &[LinkClass],
+        clock: &Clock,
+        modes: &Modes,
+    ) -> Result<Vec<StatePrices>, Refusal> {
         let power = &self.power;
-        power.check_states()?;
+        power.check_states(modes)?;
         if let Some(unknown) = power.class_prices.keys().find(|name| !classes.contains(name)) {
             let valid: Vec<_> = classes.iter().map(String::as_str).collect();
             let what = format!("the topology `{}` has no link class `{unknown}`", self.topology.name());
@@ -175,8 +185,8 @@ impl Scenario {
         let of_class = |(class, link): (&String, &LinkClass)| {
             let per = Per { flit_bits: self.flit.0, cycle_fs: clock.cycle_fs, rate: link.rate };
             match power.class_prices.get(class) {
-                None => power.prices.exact(&power.policy, &per),
-                Some(own) => own.of_class(class, self.manages(class).then_some(&power.policy), &per),
+                None => power.prices.exact(&power.policy, modes, &per),
+                Some(own) => own.of_class(class, self.manages(class).then_some(&power.policy), modes, &per),
             }
         };
         classes.iter().zip(links).map(of_class).collect()

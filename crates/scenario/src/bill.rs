@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use weft_engine::Spec;
 use weft_engine::outcome::{ChannelCount, Outcome};
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::RouterPrice;
 use weft_units::{fj_f64, fj_text};
 
@@ -23,12 +23,12 @@ pub(crate) struct Bill {
 
 impl Bill {
     fn of<'a>(rows: impl Iterator<Item = &'a Channel> + Clone, spec: &Spec) -> Self {
-        let prices = |row: &Channel| spec.prices[usize::from(row.count.class)];
+        let prices = |row: &Channel| &spec.prices[usize::from(row.count.class)];
         Self {
             used: rows.clone().map(|row| row.energy).sum(),
-            always_on: rows.clone().map(|row| Energy::always_on(&row.count, &prices(row))).sum(),
+            always_on: rows.clone().map(|row| Energy::always_on(&row.count, prices(row))).sum(),
             ideal: rows
-                .map(|row| Energy::ideal(&row.count, &prices(row), spec.links[usize::from(row.count.class)].rate))
+                .map(|row| Energy::ideal(&row.count, prices(row), spec.links[usize::from(row.count.class)].rate))
                 .sum(),
         }
     }
@@ -169,18 +169,30 @@ fn is_managed(row: &Channel, spec: &Spec) -> bool {
     spec.managed.get(usize::from(row.count.class)).copied().unwrap_or(false)
 }
 
+/// The modes of a run whose scenario names some, in the order of columns.
+fn link_modes(modes: &Modes) -> Value {
+    let told = |state| {
+        let mode = modes.mode(state);
+        json!({ "name": &*mode.name, "rate": mode.rate.per_cycle(), "carries": mode.carries })
+    };
+    modes.all().map(told).collect()
+}
+
 /// The share of their time that managed channels spend in each state, the share in which they draw power, and how often
 /// they change state.
 fn states(channels: &Channels, spec: &Spec) -> Map<String, Value> {
     let mut fields = Map::new();
     let cycles = |state: LinkState| -> u64 {
         let managed = channels.rows.iter().filter(|row| is_managed(row, spec));
-        managed.map(|row| row.count.cycles[state as usize]).sum()
+        managed.map(|row| row.count.cycles[state]).sum()
     };
-    let all: u64 = LinkState::ALL.into_iter().map(cycles).sum();
-    for state in LinkState::ALL {
+    let all: u64 = spec.modes.all().map(cycles).sum();
+    for state in spec.modes.all() {
         let share = (all > 0).then(|| cycles(state) as f64 / all as f64);
-        fields.insert(format!("links_{}_share", state.name()), json!(share));
+        fields.insert(format!("links_{}_share", spec.modes.name(state)), json!(share));
+    }
+    if spec.modes != Modes::default() {
+        fields.insert("link_modes".to_owned(), link_modes(&spec.modes));
     }
     let drawing = (all > 0).then(|| (all - cycles(LinkState::Off)) as f64 / all as f64);
     fields.insert("links_on_mean".to_owned(), json!(drawing));

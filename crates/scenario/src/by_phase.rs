@@ -62,10 +62,10 @@ fn power(phase: &PhaseOutcome, spec: &Spec, flit_bits: u64) -> Result<Map<String
     let (mut used, mut always_on, mut off, mut cycles) = (0, 0, 0, 0);
     for class in &phase.classes {
         let prices = &spec.prices[usize::from(class.class)];
-        used += Energy::of(class, prices)?.total_yj();
+        used += Energy::of(class, prices, &spec.modes)?.total_yj();
         always_on += Energy::always_on(class, prices).total_yj();
         if spec.managed.get(usize::from(class.class)).copied().unwrap_or(false) {
-            off += class.cycles[LinkState::Off as usize];
+            off += class.cycles[LinkState::Off];
             cycles += class.cycles.iter().sum::<u64>();
         }
     }

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use weft_engine::Spec;
-use weft_engine::power::leave_links_on;
+use weft_engine::power::{LinkState, Modes, leave_links_on};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
 /// When the rows were gathered.
@@ -189,10 +189,18 @@ impl PowerConfig {
         Ok(())
     }
 
+    /// Refuses prices of modes that the run does not have.
+    pub(crate) fn check_modes(&self, modes: &Modes) -> Result<(), Refusal> {
+        self.prices.check_names(modes, "power.prices")?;
+        let classes = self.class_prices.iter();
+        classes.map(|(class, own)| own.check_names(modes, &format!("power.class_prices.{class}"))).collect()
+    }
+
     /// Refuses a policy that puts links in a state of which the catalogue has no power. The keys of prices are no remedy, as
     /// the catalogue sets them.
-    pub(crate) fn check_states(&self) -> Result<(), Refusal> {
-        let Some(state) = self.catalogue.and_then(|_| self.prices.unpriced(self.policy.states())) else {
+    pub(crate) fn check_states(&self, modes: &Modes) -> Result<(), Refusal> {
+        let states = self.policy.states(modes)?;
+        let Some(state) = self.catalogue.and_then(|_| self.prices.unpriced(&states, modes)) else {
             return Ok(());
         };
         let what = format!(
@@ -234,8 +242,8 @@ pub(crate) fn other_speed(scenario: &Scenario, spec: &Spec) -> Option<Warning> {
 
 /// A module draws its power also while its port is down. No source has its power at a lower rate.
 fn always(module_w: f64) -> Prices {
-    let price = Some(Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) });
-    Prices { on: price, shadow: price, draining: price, off: price, waking: price, half: None, quarter: None }
+    let price = Price { standing: Standing::Power(watts(module_w)), per_bit: EnergyPerBit(0) };
+    Prices::of(LinkState::ROLE_NAMES.map(|role| (role, price)))
 }
 
 /// The unit of powers is the nanowatt, which no source comes near.

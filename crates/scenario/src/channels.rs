@@ -7,7 +7,7 @@ use parquet::errors::ParquetError;
 use std::io::Write;
 use std::sync::Arc;
 use weft_engine::outcome::ChannelCount;
-use weft_engine::power::LinkState;
+use weft_engine::power::{Modes, PerMode};
 use weft_engine::recording::Column;
 use weft_topology::Graph;
 
@@ -27,6 +27,8 @@ pub struct Channels {
     pub rows: Vec<Channel>,
     /// The network, for the names of the routers.
     pub graph: Arc<Graph>,
+    /// The modes of the run, in the order of the columns.
+    pub modes: Modes,
     /// Length of the window, in cycles.
     pub window: u64,
 }
@@ -57,10 +59,10 @@ impl Channels {
             ("flits".to_owned(), Column::Counts(rows.iter().map(flits).collect())),
             ("utilisation".to_owned(), Column::Floats(rows.iter().map(utilisation).collect())),
         ];
-        for (what, of) in [("cycles", cycles as fn(&ChannelCount) -> &[u64]), ("flits", flits_by_state)] {
-            for state in LinkState::ALL {
-                let values = rows.iter().map(|row| of(&row.count)[state as usize]).collect();
-                columns.push((format!("{what}_{}", state.name()), Column::Counts(values)));
+        for (what, of) in [("cycles", cycles as fn(&ChannelCount) -> &PerMode), ("flits", flits_by_state)] {
+            for state in self.modes.all() {
+                let values = rows.iter().map(|row| of(&row.count)[state]).collect();
+                columns.push((format!("{what}_{}", self.modes.name(state)), Column::Counts(values)));
             }
         }
         columns.push(("transitions".to_owned(), Column::Counts(rows.iter().map(|r| r.count.transitions).collect())));
@@ -85,10 +87,10 @@ fn terminal(count: &ChannelCount) -> Option<u32> {
     }
 }
 
-fn cycles(count: &ChannelCount) -> &[u64] {
+fn cycles(count: &ChannelCount) -> &PerMode {
     &count.cycles
 }
 
-fn flits_by_state(count: &ChannelCount) -> &[u64] {
+fn flits_by_state(count: &ChannelCount) -> &PerMode {
     &count.flits
 }

@@ -6,6 +6,7 @@ use crate::fault_model::FaultModel;
 use crate::faults::FaultConfig;
 use crate::groups::Groups;
 use crate::measure::Measure;
+use crate::modes::ModeConfig;
 use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
 use schemars::JsonSchema;
@@ -158,10 +159,14 @@ pub struct PowerConfig {
     /// `class_prices` and `router_price`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Catalogue>,
-    /// What a channel costs in each state; it replaces the whole default table. Default: the TCEP model, 23.44pJ/bit of
+    /// Modes that links can be in, beside `on`, `shadow`, `draining`, `off` and `waking`. `prices` has a price for each that the
+    /// policy uses, and the policy asks for them by name. Default: `half` and `quarter`, at these shares of the bandwidth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Vec<ModeConfig>>,
+    /// Prices of a channel by mode. They replace the whole default table. Default: the TCEP model, 23.44pJ/bit of
     /// the full rate in every state but `off`, and 7.81pJ/bit in addition for what is sent.
     pub prices: Prices,
-    /// What a channel of a link class (`terminal`, `dim0`, `global`, ...) costs in each state, in place of all of `prices`.
+    /// What a channel of a link class (`terminal`, `dim0`, `global`, ...) costs in each mode, in place of all of `prices`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub class_prices: BTreeMap<String, Prices>,
     /// What every router costs, beside its links. Default: nothing.
@@ -196,7 +201,16 @@ impl Default for PowerConfig {
     fn default() -> Self {
         let policy = PolicyConfig::default();
         let (prices, class_prices) = (Prices::default(), BTreeMap::new());
-        Self { policy, manages: None, catalogue: None, prices, class_prices, router_price: None, groups: None }
+        Self {
+            policy,
+            manages: None,
+            catalogue: None,
+            modes: None,
+            prices,
+            class_prices,
+            router_price: None,
+            groups: None,
+        }
     }
 }
 

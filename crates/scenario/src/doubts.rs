@@ -67,7 +67,7 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
     if spec.phases.stop != Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
     }
-    let period = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?.unwrap_or(0);
+    let period = spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs)?.unwrap_or(0);
     let least = period.saturating_mul(SETTLED);
     Ok((outcome.window < least).then(|| {
         let what = format!(

@@ -5,7 +5,7 @@
 //! energy of a channel in the window is rounded once, by at most half a yoctojoule.
 
 use weft_engine::outcome::ChannelCount;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, Modes};
 use weft_engine::spec::{Rate, RouterPrice, StatePrices};
 use weft_units::Refusal;
 
@@ -24,16 +24,17 @@ impl Energy {
     }
 
     /// Prices the counts of one channel.
-    pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices) -> Result<Self, Refusal> {
+    pub(crate) fn of(channel: &ChannelCount, prices: &StatePrices, modes: &Modes) -> Result<Self, Refusal> {
         let mut energy = Self::default();
         let (parts, mut rest) = (u128::from(prices.parts), 0);
-        for state in LinkState::ALL {
-            let (cycles, flits) = (channel.cycles[state as usize], channel.flits[state as usize]);
+        for state in modes.all() {
+            let (cycles, flits) = (channel.cycles[state], channel.flits[state]);
             let Some(price) = prices.of(state) else {
                 if cycles == 0 && flits == 0 {
                     continue;
                 }
-                let what = format!("a link spent {cycles} cycles in the state `{}`, which has no price", state.name());
+                let what =
+                    format!("a link spent {cycles} cycles in the state `{}`, which has no price", modes.name(state));
                 return Err(Refusal::new("power.prices", what, "add a price for the state"));
             };
             energy.standing_yj += u128::from(cycles) * (price.static_parts_per_cycle / parts);
@@ -107,7 +108,7 @@ pub(crate) fn carrying(channel: &ChannelCount, rate: Rate) -> Span {
 
 /// The cycles of the window in which a channel was not off.
 pub(crate) fn on_cycles(channel: &ChannelCount) -> Span {
-    Span::from(channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off as usize])
+    Span::from(channel.cycles.iter().sum::<u64>() - channel.cycles[LinkState::Off])
 }
 
 /// Cycles of routers, added over them: in all, and those in which a router was asleep.

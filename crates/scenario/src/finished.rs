@@ -47,14 +47,14 @@ impl Finished {
         let row = |count: &weft_engine::outcome::ChannelCount| {
             let link_class = classes.get(usize::from(count.class)).cloned().unwrap_or_else(|| "?".into());
             Ok(Channel {
-                energy: Energy::of(count, &spec.prices[usize::from(count.class)])?,
+                energy: Energy::of(count, &spec.prices[usize::from(count.class)], &spec.modes)?,
                 link_class,
                 bandwidth: spec.links[usize::from(count.class)].rate.per_cycle(),
                 count: count.clone(),
             })
         };
         let rows = outcome.channels.iter().map(row).collect::<Result<Vec<_>, Refusal>>()?;
-        let channels = Channels { rows, graph: spec.graph.clone(), window: outcome.window };
+        let channels = Channels { rows, graph: spec.graph.clone(), modes: spec.modes.clone(), window: outcome.window };
         let mut summary = identity(point, spec, outcome);
         let warnings: Vec<_> = point.warnings.iter().cloned().chain(doubts::of(spec, outcome)?).collect();
         summary.insert("warnings".to_owned(), json!(warnings));

@@ -276,7 +276,7 @@ impl Grouping {
             account.channels += 1;
             account.flits += count.flits.iter().sum::<u64>();
             account.transitions += count.transitions;
-            account.off += count.cycles[LinkState::Off as usize];
+            account.off += count.cycles[LinkState::Off];
             account.of_channels = account.of_channels + *energy;
             if let Some(router) = count.from {
                 leaving[self.router(router as usize)].push(count);

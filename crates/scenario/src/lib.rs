@@ -33,6 +33,7 @@ mod hints;
 mod link_speed;
 mod links;
 mod measure;
+mod modes;
 mod name;
 mod network;
 mod packet;
@@ -72,6 +73,7 @@ pub use faults::FaultConfig;
 pub use finished::Finished;
 pub use groups::{By, Groups};
 pub use measure::{Complete, Confidence, Measure, StopConfig, Warmup};
+pub use modes::ModeConfig;
 pub use packet::{PacketConfig, Several, Size};
 pub use placement::{Count, Placement, Rest};
 pub use programs::make_program;
@@ -85,6 +87,7 @@ pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
+/// 17: a flit that a terminal sends on a link in a slower mode takes its whole time there.
 /// 16: the allocator `three_stage` leaves outputs alone at which no more flits may wait for their link.
 /// 15: the bound of paths counts buffers that are shorter than the round trip of a credit (it counted bandwidths alone).
 /// 14: a reply that waits for its turnaround is no queue. `queueing_mean_cycles`, `queues_settled`, `saturated` and backlogs
@@ -102,4 +105,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 16;
+pub const RESULT_MODEL_VERSION: u32 = 17;

@@ -7,7 +7,7 @@ use crate::expand::explain;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
-use crate::{RESULT_MODEL_VERSION, hints, yaml};
+use crate::{RESULT_MODEL_VERSION, hints, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -125,6 +125,7 @@ impl Point {
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
             "fault_shares": shares,
+            "modes": modes::told(&self.scenario.power, &spec).map_err(|refusal| self.explain(&refusal))?,
             "hints": hints,
         }))
     }

@@ -1,4 +1,4 @@
-//! What a channel costs: static energy by power state, and in addition energy per bit that it sends. What a router
+//! What a channel costs: static energy by mode, and in addition energy per bit that it sends. What a router
 //! costs: static energy (another one while all its ports are off), energy per port that is on, and energy per bit that
 //! crosses it.
 //!
@@ -10,37 +10,64 @@
 //! Prices are exact: whole yoctojoules (10^-24 J) per cycle or per flit. One kind is a fraction: a static price per bit that
 //! the link could carry, where its rate is no whole number of flits per cycle. Its denominator is that of the rate.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use weft_engine::power::{LinkState, PolicyConfig};
+use crate::diagnostic::suggestion;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::{self, Rate, StatePrice, StatePrices};
 use weft_units::{EnergyPerBit, Power, Refusal, Standing};
 
-/// Prices by power state. A state without a price can't be entered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// Carries traffic.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on: Option<Price>,
-    /// Logically off, physically ready.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shadow: Option<Price>,
-    /// On the way to off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draining: Option<Price>,
-    /// Off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub off: Option<Price>,
-    /// On the way to on, or to another rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waking: Option<Price>,
-    /// Carries traffic at half its bandwidth.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub half: Option<Price>,
-    /// Carries traffic at a quarter of its bandwidth.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quarter: Option<Price>,
+/// Prices by the name of the mode. A mode without a price can't be entered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prices(
+    /// In the order of the modes of every run; then as they were written.
+    Vec<(String, Price)>,
+);
+
+impl Serialize for Prices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, price)| (name, price)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Prices {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ByName;
+        impl<'de> Visitor<'de> for ByName {
+            type Value = Prices;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("prices by the names of modes")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Prices, A::Error> {
+                let mut prices: Vec<(String, Price)> = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    prices.push(entry);
+                }
+                let modes = Modes::default();
+                prices.sort_by_key(|(name, _)| modes.find(name).map_or(u8::MAX, LinkState::number));
+                Ok(Prices(prices))
+            }
+        }
+        deserializer.deserialize_map(ByName)
+    }
+}
+
+impl JsonSchema for Prices {
+    fn schema_name() -> Cow<'static, str> {
+        "Prices".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "Prices by the name of the mode: on, shadow, draining, off, waking, and those of power.modes. A mode \
+                            without a price can't be entered.",
+            "additionalProperties": generator.subschema_for::<Price>(),
+            "x-name": "MODE"
+        })
+    }
 }
 
 /// What one channel costs in one state.
@@ -57,49 +84,81 @@ pub struct Price {
 
 impl Default for Prices {
     fn default() -> Self {
-        let price = |standing, per_bit| {
-            Some(Price { standing: Standing::PerBit(EnergyPerBit(standing)), per_bit: EnergyPerBit(per_bit) })
+        let price = |standing, per_bit| Price {
+            standing: Standing::PerBit(EnergyPerBit(standing)),
+            per_bit: EnergyPerBit(per_bit),
         };
-        let on = price(23_440_000, 7_810_000);
-        let (half, quarter) = (price(16_173_600, 5_388_900), price(12_657_600, 4_217_400));
-        Self { on, shadow: on, draining: on, off: price(0, 0), waking: on, half, quarter }
+        let (on, half, quarter) =
+            (price(23_440_000, 7_810_000), price(16_173_600, 5_388_900), price(12_657_600, 4_217_400));
+        let roles = LinkState::ROLES.map(|role| match role {
+            LinkState::On | LinkState::Shadow | LinkState::Draining | LinkState::Waking | LinkState::Named(_) => on,
+            LinkState::Off => price(0, 0),
+        });
+        let named = [("half", half), ("quarter", quarter)];
+        Self::of(LinkState::ROLE_NAMES.into_iter().zip(roles).chain(named))
     }
 }
 
 impl Prices {
-    pub fn of(&self, state: LinkState) -> Option<&Price> {
-        match state {
-            LinkState::On => self.on.as_ref(),
-            LinkState::Shadow => self.shadow.as_ref(),
-            LinkState::Draining => self.draining.as_ref(),
-            LinkState::Off => self.off.as_ref(),
-            LinkState::Waking => self.waking.as_ref(),
-            LinkState::Half => self.half.as_ref(),
-            LinkState::Quarter => self.quarter.as_ref(),
-        }
+    /// Prices by the names of modes.
+    pub fn of<'a>(prices: impl IntoIterator<Item = (&'a str, Price)>) -> Self {
+        Self(prices.into_iter().map(|(name, price)| (name.to_owned(), price)).collect())
     }
 
-    /// Exact prices of all links per state; a state that the policy can enter and that has none is refused.
-    pub(crate) fn exact(&self, policy: &PolicyConfig, per: &Per) -> Result<StatePrices, Refusal> {
-        if let Some(state) = self.unpriced(policy.states()) {
+    /// The price of a mode.
+    pub fn price(&self, name: &str) -> Option<&Price> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, price)| price)
+    }
+
+    /// Refuses prices of modes that the run does not have, and two of one mode. The default table may have more.
+    pub(crate) fn check_names(&self, modes: &Modes, path: &str) -> Result<(), Refusal> {
+        let Some((name, _)) = self.0.iter().find(|(name, _)| modes.find(name).is_none()) else { return Ok(()) };
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let names: Vec<&str> = modes.names().collect();
+        let help =
+            format!("{}, or add {{name: {name}, rate: 1/2}} to power.modes", suggestion(name, "the modes", &names));
+        Err(Refusal::new(format!("{path}.{name}"), format!("no mode has the name `{name}`"), help))
+    }
+
+    /// Exact prices of all links per mode; a mode that the policy can enter and that has none is refused.
+    pub(crate) fn exact(&self, policy: &PolicyConfig, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
+        let states = policy.states(modes)?;
+        if let Some(state) = self.unpriced(&states, modes) {
             let what =
                 format!("the policy `{}` can put a link in the state `{state}`, which has no price", policy.name());
-            let help =
-                format!("add `{state}: {{static: ..., per_bit: ...}}`, or leave `prices` out for the default table");
+            let entry = format!("{state}: {{static: ..., per_bit: ...}}");
+            let help = match (*self == Self::default(), Self::default().unpriced(&states, modes)) {
+                // written prices replace the whole default table
+                (true, _) => {
+                    let needed =
+                        std::iter::once(LinkState::On).chain(states.iter().copied().filter(|s| *s != LinkState::On));
+                    let names: Vec<&str> = needed.map(|state| modes.name(state)).collect();
+                    format!(
+                        "write `power.prices` with `NAME: {{static: ..., per_bit: ...}}` for each of: {}",
+                        names.join(", ")
+                    )
+                }
+                (false, Some(_)) => format!("add `{entry}`"),
+                (false, None) => format!("add `{entry}`, or leave `prices` out for the default table"),
+            };
             return Err(Refusal::new("power.prices", what, help));
         }
-        self.priced("power.prices", per)
+        self.priced("power.prices", modes, per)
     }
 
-    /// Exact prices of a link class per state. The links of a class that `policy` does not manage (`None`) stay on.
+    /// Exact prices of a link class per mode. The links of a class that `policy` does not manage (`None`) stay on.
     pub(crate) fn of_class(
         &self,
         class: &str,
         policy: Option<&PolicyConfig>,
+        modes: &Modes,
         per: &Per,
     ) -> Result<StatePrices, Refusal> {
         let path = format!("power.class_prices.{class}");
-        if let Some(state) = self.unpriced(policy.map_or(&[], PolicyConfig::states)) {
+        let states = policy.map_or(Ok(Vec::new()), |policy| policy.states(modes))?;
+        if let Some(state) = self.unpriced(&states, modes) {
             let who =
                 policy.map_or_else(|| "it is always".to_owned(), |p| format!("the policy `{}` puts it", p.name()));
             let what = format!("a `{class}` link has no price in the state `{state}`, and {who} in it");
@@ -108,25 +167,24 @@ impl Prices {
             );
             return Err(Refusal::new(path, what, help));
         }
-        self.priced(&path, per)
+        self.priced(&path, modes, per)
     }
 
     /// The first of `on` and these states that has no price.
-    pub(crate) fn unpriced(&self, entered: &[LinkState]) -> Option<&'static str> {
-        let mut entered = std::iter::once(&LinkState::On).chain(entered);
-        entered.find(|state| self.of(**state).is_none()).map(|state| state.name())
+    pub(crate) fn unpriced<'a>(&self, entered: &[LinkState], modes: &'a Modes) -> Option<&'a str> {
+        let entered = std::iter::once(&LinkState::On).chain(entered);
+        entered.map(|&state| modes.name(state)).find(|name| self.price(name).is_none())
     }
 
-    fn priced(&self, path: &str, per: &Per) -> Result<StatePrices, Refusal> {
-        let fraction = LinkState::ALL.into_iter().filter_map(|state| self.of(state)).any(|p| p.is_fraction(per));
+    fn priced(&self, path: &str, modes: &Modes, per: &Per) -> Result<StatePrices, Refusal> {
+        let of = |state| self.price(modes.name(state));
+        let fraction = modes.all().filter_map(of).any(|p| p.is_fraction(per));
         let parts = if fraction { per.rate.cycles() } else { 1 };
-        let mut prices = StatePrices { parts, ..StatePrices::NONE };
-        for state in LinkState::ALL {
-            let path = format!("{path}.{}", state.name());
-            let price = self.of(state).map(|price| price.exact(per, parts, &path));
-            prices.by_state[state as usize] = price.transpose()?;
-        }
-        Ok(prices)
+        let exact = |state| {
+            let path = format!("{path}.{}", modes.name(state));
+            of(state).map(|price| price.exact(per, parts, &path)).transpose()
+        };
+        Ok(StatePrices { by_state: modes.all().map(exact).collect::<Result<_, _>>()?, parts })
     }
 }
 

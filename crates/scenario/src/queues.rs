@@ -35,7 +35,6 @@
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_engine::outcome::{ChannelCount, Ending, Outcome, PacketSums, PhaseOutcome};
-use weft_engine::power::LinkState;
 use weft_engine::steady::growth;
 use weft_units::{Cycles, Refusal};
 
@@ -139,10 +138,13 @@ fn waited(spec: &Spec, spent: &Spent) -> Option<Waited> {
 
 /// What channels carried in a state in which they carried anything: flits per cycle that they can carry in it, and flits.
 fn carried<'a>(spec: &'a Spec, spent: &'a Spent) -> impl Iterator<Item = (f64, u64)> + 'a {
-    let of_channel = |channel: &'a ChannelCount| {
+    let of_channel = move |channel: &'a ChannelCount| {
         let rate = spec.links[usize::from(channel.class)].rate.per_cycle();
-        let states = LinkState::ALL.into_iter().zip(channel.flits).filter(|&(_, flits)| flits > 0);
-        states.map(move |(state, flits)| (rate / f64::from(state.slowdown()), flits))
+        let carrying = channel.flits.by_state().filter(|&(_, flits)| flits > 0);
+        carrying.map(move |(state, flits)| {
+            let share = spec.modes.rate(state);
+            (rate / (f64::from(share.cycles()) / f64::from(share.flits())), flits)
+        })
     };
     spent.channels.iter().flat_map(of_channel)
 }

@@ -13,7 +13,7 @@ use weft_engine::Spec;
 use weft_engine::power::{LinkState, leave_links_on};
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_topology::Peer;
-use weft_units::{Cycles, Refusal, Remark, Time, fj_text};
+use weft_units::{Cycles, Refusal, Remark, Time, fj_f64, fj_text};
 
 /// A remark on a point that can run: the key (dotted path), the problem with its arithmetic, and the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -148,7 +148,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
     }
-    let settles = spec.policy.settling_period(&spec.graph, spec.cycle_fs)?;
+    let settles = spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs)?;
     let repeats = spec.schedule()?.period;
     Ok(settles.filter(|&period| period > 0 && phases.warmup <= period).map(|period| {
         let what = format!(
@@ -174,7 +174,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
 /// A policy that switches links, and has none.
 fn nothing_managed(spec: &Spec) -> Option<Warning> {
     let mut classes = spec.graph.links_by_class().into_iter().zip(&spec.managed).skip(1);
-    if spec.policy.states() == [LinkState::On] || classes.any(|((_, links), &managed)| managed && links > 0) {
+    if !spec.switches_links() || classes.any(|((_, links), &managed)| managed && links > 0) {
         return None;
     }
     let able: Vec<String> =
@@ -187,27 +187,45 @@ fn nothing_managed(spec: &Spec) -> Option<Warning> {
     Some(Warning::new("power.manages", what, help))
 }
 
-/// Prices by which a managed link costs more while it is off than while it is on: as if two lines were exchanged.
+/// Whether the policy puts links in the state `off`.
+fn goes_off(spec: &Spec) -> bool {
+    spec.states().is_ok_and(|states| states.contains(&LinkState::Off))
+}
+
+/// Prices by which a managed link costs more in a mode that is to save energy than while it is on: as if two lines were
+/// exchanged.
 fn dear_when_off(scenario: &Scenario, spec: &Spec) -> Vec<Warning> {
     // the prices of a class have a common denominator
     let fixed = |class: usize, state: LinkState| spec.prices[class].of(state).map(|price| price.static_parts_per_cycle);
+    let saves = |state: &LinkState| matches!(state, LinkState::Off | LinkState::Named(_));
+    let states: Vec<LinkState> = spec.states().unwrap_or_default().into_iter().filter(saves).collect();
     let mut warnings: Vec<Warning> = Vec::new();
     for (class, name) in spec.graph.class_names().iter().enumerate().filter(|(class, _)| spec.managed[*class]) {
-        let (Some(on), Some(off)) = (fixed(class, LinkState::On), fixed(class, LinkState::Off)) else { continue };
-        let path = match scenario.power.class_prices.contains_key(name) {
-            true => format!("power.class_prices.{name}.off.static"),
-            false => "power.prices.off.static".to_owned(),
-        };
-        let goes_off = spec.policy.states().contains(&LinkState::Off);
-        if goes_off && off > on && warnings.iter().all(|warning| warning.path != path) {
-            let told = |parts: u128| fj_text(parts / u128::from(spec.prices[class].parts));
-            let (off, on) = (told(off), told(on));
-            let what =
-                format!("a link that is off costs {off} fJ per cycle, more than one that is on, {on} fJ: sleep costs");
-            warnings.push(Warning::new(path, what, "write less than the price of `on`, unless that is what you study"));
+        for &state in &states {
+            let (Some(on), Some(cost)) = (fixed(class, LinkState::On), fixed(class, state)) else { continue };
+            let mode = spec.modes.name(state);
+            let path = match scenario.power.class_prices.contains_key(name) {
+                true => format!("power.class_prices.{name}.{mode}.static"),
+                false => format!("power.prices.{mode}.static"),
+            };
+            if cost > on && warnings.iter().all(|warning| warning.path != path) {
+                warnings.push(dear_mode(path, mode, (cost, on), spec.prices[class].parts));
+            }
         }
     }
     warnings
+}
+
+/// `prices`: static energy per cycle in the mode and while on [1 / `parts` of a yJ].
+fn dear_mode(path: String, mode: &str, prices: (u128, u128), parts: u32) -> Warning {
+    let [cost, on] = [prices.0, prices.1].map(|price| price / u128::from(parts));
+    let what = format!(
+        "a link that is {mode} costs {} fJ per cycle, more than one that is on, {} fJ: sleep costs",
+        fj_text(cost),
+        fj_text(on)
+    );
+    let numbers = [("mode_fj_per_cycle", fj_f64(cost)), ("on_fj_per_cycle", fj_f64(on))];
+    Warning::coded("dear_mode", path, numbers, what, "write less than the price of `on`, unless that is what you study")
 }
 
 /// A price of routers that sleep which saves nothing: it is higher than that of those that are awake, or no router ever
@@ -216,7 +234,8 @@ fn routers_that_sleep(spec: &Spec) -> Option<Warning> {
     let price = spec.router_price?;
     let (awake, asleep) = (price.static_yj_per_cycle, price.asleep_yj_per_cycle?);
     let path = "power.router_price.asleep";
-    let goes_off = |class: u8| spec.managed[usize::from(class)] && spec.policy.states().contains(&LinkState::Off);
+    let some_go_off = goes_off(spec);
+    let goes_off = |class: u8| spec.managed[usize::from(class)] && some_go_off;
     let linked = |router| spec.graph.ports(router).iter().filter(|port| port.peer != Peer::Unused);
     let stays_on = |router: u32| linked(router).find(|port| !goes_off(port.class));
     let on: Option<Vec<u8>> = (0..spec.graph.routers()).map(|router| stays_on(router).map(|port| port.class)).collect();

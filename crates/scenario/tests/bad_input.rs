@@ -132,7 +132,7 @@ fn missing_parameter() {
     9 | power: {policy: {idle_timeout: {idle: 10cycles}}}
       |                  ^^^^^^^^^^^^
       |
-      = help: write `transition: ...`: Duration of going off and of waking, in which the channel draws full power and carries nothing.
+      = help: write `transition: ...`: Duration of a change of the mode, down and up.
     "#);
 }
 

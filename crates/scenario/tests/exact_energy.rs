@@ -4,7 +4,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use proptest::prelude::*;
 use serde_json::Value;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, PerMode};
 use weft_engine::recording::Column;
 use weft_engine::spec::Execution;
 use weft_scenario::{Finished, expand};
@@ -57,7 +57,7 @@ fn a_price_below_a_femtojoule_per_cycle_is_billed_as_it_is() {
 #[test]
 fn a_price_below_a_femtojoule_per_flit_is_billed_as_it_is() {
     let finished = run(PAIR, &[("power.prices.on.per_bit", "0.001fJ/bit")]);
-    let flits: u64 = finished.channels.rows.iter().flat_map(|row| row.count.flits).sum();
+    let flits: u64 = finished.channels.rows.iter().flat_map(|row| &row.count.flits).sum();
     // 100 b * 0.001 fJ = 0.1 fJ
     assert_eq!(yj(&finished.summary, "energy_dynamic_fj"), u128::from(flits) * 100_000_000);
     assert!(flits > 0);
@@ -82,7 +82,7 @@ measure: {warmup: 1000cycles, window: 20000cycles}
     // 48 + 32 channels * 0.9 uW * 10 us; 0.45 fJ per cycle was billed as 0
     assert_eq!(s["energy_static_fj"], "720000");
     // 32 b * 0.04 fJ = 1.28 fJ per flit, which was billed as 1
-    let flits: u64 = finished.channels.rows.iter().flat_map(|row| row.count.flits).sum();
+    let flits: u64 = finished.channels.rows.iter().flat_map(|row| &row.count.flits).sum();
     assert_eq!(flits, 147_792);
     assert_eq!(s["energy_dynamic_fj"], "189173.76");
     assert_eq!(s["energy_total_fj"], "909173.76");
@@ -228,8 +228,8 @@ impl Numbers {
     }
 
     /// Exact static energy of a channel [yJ], as a numerator and a denominator.
-    fn standing(&self, cycles: &[u64], rate: (u32, u32)) -> (u128, u128) {
-        let off = u128::from(cycles[LinkState::Off as usize]);
+    fn standing(&self, cycles: &PerMode, rate: (u32, u32)) -> (u128, u128) {
+        let off = u128::from(cycles[LinkState::Off]);
         let on = cycles.iter().map(|&cycles| u128::from(cycles)).sum::<u128>() - off;
         let (nw, fs) = (u128::from(self.off_nw), u128::from(self.cycle_fs));
         let of_off = off * nw * fs; // nW * fs = yJ

@@ -37,7 +37,7 @@ fn point() -> Point {
 }
 
 fn channel(from: Option<u32>, to: Option<u32>, class: u8, off: u64, flits: u64) -> ChannelCount {
-    let (cycles, flits) = ([100 - off, 0, 0, off, 0, 0, 0], [flits, 0, 0, 0, 0, 0, 0]);
+    let (cycles, flits) = ([100 - off, 0, 0, off, 0, 0, 0].into(), [flits, 0, 0, 0, 0, 0, 0].into());
     ChannelCount { from, from_port: 1, to, to_port: 1, class, cycles, flits, transitions: u64::from(off > 0) }
 }
 
@@ -322,7 +322,10 @@ fn queues_at_slow_links_are_told_beside_the_time_that_these_take() {
         (outcome.sums.latency, outcome.sums.network_latency, outcome.sums.flits) = (4 * 29, 4 * 29, 4 * 3);
         outcome.serial_cycles = 80;
         outcome.channels.iter_mut().for_each(|channel| channel.transitions = 0);
-        outcome.channels.iter_mut().filter(|c| c.class == 1).for_each(|c| c.flits.swap(0, state as usize));
+        outcome.channels.iter_mut().filter(|c| c.class == 1).for_each(|c| {
+            c.flits[state] =
+                std::mem::take(&mut c.flits[LinkState::On]) + c.flits[state] * u64::from(state != LinkState::On);
+        });
         Finished::new(&point, spec, &outcome).expect("priced").summary
     };
     let within = 29.0 - (2.0 + 6.0 + 1.0) - 3.0; // as above, and less the heads
@@ -338,14 +341,14 @@ fn queues_at_slow_links_are_told_beside_the_time_that_these_take() {
     }
     // at half its bandwidth a link takes twice as long
     spec.links[1].rate = Rate::ONE;
-    assert_eq!(told(&spec, LinkState::Half)["queueing_mean_cycles"], within - 2.0 * 1.5);
+    assert_eq!(told(&spec, spec.modes.find("half").expect("a mode"))["queueing_mean_cycles"], within - 2.0 * 1.5);
 }
 
 #[test]
 fn a_link_draws_power_in_every_state_but_off() {
     let (point, mut outcome) = (point(), outcome(Ending::Drained));
     let spec = point.spec().expect("sound");
-    outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0];
+    outcome.channels[2].cycles = [50, 0, 10, 25, 15, 0, 0].into();
     outcome.decisions = Decisions { settled: Some(true), power_settled: Some(false), confident: None };
     let s = Finished::new(&point, &spec, &outcome).expect("priced").summary;
     // of two managed channels, each 100 cycles, one is off for 25 cycles and the other always
@@ -377,7 +380,7 @@ fn the_account_closes_exactly() {
 #[test]
 fn a_state_without_a_price_is_refused_even_after_the_run() {
     let mut outcome = outcome(Ending::Drained);
-    outcome.channels[2].cycles = [50, 50, 0, 0, 0, 0, 0];
+    outcome.channels[2].cycles = [50, 50, 0, 0, 0, 0, 0].into();
     let point = point();
     let refusal = Finished::new(&point, &point.spec().expect("sound"), &outcome).expect_err("shadow has no price");
     assert_eq!(refusal.path, "power.prices");

@@ -18,6 +18,7 @@ mod graph_files;
 mod groups;
 mod links;
 mod long_times;
+mod modes;
 mod network;
 mod newcomers;
 mod path_bound;

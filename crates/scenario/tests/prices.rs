@@ -3,6 +3,7 @@
 use crate::refusal::refused_in;
 use serde_json::Value;
 use weft_engine::Progress;
+use weft_engine::power::LinkState;
 use weft_engine::spec::Execution;
 use weft_scenario::{Finished, Point, expand, read_bill};
 use weft_units::fj_text;
@@ -84,8 +85,8 @@ fn the_energy_of_routers_is_the_arithmetic_of_the_accounts_and_the_sum_closes() 
     let s = &finished.summary;
     let leaving: Vec<_> = finished.channels.rows.iter().map(|row| &row.count).filter(|c| c.from.is_some()).collect();
     assert_eq!(leaving.len(), 2 + 4, "two directions of the link, four terminals");
-    let flits: u64 = leaving.iter().flat_map(|count| count.flits).sum();
-    let off: u64 = leaving.iter().map(|count| count.cycles[3]).sum();
+    let flits: u64 = leaving.iter().flat_map(|count| &count.flits).sum();
+    let off: u64 = leaving.iter().map(|count| count.cycles[LinkState::Off]).sum();
     assert!(off > 0 && flits > 0);
     assert_eq!(fj(s, "energy_routers_static_fj"), 2 * 1000 * 1000);
     assert_eq!(fj(s, "energy_routers_ports_fj"), u128::from(6 * 1000 - off) * 30);

@@ -174,6 +174,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("power.catalogue", "{speed: 400Gb/s, cables: dr, terminal_cables: dac}"),
     ("power.policy", "{idle_timeout: {idle: 10cycles, transition: 5cycles}}"),
     ("power.manages", "[dim0]"),
+    ("power.modes", "[{name: low, rate: 1/12}]"),
     ("power.prices", "{on: {static: 0.342W, per_bit: 1pJ/bit}}"),
     ("power.class_prices", "{dim0: {on: {static: 1W, per_bit: 1pJ/bit}}}"),
     ("power.router_price", "{static: 50W}"),

@@ -27,7 +27,7 @@ import polars as pl
 
 from weft.analysis.prices import Prices
 from weft.errors import ResultsError, WeftError
-from weft.results import soundness
+from weft.results import link_modes, soundness
 from weft.results.choose import LOAD, POLICY
 from weft.results.rows import frame_of
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
     Numbers = npt.NDArray[np.float64]
-
-# States in which a link carries flits at a lower rate.
-_SLOWED = ("half", "quarter")
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,7 @@ def _row(results: ResultSet, point: int, rates: Rates, *, over_time: bool) -> di
 
 def _refuse_slowed(results: ResultSet, point: int, channels: pl.DataFrame) -> None:
     """Refuse a point whose links ran at lower rates: they are cheaper for it already."""
-    spent = {state: int(channels[f"cycles_{state}"].sum()) for state in _SLOWED}
+    spent = {state: int(channels[f"cycles_{state}"].sum()) for state in link_modes.slower(results.summaries[point])}
     if any(spent.values()):
         told = " and ".join(f"{cycles} cycles at {state} rate" for state, cycles in spent.items() if cycles)
         what = f"{results.describe(point)} slowed its links down ({told}): their energy would be scaled twice"

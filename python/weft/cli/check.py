@@ -94,6 +94,8 @@ def main(options: argparse.Namespace) -> int:
     print("\n".join(["", *_sweep(sweep), "", *_implied(implied, options.units)]))
     for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
         print(line)
+    for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):
+        print(line, end="\n" if line else "")
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
@@ -170,6 +172,21 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
     loads = {key: times(facts[key], gbps) for key in _SI_HEADS if key != "zero_load_latency_cycles"}
     latency = {"zero_load_latency_cycles": times(facts["zero_load_latency_cycles"], microseconds)}
     return facts | loads | latency | {"sampled": sampled}
+
+
+def _modes(facts: dict[str, Any]) -> list[str]:
+    """The modes of the links that the policy switches, with their rates and prices; none where it switches none."""
+    modes = facts["modes"]
+    if not modes:
+        return []
+    own = any(mode["link_class"] for mode in modes)
+    classes = [[mode["link_class"] or "others"] if own else [] for mode in modes]
+    rows = [
+        [*name, mode["mode"], "nothing" if mode["rate"] == "0" else mode["rate"], mode["static"], mode["per_bit"]]
+        for name, mode in zip(classes, modes, strict=True)
+    ]
+    head = [*(["link class"] if own else []), "mode", "carries, of the bandwidth", "static", "per bit sent"]
+    return ["", f"modes of links under {modes[0]['policy']}", *columns(head, rows, left=2 if own else 1)]
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:

@@ -37,7 +37,7 @@ def figure(choice: Choice) -> Figure:
     spans, kept = link_states.spans_of(spot)
     routers = sorted({*packets["from_router"], *packets["to_router"]})
     kinds = [kind for kind in CONTROL_PACKETS if kind in packets["kind"].unique()]
-    states = [state for state in style.STATES if state in spans["state"].unique()]
+    states = link_states.looks_in(spans, spot)
     heights = [
         min(_MOST, max(_LEAST, rows * of))
         for rows, of in ((len(routers), _ROUTER), (spans["channel"].n_unique(), _CHANNEL))

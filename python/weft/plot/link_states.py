@@ -16,8 +16,11 @@ from matplotlib.ticker import MaxNLocator
 
 from weft.errors import ResultsError
 from weft.plot import over_time, style
+from weft.results import link_modes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -34,7 +37,7 @@ def figure(choice: Choice) -> Figure:
     """One point."""
     spot = choice.spot()
     spans, kept = spans_of(spot)
-    shown = [state for state in style.STATES if state in spans["state"].unique()]
+    shown = looks_in(spans, spot)
     channels = spans["channel"].n_unique()
     title = f"{choice.title} ({kept})" if kept else choice.title
     drawing = style.canvas(
@@ -51,27 +54,36 @@ def figure(choice: Choice) -> Figure:
     return drawing
 
 
-def gantt(axes: Axes, spans: pl.DataFrame, states: list[str]) -> None:
+def looks_in(spans: pl.DataFrame, spot: Spot) -> dict[str, style.StateLook]:
+    """Looks of the states that occur in the spans of a point."""
+    looks = style.state_looks(link_modes.of(spot.summary))
+    return {state: look for state, look in looks.items() if state in spans["state"].unique()}
+
+
+def gantt(axes: Axes, spans: pl.DataFrame, states: Mapping[str, style.StateLook]) -> None:
     """A row per channel, named by its number."""
     channels = sorted(spans["channel"].unique())
     rows = spans["channel"].replace_strict(channels, range(len(channels)))
-    for state in states:
+    for state, look in states.items():
         of_state = spans["state"] == state
-        _bars(axes, spans.filter(of_state), rows.filter(of_state).to_numpy(), state, many=spans.height > _MANY)
+        _bars(axes, spans.filter(of_state), rows.filter(of_state).to_numpy(), (state, look), many=spans.height > _MANY)
     axes.set_ylim(len(channels) - 0.5, -0.5)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=20, integer=True))
     axes.yaxis.set_major_formatter(lambda row, _: f"{channels[int(row)]}" if 0 <= row < len(channels) else "")
     axes.grid(visible=False, axis="y")
 
 
-def _bars(axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: str, *, many: bool) -> None:
+def _bars(
+    axes: Axes, spans: pl.DataFrame, rows: npt.NDArray[np.int64], state: tuple[str, style.StateLook], *, many: bool
+) -> None:
+    name, look = state
     half = 0.5 if many else 0.45
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
-    fill = style.state_fill(state) | ({"hatch": None, "antialiased": False} if many else {})
+    fill = style.state_fill(look) | ({"hatch": None, "antialiased": False} if many else {})
     # one path for all of them: hatching thousands of paths one by one takes seconds
     whole = Path.make_compound_path_from_polys(corners)
-    axes.add_collection(PathCollection([whole], label=state, rasterized=many, **fill), autolim=False)
+    axes.add_collection(PathCollection([whole], label=name, rasterized=many, **fill), autolim=False)
 
 
 def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
@@ -85,7 +97,7 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
     folder = spot.results.folder(spot.point)
     exact, sampled = ((folder / f"{name}.parquet").is_file() for name in ("link_states", "series"))
     if not exact and sampled and "channel" in (series := spot.results.series(spot.point)).columns:
-        spans, kept = _sampled(series, spot.results.channels(spot.point)), "sampled"
+        spans, kept = _sampled(series, spot), "sampled"
     else:
         spans = spot.results.link_states(spot.point)
         kept = "" if spot.summary["link_states_complete"] else "cut off at measure.link_states.max_spans"
@@ -95,9 +107,11 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
     return spans, kept
 
 
-def _sampled(series: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
+def _sampled(series: pl.DataFrame, spot: Spot) -> pl.DataFrame:
     """Spans made of samples, for classes with a channel that was not always on; equal samples in a row become one."""
-    states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in style.STATES]
+    names = style.state_looks(link_modes.of(spot.summary))
+    states = [pl.when(pl.col(f"channels_{state}") > 0).then(pl.lit(state)) for state in names]
+    channels = spot.results.channels(spot.point)
     rows = series.sort("channel", "from_cycle").select(
         "channel",
         "from_cycle",

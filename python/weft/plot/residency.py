@@ -8,10 +8,13 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.plot import numbers, over_load, style
+from weft.results import link_modes
 from weft.results import quantities as q
 from weft.results.curves import Panel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -32,7 +35,8 @@ def figure(choice: Choice) -> Figure:
         raise ResultsError.saying(what, "set power.policy, e.g. {idle_timeout: {idle: 20cycles}}, and run the points")
     changed = [(panel, curve) for panel, curve in known if (curve.frame[_share("on")] < 1).any()]
     shown = changed or known
-    states = [state for state in style.STATES if any((curve.frame[_share(state)] > 0).any() for _, curve in shown)]
+    every_look = style.state_looks(link_modes.of_all(choice.summaries))
+    states = {state: look for state, look in every_look.items() if any(_ever_in(state, curve) for _, curve in shown)}
     width, columns = choice.appearance.layout(min(3, len(shown)))
     over = any(len(over_load.saturated(curve)) for _, curve in shown)
     drawing = style.canvas(
@@ -58,7 +62,12 @@ def figure(choice: Choice) -> Figure:
     return drawing
 
 
-def _stack(axes: Axes, curve: Curve, states: list[str], width: float) -> None:
+def _ever_in(state: str, curve: Curve) -> bool:
+    """Whether links of a curve spend time in a state. Points of other scenarios may have no such mode."""
+    return _share(state) in curve.frame.columns and bool((curve.frame[_share(state)] > 0).any())
+
+
+def _stack(axes: Axes, curve: Curve, states: Mapping[str, style.StateLook], width: float) -> None:
     """Bars at equal distances, whatever the loads are: loads are often denser at one end.
 
     The panel is `width` inches wide; where its loads do not fit side by side they stand upright, and where not even
@@ -66,9 +75,10 @@ def _stack(axes: Axes, curve: Curve, states: list[str], width: float) -> None:
     """
     frame = curve.frame.drop_nulls(_share("on"))
     places, floor = range(frame.height), [0.0] * frame.height
-    for state in states:
-        shares = [100 * share for share in frame[_share(state)]]
-        axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(state))
+    for state, look in states.items():
+        known = frame[_share(state)].fill_null(0) if _share(state) in frame.columns else [0.0] * frame.height
+        shares = [100 * share for share in known]
+        axes.bar(places, shares, bottom=floor, width=0.9, label=state, **style.state_fill(look))
         floor = [below + share for below, share in zip(floor, shares, strict=True)]
     loads = [over_load.short(load, digits=4) for load in over_load.loads(frame)]
     room = max(0.5, width - _BESIDE)

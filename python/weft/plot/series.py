@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.plot import over_time, style
+from weft.results import link_modes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -20,8 +23,9 @@ def figure(choice: Choice) -> Figure:
     spot = choice.spot()
     frame = samples(spot)
     looks = style.looks(frame["link_class"].unique(maintain_order=True).to_list())
-    states = _states(frame)
-    shown = [state for state in style.STATES if states is not None and (states[state] > 0).any()]
+    every_look = style.state_looks(link_modes.of(spot.summary))
+    states = _states(frame, list(every_look))
+    shown = {state: look for state, look in every_look.items() if states is not None and (states[state] > 0).any()}
     drawing = style.canvas(
         choice.title,
         [*style.entries(looks, saturated=False), *style.state_entries(shown), *over_time.entries([spot])],
@@ -64,24 +68,24 @@ def samples(spot: Spot) -> pl.DataFrame:
     return together.sort("from_cycle", maintain_order=True)
 
 
-def _states(frame: pl.DataFrame) -> pl.DataFrame | None:
+def _states(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame | None:
     """Share of channels in each state at the end of each sample [%], of the classes that ever left ``on``."""
-    counts = [f"channels_{state}" for state in style.STATES]
+    counts = [f"channels_{state}" for state in names]
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():
         return None
     managed = frame.filter(pl.col("link_class").is_in(away.to_list()))
     sums = managed.group_by("from_cycle", "interval_cycles", maintain_order=True).agg(pl.col(counts).sum())
-    shares = [(100 * pl.col(f"channels_{state}") / pl.sum_horizontal(counts)).alias(state) for state in style.STATES]
+    shares = [(100 * pl.col(f"channels_{state}") / pl.sum_horizontal(counts)).alias(state) for state in names]
     return sums.select("from_cycle", "interval_cycles", *shares)
 
 
-def _stack(axes: Axes, states: pl.DataFrame, shown: list[str]) -> None:
+def _stack(axes: Axes, states: pl.DataFrame, shown: Mapping[str, style.StateLook]) -> None:
     floor = [0.0] * (states.height + 1)
-    for state in shown:
+    for state, look in shown.items():
         x, shares = over_time.steps(states, state)
         top = [below + share for below, share in zip(floor, shares, strict=True)]
-        axes.fill_between(x, floor, top, step="post", label=state, **style.state_fill(state))
+        axes.fill_between(x, floor, top, step="post", label=state, **style.state_fill(look))
         floor = top
     axes.set_ylabel("Channels in state [%]")
     axes.set_ylim(0, 100)

@@ -18,7 +18,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from weft._engine import LINK_STATES
 from weft.plot import sheet
 from weft.plot.appearance import COLUMN, PAGE
 
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+# Colour and hatching.
+StateLook = tuple[str, str]
 
 __all__ = ["COLUMN", "PAGE"]
 
@@ -48,14 +50,12 @@ _OWN = {
 _OTHERS = [(colour, hatch) for hatch in ("----", "++++", "\\\\\\\\") for colour in ("#009E73", "#CC79A7", "#F0E442")]
 
 
-def state_looks(states: Sequence[str]) -> dict[str, tuple[str, str]]:
+def state_looks(states: Sequence[str]) -> dict[str, StateLook]:
     """Colour and hatching of each power state, in the order of a stack: `off` is on top."""
     others = chain.from_iterable(repeat(_OTHERS))
     return {state: _OWN.get(state) or next(others) for state in sorted(states, key=lambda state: state == "off")}
 
 
-# Every power state that the engine names.
-STATES = state_looks(LINK_STATES)
 GREY = "#777777"
 # From pale to dark, also in black and white.
 HEAT = "cividis_r"
@@ -275,14 +275,14 @@ def fill(series: int) -> dict[str, Any]:
     return {"facecolor": colours[series % len(colours)], "hatch": HATCHES[series], "linewidth": 0}
 
 
-def state_entries(states: Sequence[str]) -> list[Artist]:
-    """Entries of the legend for power states."""
-    return [Patch(label=state, **state_fill(state)) for state in states]
+def state_entries(looks: Mapping[str, StateLook]) -> list[Artist]:
+    """Entries of the legend for power states with these looks."""
+    return [Patch(label=state, **state_fill(look)) for state, look in looks.items()]
 
 
-def state_fill(state: str) -> dict[str, Any]:
+def state_fill(look: StateLook) -> dict[str, Any]:
     """How an area that stands for a power state is filled."""
-    colour, hatch = STATES[state]
+    colour, hatch = look
     return {"facecolor": colour, "hatch": hatch, "linewidth": 0}
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft._engine import LINK_STATES
 from weft.results import of_flows, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.quantities import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 # In the order of the table of points.
 TABLE = (
@@ -251,9 +250,9 @@ def shown(units: str) -> dict[str, object]:
     return described_ones | {"time": latency.unit, "si": units == si_units.SI}
 
 
-def charted(units: str) -> list[Quantity]:
-    """Quantities for which charts show the mean over the runs of each load, in these units."""
-    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in LINK_STATES]
+def charted(units: str, states: Sequence[str]) -> list[Quantity]:
+    """Quantities for which charts show the mean over the runs of each load, in these units. `states`: of the links."""
+    shares = [Quantity(f"links_{state}_share", f"Share of link cycles {state}", "", state, 3) for state in states]
     costs = [each for cost in (*q.ENERGIES, *q.POWERS) for each in (cost.actual, cost.always_on, cost.ideal)]
     measured = [si_units.in_units(each, units) for each in (q.OFFERED, q.ACCEPTED, q.LATENCY, *q.PERCENTILES.values())]
     return list(dict.fromkeys([*measured, *shares, *costs]))

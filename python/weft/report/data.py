@@ -12,12 +12,11 @@ import polars.selectors as cs
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from weft._engine import LINK_STATES
 from weft.errors import ResultsError
-from weft.plot.style import HEAT, STATES, looks
+from weft.plot.style import HEAT, looks, state_looks
 from weft.report import answer, columns_shown, pack, question
 from weft.report.network_view import Gallery
-from weft.results import notes, of_flows, of_jobs, si_units, soundness
+from weft.results import link_modes, notes, of_flows, of_jobs, si_units, soundness
 from weft.results import quantities as q
 from weft.results.router_places import places
 from weft.text.labels import brief, label
@@ -47,6 +46,8 @@ _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 def collect(sources: Sources) -> dict[str, Any]:
     """The content of a page."""
     drawings = _drawings(sources)
+    states = link_modes.of_all(sources.summaries)
+    looks_of_states = state_looks(states)
     return {
         "title": ", ".join(sources.names),
         "digits": pack.DIGITS,
@@ -58,10 +59,10 @@ def collect(sources: Sources) -> dict[str, Any]:
         "marks": soundness.MARKS
         | {soundness.OVERLOADED_MARK: soundness.OVERLOADED_MEANING, of_jobs.NEXT_TO_MARK: of_jobs.NEXT_TO}
         | {of_flows.DELIVERED_MARK: of_flows.DELIVERED},
-        "states": {state: colour for state, (colour, _) in STATES.items()},
+        "states": {state: colour for state, (colour, _) in looks_of_states.items()},
         # a hatch of matplotlib repeats a letter, which Plotly takes once
-        "state_patterns": {state: hatch[:1] for state, (_, hatch) in STATES.items()},
-        "state_order": LINK_STATES,
+        "state_patterns": {state: hatch[:1] for state, (_, hatch) in looks_of_states.items()},
+        "state_order": states,
         "heat": _heat(),
         "billed": columns_shown.billed(),
         "curves": _curves(sources),
@@ -120,7 +121,7 @@ def _brief(sources: Sources) -> dict[str, Any]:
 def _curves(sources: Sources) -> list[dict[str, Any]]:
     styles = looks([line.label for line in sources.lines])
     with_intervals = [si_units.in_units(each, sources.units) for each in (q.LATENCY, q.ACCEPTED, q.ENERGY)]
-    curves = []
+    curves, states = [], link_modes.of_all(sources.summaries)
     for line in sources.lines:
         style = styles[line.label]
         curves.append(
@@ -133,7 +134,7 @@ def _curves(sources: Sources) -> list[dict[str, Any]]:
                 "points": line.points,
                 "means": {
                     each.column: [pack.rounded(mean and mean.value) for mean in sources.means(line, each)]
-                    for each in columns_shown.charted(sources.units)
+                    for each in columns_shown.charted(sources.units, states)
                 },
                 "half": {each.column: _half_widths(sources, line, each) for each in with_intervals},
                 "colour": style.line["color"],
@@ -241,7 +242,7 @@ def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
 
 def _drawings(sources: Sources) -> dict[str, Any]:
     """Networks and channels of points, the most interesting ones first, as long as there is room."""
-    gallery = Gallery()
+    gallery = Gallery(link_modes.of_all(sources.summaries))
     telling = _telling(sources)
     for number in telling:
         gallery.hang(number, *sources.places[number])

@@ -11,6 +11,8 @@ from weft._engine import LINK_STATES
 from weft.report import pack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -27,9 +29,10 @@ _ON = LINK_STATES.index("on")
 
 
 class Budget:
-    """Makes films until the bytes of the report for films are used up."""
+    """Makes films until the bytes of the report for films are used up. `states`: those of the report, by number."""
 
-    def __init__(self) -> None:
+    def __init__(self, states: Sequence[str]) -> None:
+        self._states = states
         self._left = BYTES
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
@@ -38,20 +41,20 @@ class Budget:
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
             return None
-        folder = results.folder(row)
+        folder, states = results.folder(row), self._states
         if (folder / "series.parquet").is_file():
             series = results.series(row)
-            made = of_series(series, order, pictures) if "channel" in series.columns else None
+            made = of_series(series, order, pictures, states) if "channel" in series.columns else None
         else:
             made = None
         if made is None and (folder / "link_states.parquet").is_file():
-            made = of_spans(results.link_states(row), order, pictures)
+            made = of_spans(results.link_states(row), order, pictures, states)
         if made is not None:
             self._left -= len(json.dumps(made))
         return made
 
 
-def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any]:
+def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any]:
     """A picture per sample. Too many samples are merged: flits add up, and the last state counts."""
     channels = int(series["channel"].n_unique())
     samples = series.height // channels
@@ -68,13 +71,14 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any
     flits = np.add.reduceat(table(series["flits"]), begin, axis=0)
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
     state = np.full((samples, channels), _ON)
-    for number, name in enumerate(LINK_STATES):
-        state[table(series[f"channels_{name}"]) > 0] = number
+    for number, name in enumerate(states):
+        if f"channels_{name}" in series.columns:  # other points of the report may have other modes
+            state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
     return _film(table(series["from_cycle"])[begin, 0], length, merged, taken(flits), taken(state[last]))
 
 
-def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] | None:
+def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[str]) -> dict[str, Any] | None:
     """A picture per interval of equal length, with the states at its end."""
     if spans.is_empty():
         return None
@@ -82,7 +86,7 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int) -> dict[str, Any] 
     edges = np.linspace(0, end, min(pictures, end) + 1).astype(np.int64)
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
-    numbers = spans["state"].replace_strict(LINK_STATES, range(len(LINK_STATES))).to_numpy().astype(np.int64)
+    numbers = spans["state"].replace_strict(list(states), range(len(states))).to_numpy().astype(np.int64)
     # The picture of an interval shows the state in its last cycle: that of the first span that ends after this cycle.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)

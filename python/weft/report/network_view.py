@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from weft._engine import LINK_STATES
 from weft.errors import WeftError
 from weft.report import films, pack
 from weft.report.history import Histories
 from weft.report.layout import lay_out
+from weft.results import link_modes
 from weft.results.router_places import placed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -105,7 +105,7 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
     return once.with_columns(pl.col("flits") + pl.col("back_flits").fill_null(0))
 
 
-def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
+def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) -> dict[str, Any]:
     """What the channels of a point did in the window. A state in which no channel ever was is left out."""
 
     def take(name: str) -> Ints:
@@ -113,7 +113,7 @@ def of_point(network: Network, channels: pl.DataFrame) -> dict[str, Any]:
         taken: Ints = values[network.order]
         return taken
 
-    cycles = {state: take(f"cycles_{state}") for state in LINK_STATES}
+    cycles = {state: take(f"cycles_{state}") for state in states}
     energy = (channels["energy_fj"] * 1e-15).to_numpy()
     kept_states = {state: pack.counts(values) for state, values in cycles.items() if values.any()}
     return {
@@ -169,12 +169,12 @@ class Drawings:
 class Gallery:
     """Collects the drawings of a report; points with the same topology share a network."""
 
-    def __init__(self) -> None:
+    def __init__(self, states: Sequence[str]) -> None:
         self.drawings = Drawings()
         self._built: list[Network] = []
         self._known: dict[str, int] = {}
         self._left = BYTES
-        self._films = films.Budget()
+        self._films = films.Budget(states)
         self._histories = Histories()
 
     def hang(self, number: int, results: ResultSet, row: int) -> None:
@@ -190,7 +190,7 @@ class Gallery:
         except WeftError as problem:
             self.drawings.unreadable[number] = problem.what
             return
-        page = {"network": known, **of_point(self._built[known], channels)}
+        page = {"network": known, **of_point(self._built[known], channels, link_modes.of(results.summaries[row]))}
         self._left -= len(json.dumps(page))
         self.drawings.channels[number] = page
         if film is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.results import link_modes, soundness
 from weft.results import quantities as q
-from weft.results import soundness
 from weft.text import shell
 from weft.text.labels import at, label
 
@@ -53,9 +53,12 @@ def _has_collapsed(results: ResultSet, row: int) -> bool:
 
 
 def _dark(summary: Mapping[str, Any]) -> float:
-    """The share of their cycles in which the managed links were not on; 0 if no link was ever switched."""
+    """The share of their cycles in which the managed links carried nothing; 0 if no link was ever switched."""
     on = summary.get("links_on_share")
-    return 0.0 if on is None or not summary.get("link_transitions") else 1 - on - summary.get("links_shadow_share", 0)
+    if on is None or not summary.get("link_transitions"):
+        return 0.0
+    carrying = ("shadow", *link_modes.slower(summary))
+    return 1 - on - sum(summary.get(f"links_{mode}_share") or 0 for mode in carrying)
 
 
 def _sentence(results: ResultSet, policy: str, rows: list[int]) -> str:

@@ -12,9 +12,10 @@ import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from weft.results import equal_work, remedies, soundness
+from weft.results import equal_work, link_modes, remedies, soundness
 from weft.results import quantities as q
 from weft.results.choose import POLICY, ROUTING, SEED
 from weft.results.curves import short
@@ -34,8 +35,8 @@ _USUAL = "always_on"
 _NOTHING = 0.0005
 # Letters of the drawing of all links.
 _BAR = 40
-# Rates below the full one at which links draw power (states of a link), and the signs of a bar that stand for them.
-_SLOW = {"half": "+", "quarter": "-"}
+# Signs of a bar for links in modes with less than the full rate, the fastest first; further modes take the last one.
+_SLOW = "+-"
 # Sections of a scenario that may differ between two points that carry the same traffic over the same network.
 _OF_POLICY = {"power", "routing", "measure"}
 # Policies that are told; a sweep of many has a table and a report.
@@ -373,16 +374,20 @@ def _drawn(side: Summary) -> str:
     """A bar of the links that draw power: those at the full rate, at lower rates, and those that draw none."""
     ends, bar, reached = side["links_on_mean"], "", 0.0
     slow = _slow(side)
-    for sign, share in (("#", ends - sum(slow.values())), *((_SLOW[rate], share) for rate, share in slow.items())):
+    signs = dict(zip(link_modes.slower(side), chain(_SLOW, repeat(_SLOW[-1])), strict=False))
+    for sign, share in (
+        ("#", ends - sum(slow.values())),
+        *((signs[mode], share) for mode, share in slow.items()),
+    ):
         reached += share
         bar += sign * (round(_BAR * reached) - len(bar))
     return f"{bar.ljust(_BAR, '.')} {_percent(ends)}{_at_rates(side)}"
 
 
 def _slow(side: Summary) -> dict[str, float]:
-    """Shares of the links that run at less than their full rate, by the name of the rate; no rate of no link."""
-    shares = {rate: side.get(f"links_{rate}_share") or 0.0 for rate in _SLOW}
-    return {rate: share for rate, share in shares.items() if share > 0}
+    """Shares of the links that run at less than their full rate, by the name of the mode; no mode of no link."""
+    shares = {mode: side.get(f"links_{mode}_share") or 0.0 for mode in link_modes.slower(side)}
+    return {mode: share for mode, share in shares.items() if share > 0}
 
 
 def _at_rates(side: Summary) -> str:

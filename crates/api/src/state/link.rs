@@ -1,113 +1,225 @@
 //! The power state of a channel, and the account of the time that it spends in each.
 
-use crate::base::kept::Value;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use smallvec::SmallVec;
+use std::ops::{Deref, Index, IndexMut};
 
-/// Writes the states, each with its name in scenarios and columns.
-macro_rules! states {
-    ($($(#[$doc:meta])* $state:ident = $name:literal,)+) => {
-        /// Power state of a channel (one direction of a link).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Value)]
-        #[repr(u8)]
+/// Writes the roles that every run has, each with its name in scenarios and columns.
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident = $number:literal, $name:literal;)+) => {
+        /// Power state of a channel (one direction of a link): a role that every run has, or a mode that only the
+        /// table of modes of the run knows ([`Modes`](super::Modes)).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
         pub enum LinkState {
-            $($(#[$doc])* #[serde(rename = $name)] $state,)+
+            $($(#[$doc])* $role,)+
+            /// The mode with this number in the table of the run.
+            Named(u8),
         }
 
         impl LinkState {
-            pub const COUNT: usize = [$($name),+].len();
-            /// In the order of their numbers.
-            pub const ALL: [Self; Self::COUNT] = [$(Self::$state),+];
+            /// The roles that every run has, in the order of their numbers.
+            pub const ROLES: [Self; [$($number),+].len()] = [$(Self::$role),+];
+            /// Their names in scenarios and columns.
+            pub const ROLE_NAMES: [&'static str; Self::ROLES.len()] = [$($name),+];
 
-            /// The name in scenarios and columns.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$state => $name,)+ }
+            /// Number of the mode in the table of the run.
+            #[inline(always)]
+            pub const fn number(self) -> u8 {
+                match self {
+                    $(Self::$role => $number,)+
+                    Self::Named(number) => number,
+                }
+            }
+
+            /// The state that a port holds as this number.
+            #[inline(always)]
+            pub const fn of(number: u8) -> Self {
+                match number {
+                    $($number => Self::$role,)+
+                    number => Self::Named(number),
+                }
             }
         }
     };
 }
 
-states! {
+roles! {
     /// Carries traffic.
-    On = "on",
+    On = 0, "on";
     /// Logically off, physically ready.
-    Shadow = "shadow",
-    /// On the way to off; no new packet may take it.
-    Draining = "draining",
-    Off = "off",
+    Shadow = 1, "shadow";
+    /// On the way to off, or to a lower rate; no new packet may take it.
+    Draining = 2, "draining";
+    Off = 3, "off";
     /// On the way to on, or to another rate; carries nothing yet.
-    Waking = "waking",
-    /// Carries traffic at half its bandwidth: at half the rate, or over half the lanes.
-    Half = "half",
-    /// Carries traffic at a quarter of its bandwidth.
-    Quarter = "quarter",
+    Waking = 4, "waking";
 }
 
-impl LinkState {
-    /// The channel carries one flit in the time in which it carries so many at its full bandwidth.
-    pub fn slowdown(self) -> u32 {
-        match self {
-            Self::On | Self::Shadow | Self::Draining | Self::Off | Self::Waking => 1,
-            Self::Half => 2,
-            Self::Quarter => 4,
-        }
+/// Counts that need no memory of their own: as many as there are modes where the scenario names none.
+const INLINE: usize = 7;
+
+/// A count for each mode of a run, in the order of their numbers. It is as long as the table of modes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PerMode(SmallVec<[u64; INLINE]>);
+
+impl PerMode {
+    /// Zeros for this many modes.
+    pub fn zeros(modes: usize) -> Self {
+        Self(SmallVec::from_elem(0, modes))
     }
 
-    /// The state that a port holds as this number.
-    #[inline(always)]
-    pub fn of(number: u8) -> Self {
-        Self::ALL[usize::from(number)]
+    /// Memory beside that of the type itself, for this many modes [bytes].
+    pub fn heap_bytes(modes: usize) -> usize {
+        if modes > INLINE { modes * size_of::<u64>() } else { 0 }
+    }
+
+    /// The modes and their counts.
+    pub fn by_state(&self) -> impl Iterator<Item = (LinkState, u64)> + '_ {
+        (0..).map(LinkState::of).zip(self.iter().copied())
+    }
+
+    fn add(&mut self, other: &Self) {
+        // the sum of no account is as long as the first one that is added
+        self.0.resize(self.len().max(other.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, own)| *sum += own);
+    }
+
+    fn remove(&mut self, earlier: &Self) {
+        self.0.iter_mut().zip(&earlier.0).for_each(|(sum, own)| *sum -= own);
     }
 }
 
-/// Time and flits of one channel per state, over the window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
+impl Deref for PerMode {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl Index<LinkState> for PerMode {
+    type Output = u64;
+
+    fn index(&self, state: LinkState) -> &u64 {
+        &self.0[usize::from(state.number())]
+    }
+}
+
+impl IndexMut<LinkState> for PerMode {
+    fn index_mut(&mut self, state: LinkState) -> &mut u64 {
+        &mut self.0[usize::from(state.number())]
+    }
+}
+
+impl IntoIterator for PerMode {
+    type Item = u64;
+    type IntoIter = smallvec::IntoIter<[u64; INLINE]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a PerMode {
+    type Item = &'a u64;
+    type IntoIter = std::slice::Iter<'a, u64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<const N: usize> PartialEq<[u64; N]> for PerMode {
+    fn eq(&self, other: &[u64; N]) -> bool {
+        **self == other[..]
+    }
+}
+
+impl<const N: usize> From<[u64; N]> for PerMode {
+    fn from(counts: [u64; N]) -> Self {
+        Self(counts.as_slice().into())
+    }
+}
+
+impl FromIterator<u64> for PerMode {
+    fn from_iter<I: IntoIterator<Item = u64>>(counts: I) -> Self {
+        Self(counts.into_iter().collect())
+    }
+}
+
+impl Kept for PerMode {
+    fn keep(&self, to: &mut Writer) {
+        self.0.len().keep(to);
+        self.iter().for_each(|count| count.keep(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        *self = Value::read(from)?;
+        Ok(())
+    }
+}
+
+impl Value for PerMode {
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Vec::read(from).map(|counts| Self(counts.into()))
+    }
+}
+
+/// Time and flits of one channel per mode, over the window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Value)]
 pub struct Account {
     /// Start of the present state, or of the window if later.
     since: u64,
     /// Flits of the channel that are counted already, the low 32 bits.
     counted: u32,
-    pub cycles: [u64; LinkState::COUNT],
-    pub flits: [u64; LinkState::COUNT],
+    pub cycles: PerMode,
+    pub flits: PerMode,
     pub transitions: u64,
 }
 
 impl Account {
-    /// An account that begins at cycle `now`. `flits`: what the channel has sent so far, the low 32 bits.
-    pub fn begin(now: u64, flits: u32) -> Self {
-        Self { since: now, counted: flits, ..Self::default() }
+    /// An empty account of a channel that has this many modes.
+    pub fn new(modes: usize) -> Self {
+        Self { cycles: PerMode::zeros(modes), flits: PerMode::zeros(modes), ..Self::default() }
+    }
+
+    /// The account begins at cycle `now`. `flits`: what the channel has sent so far, the low 32 bits.
+    pub fn begin(&mut self, now: u64, flits: u32) {
+        (self.since, self.counted, self.transitions) = (now, flits, 0);
+        self.cycles.0.fill(0);
+        self.flits.0.fill(0);
     }
 
     /// Adds the flits that were sent since the last call, all of them in state `present`.
     pub fn count(&mut self, present: LinkState, flits: u32) {
-        self.flits[present as usize] += u64::from(flits.wrapping_sub(self.counted));
+        self.flits[present] += u64::from(flits.wrapping_sub(self.counted));
         self.counted = flits;
     }
 
     /// Adds the cycles and flits since the last call, up to cycle `now`.
     pub fn settle(&mut self, present: LinkState, flits: u32, now: u64) {
-        self.cycles[present as usize] += now - self.since;
+        self.cycles[present] += now - self.since;
         self.since = now;
         self.count(present, flits);
     }
 
     /// Adds the counts of another channel.
     pub fn add(&mut self, other: &Self) {
-        self.cycles.iter_mut().zip(other.cycles).for_each(|(sum, own)| *sum += own);
-        self.flits.iter_mut().zip(other.flits).for_each(|(sum, own)| *sum += own);
+        self.cycles.add(&other.cycles);
+        self.flits.add(&other.flits);
         self.transitions += other.transitions;
     }
 
     /// Takes away what an earlier reading counted.
     pub fn remove(&mut self, earlier: &Self) {
-        self.cycles.iter_mut().zip(earlier.cycles).for_each(|(sum, own)| *sum -= own);
-        self.flits.iter_mut().zip(earlier.flits).for_each(|(sum, own)| *sum -= own);
+        self.cycles.remove(&earlier.cycles);
+        self.flits.remove(&earlier.flits);
         self.transitions -= earlier.transitions;
     }
 
     /// Cycles that the channel has been off.
     pub fn off_cycles(&self, present: LinkState, now: u64) -> u64 {
         let off = LinkState::Off;
-        self.cycles[off as usize] + if present == off { now - self.since } else { 0 }
+        self.cycles[off] + if present == off { now - self.since } else { 0 }
     }
 }

@@ -6,10 +6,12 @@
 
 mod link;
 pub mod link_class;
+pub mod modes;
 mod pool;
 pub mod rate;
 pub mod sums;
-pub use link::{Account, LinkState};
+pub use link::{Account, LinkState, PerMode};
+pub use modes::{Mode, Modes};
 pub use pool::Pool;
 
 use crate::base::bits::Bits;
@@ -72,7 +74,7 @@ pub struct OutputUnit<const V: usize> {
     /// Link class.
     #[kept(fixed)]
     pub class: u8,
-    /// `LinkState as u8`.
+    /// [`LinkState::number`].
     pub state: u8,
     /// First cycle (low 32 bits) in which the link is free for another flit.
     pub next_free: u32,
@@ -149,7 +151,7 @@ impl<const V: usize> OutputUnit<V> {
             vcs_with_room: vcs,
             requested: 0,
             class,
-            state: LinkState::On as u8,
+            state: LinkState::On.number(),
             next_free: 0,
             flits: 0,
             peer: NONE,

@@ -55,11 +55,29 @@ impl Rate {
         Err(Refusal::new(path, what, rounder(flits, cycles)))
     }
 
-    /// This rate divided by `slowdown`. It may have a longer period than a scenario can ask for.
+    /// This share of the rate. It may have a longer period than a scenario can ask for.
     #[must_use]
-    pub fn slower(self, slowdown: u32) -> Self {
-        let common = gcd(u128::from(self.flits), u128::from(slowdown)) as u32;
-        Self { flits: self.flits / common, cycles: self.cycles * (slowdown / common) }
+    pub fn times(self, share: Self) -> Self {
+        let (flits, cycles) =
+            (u64::from(self.flits) * u64::from(share.flits), u64::from(self.cycles) * u64::from(share.cycles));
+        let common = gcd(flits.into(), cycles.into()) as u64;
+        Self { flits: (flits / common) as u32, cycles: (cycles / common) as u32 }
+    }
+
+    /// This rate divided by `parts`.
+    #[must_use]
+    pub fn over(self, parts: u32) -> Self {
+        self.times(Self { flits: 1, cycles: parts })
+    }
+
+    /// Whether it is less than another rate.
+    pub fn is_below(self, other: Self) -> bool {
+        self.flits_times(other.cycles) < other.flits_times(self.cycles)
+    }
+
+    /// The numerator times a number. A rate is below another if its numerator times the denominator of the other is.
+    pub fn flits_times(self, factor: u32) -> u64 {
+        u64::from(self.flits) * u64::from(factor)
     }
 
     /// So many flits in [`Rate::cycles`] cycles.

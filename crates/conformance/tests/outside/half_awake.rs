@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_api::examples::written;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
@@ -17,15 +17,15 @@ impl HalfAwake {
 }
 
 impl PolicyModel for HalfAwake {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On])
     }
 
     fn build(&self, _: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         Ok(Arc::new(self.clone()))
     }
 
-    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, _: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use weft_api::examples::Example;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
 use weft_api::routing::RoutingModel;
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, Modes};
 use weft_engine::{Models, Spec};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
@@ -73,11 +73,11 @@ fn a_routing_whose_channels_depend_on_each_other_in_a_cycle_is_found_out() {
 struct Secret {}
 
 impl PolicyModel for Secret {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On])
     }
 
-    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, _: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 

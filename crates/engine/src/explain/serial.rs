@@ -137,7 +137,7 @@ impl Channel {
         if self.paced {
             now += self.pace.full_for(self.next_free, now);
             let rates = net.rates.as_ref().expect("links that are paced have rates");
-            (depart, self.next_free) = self.pace.take(self.next_free, rates.ready_at_source(now));
+            (depart, self.next_free) = self.pace.take(self.next_free, rates.ready_at_source(&self.pace, now));
         }
         (now, depart + self.latency(net))
     }
@@ -166,7 +166,7 @@ impl Channel {
     /// As `Block::depart_paced`.
     fn depart_paced(&mut self, net: &Net, before: u8, (grant, earliest): (u64, u64), speedup: u64) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let mut ready = rates.ready((before, 1), (self.class, &self.pace), earliest);
+        let mut ready = rates.ready((before, Rate::ONE), (self.class, &self.pace), earliest);
         let limited = net.router.input_speedup != InputSpeedup::Unlimited;
         if limited {
             if net.router.routing_delay > 0 {

@@ -141,6 +141,7 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<
     Ok(Common {
         links: links.to_vec(),
         rates: spec.links.iter().map(|link| link.rate).collect(),
+        modes: spec.modes.clone(),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1,
@@ -190,6 +191,9 @@ fn watches(spec: &Spec) -> Result<bool, Refusal> {
 pub(crate) fn lookahead(spec: &Spec) -> Result<u64, Refusal> {
     let flits = |link: &LinkClass| u64::from(link.buffer) * u64::from(link.vcs);
     let flit = |link: &LinkClass| link.rate.cycles_per_flit();
-    let link = |link: &LinkClass| link.latency + flits(link) * flit(link) + flit(link) - 1;
-    Ok(parameters::after_grant(spec)? + 4 + spec.router.ejection_delay + spec.links.iter().map(link).max().unwrap_or(0))
+    let link = |(c, link): (usize, &LinkClass)| {
+        link.latency + (flits(link) * flit(link) + flit(link) - 1).max(parameters::slowed(spec, c, link))
+    };
+    let longest = spec.links.iter().enumerate().map(link).max().unwrap_or(0);
+    Ok(parameters::after_grant(spec)? + 4 + spec.router.ejection_delay + longest)
 }

@@ -10,7 +10,7 @@ use crate::network::recordings;
 use crate::network::spec::{Execution, LinkClass, Spec};
 use crate::network::transit::{self, Transit};
 use weft_api::recording::NetworkSite;
-use weft_api::state::{Account, Flit, Packet, Segment, Terminal};
+use weft_api::state::{Account, Flit, Packet, PerMode, Segment, Terminal};
 use weft_kernel::block::Cut;
 use weft_kernel::shortcuts::streams;
 use weft_topology::Port;
@@ -70,7 +70,8 @@ pub fn memory(spec: &Spec, how: Execution) -> Memory {
     let words = (u64::from(graph.radix()) * classes).div_ceil(64);
     let of_port = sizes.input as u64 + sizes.mask as u64 * classes + size::<u32>();
     let of_streams = streams::bytes_per_channel(spec.traffic.longest());
-    let of_channel = sizes.output as u64 + size::<Account>() + 2 * size::<u16>() + of_streams;
+    let account = 2 * PerMode::heap_bytes(spec.modes.count()) as u64;
+    let of_channel = sizes.output as u64 + size::<Account>() + account + 2 * size::<u16>() + of_streams;
     let sources: u64 =
         spec.traffic.jobs.iter().map(|job| (job.terminals.len() * (64 + 8 * job.phases.len())) as u64).sum();
     let blocks = Blocks::of(spec, how);

@@ -5,7 +5,6 @@ use crate::network::policy::with_site;
 use crate::network::spec::Spec;
 use weft_api::policy::{LinkKnowledge, Offers};
 use weft_api::routing::{About, AroundFaults, Routing};
-use weft_api::state::LinkState;
 use weft_api::subnetworks::Subnets;
 use weft_kernel::net::Repair;
 use weft_models::power::PolicyConfig;
@@ -91,7 +90,7 @@ fn one_of(names: &[String]) -> String {
 /// Refuses a policy that would switch links to terminals off for packets that do not wait for them: a terminal has no other
 /// link.
 pub(crate) fn check_terminal_links(spec: &Spec) -> Result<(), Refusal> {
-    if spec.managed[0] && spec.policy.states() != [LinkState::On] && !spec.policy.offers().packets_wait_for_links {
+    if spec.managed[0] && spec.switches_links() && !spec.policy.offers().packets_wait_for_links {
         let name = spec.policy.name();
         let what = format!("under {name} packets go round links that are off, and none leads round that of a terminal");
         return Err(Refusal::new(

@@ -28,6 +28,7 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
         latencies: &latencies,
         router_delay: spec.router.delay,
         cycle_fs: spec.cycle_fs,
+        modes: &spec.modes,
     })
 }
 

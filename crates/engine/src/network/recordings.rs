@@ -37,6 +37,7 @@ pub(super) fn site(spec: &Spec) -> NetworkSite {
         channels: (links + spec.graph.terminals()) as usize,
         managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
         bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
+        modes: spec.modes.clone(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),
         buffers: spec.links.iter().map(|link| link.buffer).collect(),
         terminals: spec.graph.terminals(),
@@ -128,7 +129,7 @@ impl ChannelUses for Accounts<'_> {
         let router = self.spec.router_price.filter(|_| count.from.is_some()).map_or(0, |price| price.flit_yj);
         ChannelUse {
             flits,
-            link_yj: LinkState::ALL.iter().map(|&state| u128::from(count.flits[state as usize]) * flit_yj(state)).sum(),
+            link_yj: count.flits.by_state().map(|(state, flits)| u128::from(flits) * flit_yj(state)).sum(),
             router_yj: u128::from(flits) * router,
         }
     }

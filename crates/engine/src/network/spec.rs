@@ -9,8 +9,8 @@ use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::recording::Asked;
 pub use weft_api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Watched};
-use weft_api::state::LinkState;
 pub use weft_api::state::rate::Rate;
+use weft_api::state::{LinkState, Modes};
 pub use weft_api::workload::{LoadPhase, MAX_BATCH};
 use weft_kernel::face::widths::Width;
 use weft_kernel::shortcuts::profile::Set;
@@ -60,20 +60,20 @@ pub struct StatePrice {
 }
 
 /// Exact prices of a channel by power state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePrices {
-    /// Indexed by `LinkState as usize`; `None` where the power model names no price.
-    pub by_state: [Option<StatePrice>; LinkState::COUNT],
+    /// Indexed by [`LinkState::number`]; `None` where the power model names no price.
+    pub by_state: Vec<Option<StatePrice>>,
     /// The common denominator of the static energies: 1, or a divisor of [`Rate::cycles`].
     pub parts: u32,
 }
 
 impl StatePrices {
     /// No state has a price.
-    pub const NONE: Self = Self { by_state: [None; LinkState::COUNT], parts: 1 };
+    pub const NONE: Self = Self { by_state: Vec::new(), parts: 1 };
 
     pub fn of(&self, state: LinkState) -> Option<StatePrice> {
-        self.by_state[state as usize]
+        self.by_state.get(usize::from(state.number())).copied().flatten()
     }
 }
 
@@ -103,6 +103,8 @@ pub struct Spec {
     pub routing: RoutingConfig,
     pub traffic: TrafficSpec,
     pub policy: PolicyConfig,
+    /// The modes that a channel can be in.
+    pub modes: Modes,
     /// For each link class: whether the policy manages it (true), or its links stay on (false). Links to terminals
     /// usually stay on.
     pub managed: Vec<bool>,
@@ -125,6 +127,23 @@ pub struct Spec {
     pub cycle_fs: u128,
     /// Run even if the channel dependency graph has a cycle (to study deadlock).
     pub allow_dependency_cycle: bool,
+}
+
+impl Spec {
+    /// States that a channel can be in under the policy. Refuses modes that the run does not have.
+    pub fn states(&self) -> Result<Vec<LinkState>, Refusal> {
+        self.policy.states(&self.modes)
+    }
+
+    /// Whether the policy has any state but `on`. A policy that asks for a mode that does not exist is refused elsewhere.
+    pub fn switches_links(&self) -> bool {
+        self.states().is_ok_and(|states| states != [LinkState::On])
+    }
+
+    /// The slowest rate that a managed channel can have, as a share of its bandwidth.
+    pub(crate) fn slowest_mode(&self) -> Rate {
+        self.states().map_or(Rate::ONE, |states| self.modes.slowest(&states))
+    }
 }
 
 /// How a run is executed. Results do not depend on it.
@@ -170,6 +189,7 @@ impl Spec {
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             policy: PolicyConfig::default(),
+            modes: Modes::default(),
             prices: vec![StatePrices::NONE; links.len()],
             router_price: None,
             bundles: Vec::new(),

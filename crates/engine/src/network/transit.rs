@@ -53,9 +53,9 @@ pub(crate) fn packets_under_way(spec: &Spec) -> f64 {
 
 /// Cycles that the slowest links take for a flit, in the slowest state that the policy has; 1 or more.
 fn slowest(spec: &Spec) -> f64 {
-    let slowdown = spec.policy.states().iter().map(|state| state.slowdown()).max().unwrap_or(1);
+    let slowest = spec.slowest_mode();
     let of_link = |(link, &managed): (&LinkClass, &bool)| {
-        let slowdown = if managed { f64::from(slowdown) } else { 1.0 };
+        let slowdown = if managed { f64::from(slowest.cycles()) / f64::from(slowest.flits()) } else { 1.0 };
         slowdown / link.rate.per_cycle()
     };
     spec.links.iter().zip(&spec.managed).map(of_link).fold(1.0, f64::max)

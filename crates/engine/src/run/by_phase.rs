@@ -71,9 +71,9 @@ impl Simulation {
         let (before, after) = (accounts(span.from), accounts(span.to));
         let slept = asleep(span.to).iter().enumerate();
         let class = |(place, account): (usize, &Account)| {
-            let mut account = *account;
+            let mut account = account.clone();
             before.get(place).into_iter().for_each(|before| account.remove(before));
-            of_class(place, &account)
+            of_class(place, account)
         };
         let packets = packets.expect("a span of every phase");
         let phases: Vec<(&Job, &[f64])> = spec.traffic.jobs.iter().map(|job| (job, loads(job, span.start))).collect();
@@ -107,7 +107,7 @@ impl Simulation {
 
 /// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of
 /// their ends.
-fn of_class(place: usize, account: &Account) -> ChannelCount {
+fn of_class(place: usize, account: Account) -> ChannelCount {
     ChannelCount {
         from: place.is_multiple_of(2).then_some(0),
         from_port: 0,

@@ -7,7 +7,7 @@ use std::fmt::{Display, Formatter};
 use weft_api::base::kept::Value;
 pub use weft_api::control::ControlCount;
 use weft_api::recording::Table;
-use weft_api::state::LinkState;
+use weft_api::state::PerMode;
 pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
 use weft_topology::Graph;
 
@@ -211,9 +211,9 @@ pub struct ChannelCount {
     pub to_port: u32,
     pub class: u8,
     /// Cycles spent in each power state during the window; they sum to the window.
-    pub cycles: [u64; LinkState::COUNT],
+    pub cycles: PerMode,
     /// Flits sent in each power state during the window.
-    pub flits: [u64; LinkState::COUNT],
+    pub flits: PerMode,
     /// Changes of power state during the window.
     pub transitions: u64,
 }

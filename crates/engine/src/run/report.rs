@@ -121,8 +121,8 @@ fn channels(blocks: &[Box<dyn AnyBlock>], graph: &Graph, closed: &[Vec<Account>]
                 to,
                 to_port,
                 class: out.class,
-                cycles: account.cycles,
-                flits: account.flits,
+                cycles: account.cycles.clone(),
+                flits: account.flits.clone(),
                 transitions: account.transitions,
             };
             if out.kind == ChannelEnd::Injection {

@@ -81,7 +81,10 @@ impl Spec {
 
     /// Length of an observation of the power state [cycles]; `None` if no channel is ever switched.
     pub(crate) fn power_period(&self) -> Result<Option<u64>, Refusal> {
-        let period = self.policy.settling_period(&self.graph, self.cycle_fs)?.filter(|_| self.managed.contains(&true));
+        let period = self
+            .policy
+            .settling_period(&self.graph, &self.modes, self.cycle_fs)?
+            .filter(|_| self.managed.contains(&true));
         Ok(period.map(|cycles| cycles.div_ceil(OBSERVATION).max(1).saturating_mul(OBSERVATION)))
     }
 }

@@ -31,6 +31,10 @@ use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, mix, stream};
 use weft_units::{Flits, Time};
 
+/// The modes of scenarios that name none.
+pub const HALF: LinkState = LinkState::Named(5);
+pub const QUARTER: LinkState = LinkState::Named(6);
+
 pub fn routing(json: &str) -> RoutingConfig {
     serde_json::from_str(json).expect("a routing")
 }
@@ -148,7 +152,7 @@ pub fn assert_drained(out: &Outcome) {
 pub fn check_channels(out: &Outcome) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{c:?}");
-        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state as usize]);
+        let dark = [LinkState::Off, LinkState::Waking].map(|state| c.flits[state]);
         assert_eq!(dark, [0, 0], "{c:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Tables that a run has recorded, read back as rows.
 
-use weft_engine::power::LinkState;
+use weft_engine::power::{LinkState, Modes};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::{Outcome, Spec};
 
@@ -77,7 +77,7 @@ pub struct Spans {
 pub fn link_states(out: &Outcome) -> Spans {
     let table = table(out, "link_states");
     let [channels, from, to] = ["channel", "from_cycle", "to_cycle"].map(|name| counts_in(table, name));
-    let state = |name: &str| LinkState::ALL.into_iter().find(|state| state.name() == name).expect("a state");
+    let state = |name: &str| Modes::default().find(name).expect("a state");
     let states: Vec<_> = texts_in(table, "state").map(state).collect();
     let span = |k: usize| Span { channel: channels[k] as u32, state: states[k], from: from[k], to: to[k] };
     Spans { spans: (0..channels.len()).map(span).collect(), complete: table.complete.expect("a bound") }

@@ -86,7 +86,7 @@ fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
 fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
-        assert_eq!(c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize], 0, "{what}: {c:?}");
+        assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{what}: {c:?}");
         let (Some(from), Some(to)) = (c.from, c.to) else { continue };
         // a policy that replaces links knows of no wires beside those that it manages, such as those of a ring
         let replaces = spec.policy.knowledge_of_links() == LinkKnowledge::Subnetworks;
@@ -101,7 +101,7 @@ fn check_accounts(spec: &Spec, out: &Outcome, what: &str) {
         };
         // what holds a VC and what is on the wire still crosses, in few round trips through buffers of one packet
         let broken = (0..out.window).filter(|&cycle| !whole(cycle)).count() as u64;
-        let off = c.cycles[LinkState::Off as usize];
+        let off = c.cycles[LinkState::Off];
         assert!(off + 400 >= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");
         if spec.policy == PolicyConfig::default() {
             assert!(off <= broken, "{what}: broken for {broken} cycles, off for {off}: {c:?}");

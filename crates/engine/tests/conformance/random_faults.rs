@@ -146,7 +146,7 @@ fn check_accounts(out: &Outcome, routers: u32, what: &str) {
     let mut balance = vec![0i64; routers as usize];
     for c in &out.channels {
         assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}: {c:?}");
-        assert_eq!(c.flits[LinkState::Off as usize] + c.flits[LinkState::Waking as usize], 0, "{what}: {c:?}");
+        assert_eq!(c.flits[LinkState::Off] + c.flits[LinkState::Waking], 0, "{what}: {c:?}");
         let flits = c.flits.iter().sum::<u64>() as i64;
         c.from.into_iter().for_each(|from| balance[from as usize] -= flits);
         c.to.into_iter().for_each(|to| balance[to as usize] += flits);

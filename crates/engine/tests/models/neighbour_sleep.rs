@@ -3,6 +3,7 @@
 use crate::integration::common::*;
 use weft_engine::Spec;
 use weft_engine::outcome::Ending;
+use weft_engine::power::LinkState;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 
 const IDLE: u64 = 40;
@@ -40,7 +41,7 @@ fn an_idle_link_goes_to_sleep_at_both_ends_and_stays_asleep() {
             let asleep = [on, 0, TRANSITION, 1000 - on - TRANSITION, 0, 0, 0];
             assert_eq!(c.cycles, if c.class > 0 { asleep } else { [1000, 0, 0, 0, 0, 0, 0] }, "{c:?}");
             // the request is all that the channel carries
-            assert_eq!(c.flits[0], u64::from(c.class > 0));
+            assert_eq!(c.flits[LinkState::On], u64::from(c.class > 0));
         }
         assert_eq!(said(&out), [2, 0, 0]);
         check_account(&spec, &out);
@@ -55,7 +56,7 @@ fn a_link_of_which_one_direction_is_busy_stays_on() {
     spec.set_load_of(0, 1.0);
     let out = run(&spec);
     let between = out.channels.iter().filter(|c| c.class > 0);
-    assert!(between.clone().all(|c| c.cycles[0] == 1000 && c.transitions == 0), "{:?}", out.channels);
+    assert!(between.clone().all(|c| c.cycles[LinkState::On] == 1000 && c.transitions == 0), "{:?}", out.channels);
     // The idle end asks `idle` cycles after each refusal. A request and its answer take (1 + 10) + (1 + 10) cycles: one request
     // every 62 cycles. (At least every 40 cycles, whatever the cycle in which each of them is counted.)
     let [sleep, agree, refuse] = said(&out);

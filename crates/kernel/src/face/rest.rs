@@ -30,7 +30,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sets the state of channel `o` in cycle 0, which is not on.
     pub(super) fn begin_in(&mut self, o: usize, state: LinkState) {
         let out = &mut self.wires.outs[o];
-        (out.state, out.free_vcs) = (state as u8, 0);
+        (out.state, out.free_vcs) = (state.number(), 0);
         out.set_gate(Gate::Closed);
     }
 

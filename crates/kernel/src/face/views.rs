@@ -32,7 +32,7 @@ pub struct Output<'a> {
     pub kind: ChannelEnd,
     /// Link class.
     pub class: u8,
-    /// `LinkState as u8`.
+    /// [`LinkState::number`].
     pub state: u8,
     pub gate: Gate,
     /// Router or, for an injection channel, terminal of this block.

@@ -35,34 +35,35 @@ impl Rates {
     }
 
     /// When a channel of class `next`, at this pace, has all of a flit that could leave at `earliest`. `before`: class of
-    /// the channel over which the flit came, and by how much that was slowed down.
+    /// the channel over which the flit came, and the share of its rate at which it was sent.
     #[inline(always)]
-    pub fn ready(&self, (before, slowdown): (u8, u32), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
-        let (cycles, part) = if slowdown == 1 && pace.rate() == *self.of.hot(usize::from(next)) {
+    pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
+        let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.hot(usize::from(next)) {
             *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
         } else {
-            self.delay_when_slowed(before, slowdown, pace)
+            self.delay_when_slowed(before, share, pace)
         };
         (earliest + cycles, part)
     }
 
     #[inline(never)]
-    pub fn delay_when_slowed(&self, before: u8, slowdown: u32, pace: &Pace) -> Fine {
-        pace.delay_after(self.of.hot(usize::from(before)).slower(slowdown))
+    pub fn delay_when_slowed(&self, before: u8, share: Rate, pace: &Pace) -> Fine {
+        pace.delay_after(self.of.hot(usize::from(before)).times(share))
     }
 
-    /// When the injection channel has all of a flit that its terminal sends at `now`.
-    pub fn ready_at_source(&self, now: u64) -> Fine {
-        (now + self.at_source.0, self.at_source.1)
+    /// When the injection channel, at this pace, has all of a flit that its terminal sends at `now`.
+    pub fn ready_at_source(&self, pace: &Pace, now: u64) -> Fine {
+        let (cycles, part) = if pace.rate() == self.of[0] { self.at_source } else { pace.own_delay() };
+        (now + cycles, part)
     }
 }
 
-/// The flits that come into an input from some time on were sent at the full rate of their channel divided by `slowdown`.
+/// The flits that come into an input from some time on were sent at a share of the rate of their channel.
 #[derive(Debug, Clone, Copy, Value)]
 pub struct Slowed {
     /// In the block of the input.
     pub input: u32,
-    pub slowdown: u32,
+    pub share: Rate,
     /// Number of this change among those of the channel: of two that take effect in one cycle the later one holds.
     pub change: u32,
 }
@@ -93,9 +94,9 @@ pub struct Paces<const W: usize> {
     /// Scratch: the flits of a cycle, the last one first.
     #[kept(scratch)]
     pub arriving: Vec<Flit>,
-    /// By input: by how much the flits that come in are slowed down, and the number of that change.
+    /// By input: share of the rate at which its flits were sent, and the number of that change.
     #[kept(each)]
-    pub came: Vec<(u32, u32)>,
+    pub came: Vec<(Rate, u32)>,
     pub events: Wheel<Event, 32>,
 }
 
@@ -104,7 +105,7 @@ impl<const W: usize> Paces<W> {
         let channels = of.len();
         let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
         let events = Wheel::new(if of.is_empty() { 2 } else { horizon }, 2 * channels);
-        Self { full, arriving: Vec::new(), came: vec![(1, 0); channels], events, of }
+        Self { full, arriving: Vec::new(), came: vec![(Rate::ONE, 0); channels], events, of }
     }
 
     /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.

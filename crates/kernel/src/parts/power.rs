@@ -52,9 +52,10 @@ pub struct Power {
 }
 
 impl Power {
-    pub fn new(all_vcs: Vec<u16>) -> Self {
+    /// The accounts of channels that have this many modes.
+    pub fn new(all_vcs: Vec<u16>, modes: usize) -> Self {
         Self {
-            accounts: vec![Account::default(); all_vcs.len()],
+            accounts: vec![Account::new(modes); all_vcs.len()],
             bundles: Bundles::default(),
             held: vec![0; all_vcs.len()],
             wishes: Vec::new(),
@@ -167,8 +168,7 @@ impl Power {
 
     /// Starts the accounts of all channels for the window that begins at `now`.
     pub fn begin<const V: usize>(&mut self, outs: &[OutputUnit<V>], now: u64) {
-        let begun = outs.iter().map(|out| Account::begin(now, out.flits));
-        self.accounts.iter_mut().zip(begun).for_each(|(account, begun)| *account = begun);
+        self.accounts.iter_mut().zip(outs).for_each(|(account, out)| account.begin(now, out.flits));
     }
 
     /// Brings the accounts up to date, before the 32-bit counters of the ports overflow.

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weft_api::policy::{Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
 
@@ -30,11 +30,11 @@ impl AlwaysOn {
 }
 
 impl PolicyModel for AlwaysOn {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On])
     }
 
-    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, _: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 

@@ -51,7 +51,7 @@ use weft_api::coordinates;
 use weft_api::examples::written;
 use weft_api::links_up::Ups;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::DrainFirst;
 use weft_api::widths::{Widths, link_between, tree_of};
 use weft_topology::{Graph, TopologyConfig};
@@ -167,12 +167,12 @@ impl ElasticTree {
 }
 
 impl PolicyModel for ElasticTree {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
     /// An epoch without a change, one until the decision, and the time to wake.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let [epoch, wake] = self.cycles(cycle_fs)?;
         Ok(Some(epoch.saturating_mul(2).saturating_add(wake)))
     }

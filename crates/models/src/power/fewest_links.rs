@@ -53,7 +53,7 @@ use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Overseer};
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::subnetworks::Subnets;
 use weft_api::switching::DrainFirst;
 use weft_topology::Graph;
@@ -130,11 +130,11 @@ impl FewestLinks {
 }
 
 impl PolicyModel for FewestLinks {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let [epoch, long, wake] = self.cycles(cycle_fs)?;
         Ok(Some(long.saturating_add(wake).saturating_add(epoch)))
     }

@@ -1,21 +1,24 @@
-//! Per direction: a channel that was idle for `idle` goes off, or to a lower rate, and a packet that wants it brings it back.
+//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and a packet that wants it brings it back.
 //!
 //! # Source
 //! Zahn et al., HiPINEB 2019 (on/off policy); idle time `t_down = t_transition / rho`. Lower rates: ours, as links do that
 //! keep some lanes.
 //! # Parameters
-//! idle [time]: how long the channel must have been idle; transition [time]: duration of going off and of waking, or until a channel
-//! at a lower rate has its full one; to: the state of idle channels.
+//! idle [time]: how long the channel must have been idle; transition [time]: duration of a change; to: the mode of idle
+//! channels, `off` or one that the scenario names; changes: whether the channel carries traffic during a change.
 //! # Guarantees
-//! Never drops a flit; no flit starts on a channel that is neither `on` nor at a lower rate. Off: the first packet of a
-//! burst waits at most 2 transitions. At a lower rate: it waits for nothing, and goes at that rate until the full one is back.
+//! Never drops a flit; no flit starts on a channel whose mode carries none, nor during a change that stops traffic. Off, or
+//! with changes that stop: the first packet of a burst waits at most 2 transitions. With changes that carry it waits for
+//! nothing, and crosses at the lower rate until the full one is back.
 //! # Not modelled
 //! Retraining errors. Credits travel on a side channel that is never switched off nor billed.
 //! # Validation
 //! `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
 //! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
-//! wake when needed. No rows of a peer: neither has link states.
+//! wake when needed; `engine/tests/modes.rs`: at 1/12 of the rate a flit takes as long as twelve. No rows of a peer: neither
+//! has link states.
 
+use super::changes::Changes;
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,39 +27,36 @@ use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::base::kept::Kept;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per direction: a channel that was idle for `idle` goes off, or to a lower rate, and a packet that wants it brings it back.
+/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and a packet that wants it brings it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
     /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
     pub idle: Time,
-    /// Duration of going off and of waking, in which the channel draws full power and carries nothing.
+    /// Duration of a change of the mode, down and up.
     pub transition: Time,
-    /// The state of idle channels. With `half` or `quarter` packets wait for nothing: the channel carries them at that rate,
-    /// and has its full rate again a `transition` after the first one asked for it.
-    #[serde(default, skip_serializing_if = "IdleState::is_off")]
-    pub to: IdleState,
+    /// The mode of idle channels: `off`, or one that `power.modes` names (`half` and `quarter` where it names none). In a mode
+    /// that carries traffic the channel has its full rate again a `transition` after the first packet asked for it.
+    #[serde(default = "off", skip_serializing_if = "is_off")]
+    #[schemars(example = &"off", example = &"quarter", example = &"low")]
+    pub to: String,
+    /// Whether the channel carries traffic while it changes: at the lower rate, with `carry`. Default: `carry` if it carries
+    /// traffic in the mode `to`, else `stop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
 }
 
-/// The state of idle channels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IdleState {
-    #[default]
-    Off,
-    Half,
-    Quarter,
+fn off() -> String {
+    "off".to_owned()
 }
 
-impl IdleState {
-    fn is_off(&self) -> bool {
-        *self == Self::Off
-    }
+fn is_off(to: &str) -> bool {
+    to == "off"
 }
 
 const PATH: &str = "power.policy.idle_timeout";
@@ -66,54 +66,67 @@ impl IdleTimeout {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
-    fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
+    fn times(&self, cycle_fs: u128) -> Result<(u64, u64), Refusal> {
         let cycles = |name: &str, time: Time| {
             let path = format!("{PATH}.{name}");
             Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
         };
-        let slow = match self.to {
-            IdleState::Off => None,
-            IdleState::Half => Some(LinkState::Half),
-            IdleState::Quarter => Some(LinkState::Quarter),
-        };
-        Ok(Times { idle: cycles("idle", self.idle)?, transition: cycles("transition", self.transition)?, slow })
+        Ok((cycles("idle", self.idle)?, cycles("transition", self.transition)?))
+    }
+
+    /// The mode of idle channels, and whether changes stop traffic.
+    fn target(&self, modes: &Modes) -> Result<(LinkState, Changes), Refusal> {
+        let to = modes.asked(&self.to, &format!("{PATH}.to"))?;
+        let carries = modes.carries(to);
+        let changes = self.changes.unwrap_or(if carries { Changes::Carry } else { Changes::Stop });
+        if !carries && changes != Changes::Stop {
+            let what =
+                format!("`{changes}`, but a channel carries nothing in the mode `{}`, nor on its way there", self.to);
+            return Err(Refusal::new(format!("{PATH}.changes"), what, "leave `changes` out, or write `changes: stop`"));
+        }
+        Ok((to, changes))
     }
 }
 
 impl PolicyModel for IdleTimeout {
-    fn modes(&self) -> &'static [LinkState] {
-        match self.to {
-            IdleState::Off => &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking],
-            IdleState::Half => &[LinkState::On, LinkState::Half],
-            IdleState::Quarter => &[LinkState::On, LinkState::Quarter],
-        }
+    fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        let (to, changes) = self.target(modes)?;
+        let mut states = vec![LinkState::On];
+        states.extend(changes.stop_down().then_some(LinkState::Draining));
+        states.push(to);
+        states.extend(changes.stop_up().then_some(LinkState::Waking));
+        Ok(states)
     }
 
     /// The time from the last flit until the channel is off, and until it is on again.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
-        let times = self.times(cycle_fs)?;
-        Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        let (idle, transition) = self.times(cycle_fs)?;
+        Ok(Some(transition.saturating_mul(2).saturating_add(idle)))
     }
 
     /// It must be off before it wakes.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
-        Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
+        Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
 
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
-        let times = self.times(cycle_fs)?;
-        Ok((times.transition > times.idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
+        let (idle, transition) = self.times(cycle_fs)?;
+        Ok((transition > idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
-        Ok(Arc::new(self.times(site.cycle_fs)?))
+        let (idle, transition) = self.times(site.cycle_fs)?;
+        let (to, changes) = self.target(site.modes)?;
+        Ok(Arc::new(Times { idle, transition, to, changes }))
     }
 
     fn examples() -> Vec<Self> {
         written(&[
             r#"{"idle": "40ns", "transition": "25ns"}"#,
             r#"{"idle": "40ns", "transition": "25ns", "to": "quarter"}"#,
+            r#"{"idle": "40ns", "transition": "25ns", "to": "half", "changes": "stop"}"#,
+            r#"{"idle": "40ns", "transition": "25ns", "to": "quarter", "changes": "stop_up"}"#,
         ])
     }
 }
@@ -123,8 +136,9 @@ impl PolicyModel for IdleTimeout {
 struct Times {
     idle: u64,
     transition: u64,
-    /// The lower rate of idle channels; `None`: they go off.
-    slow: Option<LinkState>,
+    /// The mode of idle channels.
+    to: LinkState,
+    changes: Changes,
 }
 
 impl Policy for Times {
@@ -150,16 +164,13 @@ impl Agents for Watchers {
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
         // a channel on its way down must get there first; its timer wakes it then
-        match channels.state(o) {
-            LinkState::Off => {
+        if channels.state(o) == self.times.to {
+            if self.times.changes.stop_up() {
                 channels.enter(o, LinkState::Waking);
-                channels.set_timer(o, channels.now() + self.times.transition);
-            }
-            LinkState::Half | LinkState::Quarter => {
+            } else {
                 OFF.open(channels, o);
-                channels.set_timer(o, channels.now() + self.times.transition);
             }
-            LinkState::On | LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
+            channels.set_timer(o, channels.now() + self.times.transition);
         }
     }
 
@@ -176,18 +187,19 @@ impl Watchers {
         match channels.state(o) {
             LinkState::On => self.look_at_idle(o, channels),
             LinkState::Draining => {
-                channels.enter(o, LinkState::Off);
+                channels.enter(o, self.times.to);
                 if channels.is_wanted(o) {
                     self.wanted(o, channels);
                 }
             }
-            LinkState::Half | LinkState::Quarter => {
-                channels.enter(o, LinkState::On);
-                channels.set_timer(o, channels.now() + self.times.idle);
-            }
             LinkState::Waking => {
                 channels.enter(o, LinkState::On);
                 OFF.open(channels, o);
+                channels.set_timer(o, channels.now() + self.times.idle);
+            }
+            // it is open already, as a timer is set in this mode only by a change that carries
+            LinkState::Named(_) => {
+                channels.enter(o, LinkState::On);
                 channels.set_timer(o, channels.now() + self.times.idle);
             }
             LinkState::Off | LinkState::Shadow => {}
@@ -207,9 +219,11 @@ impl Watchers {
             channels.set_timer(o, now - free_for as u64 + idle);
         } else {
             OFF.close(channels, o);
-            channels.enter(o, self.times.slow.unwrap_or(LinkState::Draining));
-            if self.times.slow.is_none() {
+            if self.times.changes.stop_down() {
+                channels.enter(o, LinkState::Draining);
                 channels.set_timer(o, now + self.times.transition);
+            } else {
+                channels.enter(o, self.times.to);
             }
         }
     }

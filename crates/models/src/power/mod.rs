@@ -19,13 +19,14 @@ weft_units::registry! {
     "timetable" => timetable::Timetable,
 }
 
+mod changes;
 mod detours;
 mod stars;
 
 use crate::outside::OutsidePolicy;
 use weft_api::policy::{LinkKnowledge, Offers, PolicyModel, Site};
 pub use weft_api::policy::{OffTime, Schedule};
-pub use weft_api::state::{Account, LinkState};
+pub use weft_api::state::{Account, LinkState, Mode, Modes, PerMode, modes};
 use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
@@ -38,14 +39,15 @@ impl Default for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// States that a channel can be in under this policy: the power model must price each.
-    pub fn states(&self) -> &'static [LinkState] {
-        self.model().modes()
+    /// States that a channel can be in under this policy, in the table of modes of the run: the power model must price each.
+    /// Refuses modes that the table does not have.
+    pub fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        self.model().states(modes)
     }
 
     /// Cycles in which the policy takes each of its decisions at least once; `None` if it never switches a channel.
-    pub fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
-        self.model().settling_period(graph, cycle_fs)
+    pub fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        self.model().settling_period(graph, modes, cycle_fs)
     }
 
     /// The longest that it lets a packet wait for one link that is off, if nothing else is in its way.

@@ -29,7 +29,7 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 use weft_api::examples::written;
 use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::{Graph, Peer};
 use weft_units::{Cycles, Refusal, Time};
@@ -66,12 +66,12 @@ impl NeighbourSleep {
 }
 
 impl PolicyModel for NeighbourSleep {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
     /// The time from the last flit until the link is off, and until it is on again.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }

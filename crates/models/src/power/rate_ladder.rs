@@ -1,4 +1,4 @@
-//! Links that change their rate with their traffic: full, half or a quarter of their bandwidth.
+//! Links that change their rate with their traffic: a ladder of the modes that carry traffic.
 //!
 //! # Source
 //! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3: at the end of
@@ -8,18 +8,19 @@
 //! # Parameters
 //! epoch [time]: between two decisions; transition [time]: of a change, in which the channel carries nothing; up: utilisation of the
 //! present rate above which the channel goes a step faster; down: utilisation that a slower rate would have, below which
-//! the channel goes a step slower; slowest: the slowest state.
+//! the channel goes a step slower; slowest: the slowest mode; changes: whether the channel carries traffic during a change.
 //! # Guarantees
-//! Never drops a flit: a channel changes after its packets have left. If they have not within an epoch, it stays as it
-//! is and decides anew an epoch later: worms that hold channels could else wait for each other's for ever. At a constant
+//! Never drops a flit: a change that stops traffic begins after the packets have left. If they have not within an epoch, the
+//! channel stays as it is and decides again an epoch later: worms that hold channels could else wait for each other's for ever. At a constant
 //! load a channel comes to rest: no rate that it goes down to is one that it leaves upward, as `down` is at most `up`.
 //! # Not modelled
-//! Retraining errors; changes of lanes while the others carry on.
+//! Retraining errors; control traffic of the change.
 //! # Validation
 //! `engine/tests/speeds.rs`: worms in tiny buffers get through; at constant loads channels come to rest at the rate that
-//! follows from the thresholds; `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
+//! follows from the thresholds; `engine/tests/modes.rs`: ladders of other rates; `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
 //! that is known beforehand and links that are always on.
 
+use super::changes::Changes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -27,33 +28,33 @@ use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::rate::Rate;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Channels run at full, half or a quarter of their bandwidth, by their utilisation in each epoch.
+/// Channels run at the rates of the modes that carry traffic, by their utilisation in each epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RateLadder {
     /// Time between two decisions of a channel.
     pub epoch: Time,
-    /// Duration of a change, in which the channel carries nothing and is `waking`.
+    /// Duration of a change, in which the channel carries nothing and is `waking`. With `changes: carry` a change down takes no
+    /// time, and before a change up the channel keeps the lower rate for as long.
     pub transition: Time,
     /// A channel goes a step faster if it was used more than this share of its present rate.
     pub up: f64,
     /// A channel goes a step slower if its flits would have used less than this share of the slower rate.
     pub down: f64,
-    /// The slowest state.
-    pub slowest: Slowest,
-}
-
-/// The slowest state of a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Slowest {
-    Half,
-    Quarter,
+    /// The slowest mode: one that `power.modes` names (`half` or `quarter` where it names none). Default: the slowest of them
+    /// that carries traffic. All modes between it and `on` are steps of the ladder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"half", example = &"quarter", example = &"low")]
+    pub slowest: Option<String>,
+    /// Whether the channel carries traffic while it changes.
+    #[serde(skip_serializing_if = "Changes::all_stop")]
+    pub changes: Changes,
 }
 
 impl Default for RateLadder {
@@ -63,16 +64,14 @@ impl Default for RateLadder {
             transition: Time::Femtoseconds(1_000_000_000),
             up: 0.75,
             down: 0.5,
-            slowest: Slowest::Quarter,
+            slowest: None,
+            changes: Changes::Stop,
         }
     }
 }
 
 const PATH: &str = "power.policy.rate_ladder";
 const OFF: CloseFirst = CloseFirst::of(&RateLadder::OFFERS);
-
-/// The states from the slowest to the fastest.
-const RUNGS: [LinkState; 3] = [LinkState::Quarter, LinkState::Half, LinkState::On];
 
 impl RateLadder {
     pub(crate) const OFFERS: Offers =
@@ -99,66 +98,114 @@ impl RateLadder {
             let what = format!("{} is above up, {}: a channel would go down and up again for ever", self.down, self.up);
             return Err(Refusal::new(format!("{PATH}.down"), what, format!("write at most {}", self.up)));
         }
-        let lowest = usize::from(self.slowest == Slowest::Half);
-        Ok(Rules { epoch: epoch.cycles, transition: transition.cycles, up: self.up, down: self.down, lowest })
+        let (epoch, transition) = (epoch.cycles, transition.cycles);
+        Ok(Rules { epoch, transition, up: self.up, down: self.down, changes: self.changes, rungs: Vec::new() })
+    }
+
+    /// The steps of the ladder, from the slowest to the full rate.
+    fn rungs(&self, modes: &Modes) -> Result<Vec<Rung>, Refusal> {
+        let path = format!("{PATH}.slowest");
+        let rung = |state: LinkState| Rung { state, rate: modes.rate(state) };
+        let slower = modes.named().filter(|&state| modes.carries(state)).map(rung);
+        let mut rungs: Vec<Rung> = slower.filter(|rung| rung.rate.is_below(Rate::ONE)).collect();
+        rungs.sort_by(|a, b| a.rate.flits_times(b.rate.cycles()).cmp(&b.rate.flits_times(a.rate.cycles())));
+        if let Some(slowest) = &self.slowest {
+            let state = modes.asked(slowest, &path)?;
+            let Some(place) = rungs.iter().position(|rung| rung.state == state) else {
+                let what = format!("the mode `{slowest}` carries no traffic at a rate below that of `on`");
+                return Err(Refusal::new(path, what, format!("write one of: {}", names(modes, &rungs))));
+            };
+            rungs.drain(..place);
+        }
+        if rungs.is_empty() {
+            let what = "no mode of power.modes carries traffic at a rate below that of `on`";
+            return Err(Refusal::new("power.modes", what, "add one, such as half: {rate: 1/2}"));
+        }
+        if let Some(pair) = rungs.windows(2).find(|pair| pair[0].rate == pair[1].rate) {
+            let what = format!("the steps of the ladder have one rate: {}", names(modes, pair));
+            return Err(Refusal::new("power.modes", what, "give each a rate of its own, or leave one out"));
+        }
+        rungs.push(rung(LinkState::On));
+        Ok(rungs)
     }
 }
 
+fn names(modes: &Modes, rungs: &[Rung]) -> String {
+    rungs.iter().map(|rung| modes.name(rung.state)).collect::<Vec<_>>().join(", ")
+}
+
 impl PolicyModel for RateLadder {
-    fn modes(&self) -> &'static [LinkState] {
-        match self.slowest {
-            Slowest::Half => &[LinkState::On, LinkState::Waking, LinkState::Half],
-            Slowest::Quarter => &[LinkState::On, LinkState::Waking, LinkState::Half, LinkState::Quarter],
-        }
+    fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        let rungs = self.rungs(modes)?;
+        let waking = (self.changes != Changes::Carry).then_some(LinkState::Waking);
+        let slower = rungs.iter().rev().skip(1).map(|rung| rung.state);
+        Ok(std::iter::once(LinkState::On).chain(waking).chain(slower).collect())
     }
 
     /// An epoch and a change for each step of the ladder.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let rules = self.rules(cycle_fs)?;
-        Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul((RUNGS.len() - 1 - rules.lowest) as u64)))
+        Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul(self.rungs(modes)?.len() as u64 - 1)))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
-        Ok(Arc::new(self.rules(site.cycle_fs)?))
+        Ok(Arc::new(Rules { rungs: self.rungs(site.modes)?, ..self.rules(site.cycle_fs)? }))
     }
 
     fn examples() -> Vec<Self> {
         written(&[
             r#"{"epoch": "200ns", "transition": "25ns"}"#,
             r#"{"epoch": "100ns", "transition": "5ns", "up": 0.4, "down": 0.2, "slowest": "half"}"#,
+            r#"{"epoch": "150ns", "transition": "20ns", "changes": "carry"}"#,
         ])
     }
 }
 
-/// The parameters in cycles.
+/// A step of the ladder.
 #[derive(Debug, Clone, Copy)]
+struct Rung {
+    state: LinkState,
+    /// Share of the bandwidth.
+    rate: Rate,
+}
+
+/// The parameters in cycles.
+#[derive(Debug, Clone)]
 struct Rules {
     epoch: u64,
     transition: u64,
     up: f64,
     down: f64,
-    /// Place of the slowest state among the rungs.
-    lowest: usize,
+    changes: Changes,
+    /// From the slowest to the full rate.
+    rungs: Vec<Rung>,
 }
 
 impl Rules {
     /// The rung to go to from `rung`, at this utilisation of its rate.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
-        if utilisation > self.up && rung + 1 < RUNGS.len() {
+        if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
         }
-        // the slower rate is half of the present one
-        if 2.0 * utilisation < self.down && rung > self.lowest { rung - 1 } else { rung }
+        let Some(slower) = rung.checked_sub(1) else { return rung };
+        let (present, rate) = (self.rungs[rung].rate, self.rungs[slower].rate);
+        let times = present.flits_times(rate.cycles()) as f64 / rate.flits_times(present.cycles()) as f64;
+        if times * utilisation < self.down { slower } else { rung }
+    }
+
+    /// Whether the change from a rung to another stops the traffic.
+    fn stops(&self, from: usize, to: usize) -> bool {
+        if to > from { self.changes.stop_up() } else { self.changes.stop_down() }
     }
 }
 
 impl Policy for Rules {
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
         let ladder = |channel: &weft_api::agents::ChannelSite| {
-            let at_full = Ladder { rung: RUNGS.len() - 1, to: None, counted: 0 };
+            let at_full = Ladder { rung: self.rungs.len() - 1, to: None, counted: 0 };
             channel.managed.then_some(at_full)
         };
-        Some(Box::new(Ladders { rules: *self, of: site.channels.iter().map(ladder).collect() }))
+        Some(Box::new(Ladders { rules: self.clone(), of: site.channels.iter().map(ladder).collect() }))
     }
 }
 
@@ -166,7 +213,7 @@ impl Policy for Rules {
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// The rung that it changes to: its packets leave, or it is `waking`.
+    /// The rung that it changes to: its packets leave, it is `waking`, or it keeps the lower rate until the change is done.
     to: Option<usize>,
     /// Flits that it had sent when the epoch began, the low 32 bits.
     counted: u32,
@@ -192,11 +239,10 @@ impl Agents for Ladders {
             let Some(mut ladder) = self.of[o] else { continue };
             match ladder.to {
                 None => self.decide(o, &mut ladder, channels),
+                Some(to) if !self.rules.stops(ladder.rung, to) => self.take_rate(o, &mut ladder, to, channels),
                 Some(to) if channels.state(o) == LinkState::Waking => {
-                    (ladder.rung, ladder.to) = (to, None);
-                    channels.enter(o, RUNGS[to]);
+                    self.take_rate(o, &mut ladder, to, channels);
                     OFF.open(channels, o);
-                    self.begin_epoch(o, &mut ladder, channels);
                 }
                 Some(_) if channels.is_held(o) => {
                     ladder.to = None;
@@ -220,6 +266,13 @@ impl Ladders {
         channels.set_timer(o, channels.now() + self.rules.epoch);
     }
 
+    /// Channel `o` has the rate of rung `to` from now on.
+    fn take_rate(&self, o: usize, ladder: &mut Ladder, to: usize, channels: &mut dyn Channels) {
+        (ladder.rung, ladder.to) = (to, None);
+        channels.enter(o, self.rules.rungs[to].state);
+        self.begin_epoch(o, ladder, channels);
+    }
+
     /// An epoch of channel `o` ends.
     fn decide(&self, o: usize, ladder: &mut Ladder, channels: &mut dyn Channels) {
         let sent = channels.flits(o).wrapping_sub(ladder.counted);
@@ -227,6 +280,13 @@ impl Ladders {
         let to = self.rules.next(ladder.rung, utilisation);
         if to == ladder.rung {
             return self.begin_epoch(o, ladder, channels);
+        }
+        if !self.rules.stops(ladder.rung, to) {
+            if to < ladder.rung {
+                return self.take_rate(o, ladder, to, channels);
+            }
+            ladder.to = Some(to);
+            return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
         // sooner, if its packets leave sooner; set first, as it may be free already

@@ -47,7 +47,7 @@ use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite, Overseer};
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::DrainFirst;
 use weft_topology::{Graph, Line, TopologyConfig};
 use weft_units::{Cycles, Refusal, Time};
@@ -165,11 +165,11 @@ impl Slac {
 }
 
 impl PolicyModel for Slac {
-    fn modes(&self) -> &'static [LinkState] {
-        match self.release {
-            Release::Never => &[LinkState::On, LinkState::Off, LinkState::Waking],
-            Release::BelowLow => &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking],
-        }
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(match self.release {
+            Release::Never => vec![LinkState::On, LinkState::Off, LinkState::Waking],
+            Release::BelowLow => vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking],
+        })
     }
 
     fn stays_on(&self) -> bool {
@@ -178,7 +178,7 @@ impl PolicyModel for Slac {
 
     /// The time to warm the largest stage that can be off, and one window before and after it; no time at all where
     /// all stages are on and stay on.
-    fn settling_period(&self, graph: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, graph: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
         }

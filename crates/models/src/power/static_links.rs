@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::subnetworks::Subnets;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal};
@@ -72,11 +72,11 @@ impl Static {
 }
 
 impl PolicyModel for Static {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Off]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Off])
     }
 
-    fn settling_period(&self, _: &Graph, _: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, _: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(None)
     }
 

@@ -69,7 +69,7 @@ use std::sync::Arc;
 use weft_api::agents::{Agents, BlockSite};
 use weft_api::examples::written;
 use weft_api::policy::{ControlPlan, LinkKnowledge, Offers, Policy, PolicyModel, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::subnetworks::Subnets;
 use weft_api::switching::DrainFirst;
 use weft_topology::Graph;
@@ -239,8 +239,8 @@ const OFF: DrainFirst = DrainFirst::of(&Tcep::OFFERS);
 const MAX_CYCLES: u64 = 1 << 30;
 
 impl PolicyModel for Tcep {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Shadow, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
     fn stays_on(&self) -> bool {
@@ -248,7 +248,7 @@ impl PolicyModel for Tcep {
     }
 
     /// No time at all where links are on from the beginning and none is let go: there is nothing to decide.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
         }

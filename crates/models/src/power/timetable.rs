@@ -29,7 +29,7 @@ use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels};
 use weft_api::base::kept::Kept;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, OffTime, Offers, Policy, PolicyModel, Schedule, Site};
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, LinkClasses, Refusal, Time};
@@ -113,12 +113,12 @@ impl Timetable {
 }
 
 impl PolicyModel for Timetable {
-    fn modes(&self) -> &'static [LinkState] {
-        &[LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking]
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
     /// One period. Rows that do not repeat are at set times: no warm-up could wait for them.
-    fn settling_period(&self, _: &Graph, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)
     }
 
@@ -220,7 +220,7 @@ impl Agents for Clerks {
                     OFF.open(channels, o);
                     self.await_row(o, row.until, channels);
                 }
-                LinkState::Shadow | LinkState::Half | LinkState::Quarter => {}
+                LinkState::Shadow | LinkState::Named(_) => {}
             }
         }
     }

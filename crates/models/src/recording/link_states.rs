@@ -23,7 +23,7 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::recording::{
     Column, Heading, Kind, NetworkSite, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo, most_rows,
 };
-use weft_api::state::LinkState;
+use weft_api::state::{LinkState, Modes};
 use weft_units::Refusal;
 
 /// When each managed link was in which power state in the whole run, saved as link_states.parquet.
@@ -49,10 +49,11 @@ impl Recording for LinkStates {
         bounded: true,
         in_summary: false,
         columns: || {
-            let states = LinkState::ALL.map(|state| format!("`{}`", state.name()));
+            let modes = Modes::default();
+            let states: Vec<String> = modes.names().map(|name| format!("`{name}`")).collect();
             vec![
                 Heading::new("channel", Kind::Count, "", "row of `channels.parquet`"),
-                Heading::new("state", Kind::Text, "", states.join(", ")),
+                Heading::new("state", Kind::Text, "", format!("{}, or a mode of `power.modes`", states.join(", "))),
                 Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
                 Heading::new(
                     "to_cycle",
@@ -93,11 +94,14 @@ impl Recording for LinkStates {
         let to = |k: usize| next(k).map_or(end, |next| next.at);
         let spans: Vec<_> =
             changes.iter().enumerate().map(|(k, change)| (change, to(k))).filter(|(from, to)| from.at < *to).collect();
-        let names = LinkState::ALL.map(|state| Arc::<str>::from(state.name()));
+        let names: Vec<Arc<str>> = run.network.modes.names().map(Arc::from).collect();
         let counts = |of: fn(&(&Change, u64)) -> u64| Column::Counts(spans.iter().map(of).collect());
         let columns = [
             ("channel", counts(|(from, _)| from.channel.into())),
-            ("state", Column::Texts(spans.iter().map(|(from, _)| names[from.state as usize].clone()).collect())),
+            (
+                "state",
+                Column::Texts(spans.iter().map(|(from, _)| names[usize::from(from.state.number())].clone()).collect()),
+            ),
             ("from_cycle", counts(|(from, _)| from.at)),
             ("to_cycle", counts(|(_, to)| *to)),
         ];

@@ -14,12 +14,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weft_api::base::kept::{Kept, Value};
+use weft_api::base::kept::Kept;
 use weft_api::base::unchecked::Hot;
 use weft_api::recording::{
     Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
-use weft_api::state::LinkState;
+use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
 /// Rows of a series at most; twice the interval halves them.
@@ -79,7 +79,12 @@ impl Recording for Series {
             SeriesOf::Channel => (linked().count(), network.channels),
         };
         let samples = samples(all);
-        let rows = Vec::with_capacity(samples * width);
+        let modes = network.modes.count();
+        let rows = Rows {
+            flits: Vec::with_capacity(samples * width),
+            states: Vec::with_capacity(samples * width * modes),
+            modes,
+        };
         let channels = linked().collect();
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
@@ -88,7 +93,7 @@ impl Recording for Series {
     /// written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
-        let of_row = size_of::<Sample>() + 2 * 8 * headings().len();
+        let of_row = Rows::bytes(network.modes.count()) + 2 * 8 * headings_with(&network.modes).len();
         (samples(width) * width * of_row) as u64
     }
 
@@ -98,15 +103,16 @@ impl Recording for Series {
             SeriesOf::Class => (run.network.classes.len(), by_class(&parts)),
             SeriesOf::Channel => (run.network.channels, by_channel(&parts, run.network.channels)),
         };
+        let modes = &run.network.modes;
         let begin = |row: usize| (row / width) as u64 * every;
         let length = |row: usize| (begin(row) + every).min(end) - begin(row);
-        let each = |of: &dyn Fn(usize) -> u64| Column::Counts((0..rows.len()).map(of).collect());
+        let each = |of: &dyn Fn(usize) -> u64| Column::Counts((0..rows.flits.len()).map(of).collect());
         let of_class = |class: usize| parts.iter().map(|part| part.channels_of[class]).sum::<u64>();
         let bandwidth = |class: usize| run.network.bandwidths[class];
         let (subject, bandwidths) = match self.of {
             SeriesOf::Class => {
                 let name = |row: usize| run.network.classes[row % width].clone();
-                let names = Column::Texts((0..rows.len()).map(name).collect());
+                let names = Column::Texts((0..rows.flits.len()).map(name).collect());
                 (("link_class", names), (0..width).map(|class| of_class(class) as f64 * bandwidth(class)).collect())
             }
             SeriesOf::Channel => {
@@ -119,18 +125,18 @@ impl Recording for Series {
         };
         let utilisation = |row: usize| {
             let slots = length(row) as f64 * bandwidths[row % width];
-            if slots > 0.0 { rows[row].flits as f64 / slots } else { 0.0 }
+            if slots > 0.0 { rows.flits[row] as f64 / slots } else { 0.0 }
         };
         let columns = [
             ("from_cycle", each(&begin)),
             ("interval_cycles", each(&length)),
             subject,
-            ("flits", each(&|row| rows[row].flits)),
-            ("utilisation", Column::Floats((0..rows.len()).map(utilisation).collect())),
+            ("flits", each(&|row| rows.flits[row])),
+            ("utilisation", Column::Floats((0..rows.flits.len()).map(utilisation).collect())),
         ];
-        let states = LinkState::ALL.map(|state| {
-            let of = |row: usize| u64::from(rows[row].states[state as usize]);
-            (format!("channels_{}", state.name()), each(&of))
+        let states = modes.all().map(|state| {
+            let of = |row: usize| u64::from(rows.states_of(row)[usize::from(state.number())]);
+            (format!("channels_{}", modes.name(state)), each(&of))
         });
         Table::whole(columns.map(|(name, column)| (name.to_owned(), column)).into_iter().chain(states))
     }
@@ -146,7 +152,12 @@ fn samples(width: usize) -> usize {
     (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }
 
+/// The columns where the scenario names no modes.
 fn headings() -> Vec<Heading> {
+    headings_with(&Modes::default())
+}
+
+fn headings_with(modes: &Modes) -> Vec<Heading> {
     let mut all = vec![
         Heading::new("from_cycle", Kind::Count, "cycles", "begin of the sample"),
         Heading::new("interval_cycles", Kind::Count, "cycles", "length of the sample"),
@@ -155,20 +166,47 @@ fn headings() -> Vec<Heading> {
         Heading::new("flits", Kind::Count, "flits", "sent in the sample"),
         Heading::new("utilisation", Kind::Float, "", "mean share of the bandwidth of the channels"),
     ];
-    all.extend(LinkState::ALL.map(LinkState::name).map(|state| {
+    all.extend(modes.names().map(|state| {
         let meaning = format!("in the state `{state}` at the end of the sample");
         Heading::new(format!("channels_{state}"), Kind::Count, "channels", meaning)
     }));
     all
 }
 
-/// One channel, or all of a class, in one interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
-struct Sample {
-    /// Flits sent in the interval.
-    flits: u64,
-    /// Channels in each state at the end of the interval.
-    states: [u32; LinkState::COUNT],
+/// Rows, each about one channel, or all of a class, in one interval.
+#[derive(Debug, Kept)]
+struct Rows {
+    /// Flits sent in the interval, by row.
+    flits: Vec<u64>,
+    /// Channels in each mode at the end of the interval, one row after the other.
+    states: Vec<u32>,
+    #[kept(fixed)]
+    modes: usize,
+}
+
+impl Rows {
+    /// So many rows of zeros.
+    fn zeros(rows: usize, modes: usize) -> Self {
+        Self { flits: vec![0; rows], states: vec![0; rows * modes], modes }
+    }
+
+    /// Memory of a row [bytes].
+    fn bytes(modes: usize) -> usize {
+        size_of::<u64>() + modes * size_of::<u32>()
+    }
+
+    fn resize(&mut self, rows: usize) {
+        self.flits.resize(rows, 0);
+        self.states.resize(rows * self.modes, 0);
+    }
+
+    fn states_of(&self, row: usize) -> &[u32] {
+        &self.states[row * self.modes..][..self.modes]
+    }
+
+    fn states_of_mut(&mut self, row: usize) -> &mut [u32] {
+        &mut self.states[row * self.modes..][..self.modes]
+    }
 }
 
 /// The samples of a block.
@@ -186,7 +224,7 @@ pub struct Samples {
     #[kept(fixed)]
     samples: usize,
     /// The rows of all intervals, one interval after the other.
-    rows: Vec<Sample>,
+    rows: Rows,
     /// Of every channel.
     #[kept(each)]
     places: Vec<Place>,
@@ -214,13 +252,15 @@ impl Recorder for Samples {
     }
 
     fn sample(&mut self, channels: &[Reading], now: u64) {
-        let first = self.rows.len();
-        self.rows.resize(first + self.width, Sample::default());
-        let rows = &mut self.rows[first..];
+        let first = self.rows.flits.len();
+        self.rows.resize(first + self.width);
+        let (flits, modes) = (&mut self.rows.flits[first..], self.rows.modes);
+        let states = &mut self.rows.states[first * modes..];
         for (channel, place) in channels.iter().zip(&mut self.places) {
-            if let Some(row) = rows.get_mut(place.row as usize) {
-                row.flits += channel.flits - place.sent;
-                *row.states.hot_mut(usize::from(channel.state)) += 1;
+            let row = place.row as usize;
+            if let Some(sum) = flits.get_mut(row) {
+                *sum += channel.flits - place.sent;
+                *states.hot_mut(row * modes + usize::from(channel.state)) += 1;
                 place.sent = channel.flits;
             }
         }
@@ -235,40 +275,43 @@ impl Recorder for Samples {
 impl Samples {
     /// Joins the intervals two by two: their flits are added, the states are those at the end.
     fn halve(&mut self) {
-        let width = self.width;
+        let (width, modes) = (self.width, self.rows.modes);
         for k in 0..self.taken / 2 {
             for r in 0..width {
-                let (first, second) = (self.rows[2 * k * width + r], self.rows[(2 * k + 1) * width + r]);
-                self.rows[k * width + r] = Sample { flits: first.flits + second.flits, ..second };
+                let (first, second) = (2 * k * width + r, (2 * k + 1) * width + r);
+                self.rows.flits[k * width + r] = self.rows.flits[first] + self.rows.flits[second];
             }
+            let second = (2 * k + 1) * width * modes;
+            self.rows.states.copy_within(second..second + width * modes, k * width * modes);
         }
         self.taken /= 2;
-        self.rows.truncate(self.taken * width);
+        self.rows.resize(self.taken * width);
         self.every *= 2;
     }
 }
 
 /// The rows of all blocks, added.
-fn by_class(parts: &[Samples]) -> Vec<Sample> {
-    let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.rows.len())];
+fn by_class(parts: &[Samples]) -> Rows {
+    let (rows, modes) = parts.first().map_or((0, 0), |part| (part.rows.flits.len(), part.rows.modes));
+    let mut all = Rows::zeros(rows, modes);
     for part in parts {
-        for (sum, row) in all.iter_mut().zip(&part.rows) {
-            sum.flits += row.flits;
-            sum.states.iter_mut().zip(row.states).for_each(|(sum, own)| *sum += own);
-        }
+        all.flits.iter_mut().zip(&part.rows.flits).for_each(|(sum, own)| *sum += own);
+        all.states.iter_mut().zip(&part.rows.states).for_each(|(sum, own)| *sum += own);
     }
     all
 }
 
 /// The rows of all blocks, in the order of the channels.
-fn by_channel(parts: &[Samples], channels: usize) -> Vec<Sample> {
-    let mut all = vec![Sample::default(); parts.first().map_or(0, |part| part.taken) * channels];
+fn by_channel(parts: &[Samples], channels: usize) -> Rows {
+    let (taken, modes) = parts.first().map_or((0, 0), |part| (part.taken, part.rows.modes));
+    let mut all = Rows::zeros(taken * channels, modes);
     for part in parts {
-        for (k, interval) in part.rows.chunks(part.width.max(1)).enumerate() {
-            part.channels
-                .iter()
-                .zip(interval)
-                .for_each(|(&(row, _), sample)| all[k * channels + row as usize] = *sample);
+        for k in 0..part.taken {
+            for (place, &(row, _)) in part.channels.iter().enumerate() {
+                let (from, to) = (k * part.width + place, k * channels + row as usize);
+                all.flits[to] = part.rows.flits[from];
+                all.states_of_mut(to).copy_from_slice(part.rows.states_of(from));
+            }
         }
     }
     all

@@ -5,7 +5,6 @@ use crate::network::fullest::{Buffers, Fullest};
 use crate::network::spec::{Job, Spec};
 use weft_api::policy::LinkKnowledge;
 use weft_api::routing::Decides;
-use weft_api::state::LinkState;
 use weft_api::workload::Amount;
 use weft_kernel::net::Net;
 use weft_topology::Peer;
@@ -22,7 +21,7 @@ pub(crate) fn fullest(spec: &Spec, net: &Net) -> Option<Fullest> {
     let needs = &net.needs;
     let paths_are_fixed = needs.decides == Decides::Ahead && needs.sensor.is_none();
     let about_links = spec.routing.knowledge_of_links().iter().any(|known| *known != LinkKnowledge::Nothing);
-    let links_matter = about_links && spec.policy.states() != [LinkState::On];
+    let links_matter = about_links && spec.switches_links();
     let lasts = spec.traffic.jobs.iter().enumerate().all(|(j, job)| is_steady(spec, net, j, job));
     if !paths_are_fixed || links_matter || !spec.faults.is_empty() || !lasts {
         return None;

@@ -1,9 +1,10 @@
 //! Describes the blocks of a network, and has the kernel build them.
 
+use super::parameters;
 use crate::network::bundles::Members;
 use crate::network::episodes;
 use crate::network::recordings::Setting;
-use crate::network::spec::Spec;
+use crate::network::spec::{LinkClass, Spec};
 use weft_api::base::bits::Active;
 use weft_api::base::wheel::Wheel;
 use weft_api::policy::Policy;
@@ -134,8 +135,14 @@ impl Builder<'_> {
             packets: (buffered + ports.len() + terminals + self.to_deliver(terminals)).min(most),
             flits: outs().map(on_wire).sum(),
             credits: outs().map(|class| on_wire(class) + per_channel(class).min(64)).sum(),
-            horizon: net.router.after_grant + 4 + (control + longest) * flit,
+            horizon: net.router.after_grant + 4 + (control + longest) * flit + self.slowed(),
         }
+    }
+
+    /// Cycles by which flits on a channel in its slowest mode may come later than at the full rate.
+    fn slowed(&self) -> u64 {
+        let of_class = |(c, link): (usize, &LinkClass)| parameters::slowed(self.spec, c, link);
+        self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
     /// Most packets on their way to a terminal whose workload hears of the delivery: at most one tail per cycle is on its way to
@@ -163,7 +170,7 @@ impl Builder<'_> {
     fn policy_side(&self, routers: &[views::Place], ports: &[Port]) -> PolicySide {
         let terminals = ports.iter().filter(|port| matches!(port.far, Far::Terminal(_))).count();
         let all_vcs = Self::classes(ports, terminals).map(|class| self.net.links[usize::from(class)].all).collect();
-        let mut power = Power::new(all_vcs);
+        let mut power = Power::new(all_vcs, self.spec.modes.count());
         power.is_managed = self.net.faults.repair.any();
         let faults = self.faults(routers, ports);
         PolicySide { power, agents: None, control: Control::none(), views: Views::none(), faults }

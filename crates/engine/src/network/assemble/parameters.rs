@@ -146,8 +146,28 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Ref
 
 /// Whether flits of links of class `c` do not simply leave one per cycle, as many as there are credits.
 fn is_paced(spec: &Spec, c: usize) -> bool {
-    let slows = spec.managed[c] && spec.policy.states().iter().any(|state| state.slowdown() > 1);
+    let slows = spec.managed[c] && spec.slowest_mode() != Rate::ONE;
     spec.links[c].rate != Rate::ONE || slows || spec.router.output_buffer.is_some()
+}
+
+/// Cycles that waiting flits of a channel of class `c`, and the next ones to cross it, take in its slowest mode. 0 if it has
+/// no slower mode.
+pub(crate) fn slowed(spec: &Spec, c: usize, link: &LinkClass) -> u64 {
+    let slowest = spec.slowest_mode();
+    if !spec.managed[c] || slowest == Rate::ONE {
+        return 0;
+    }
+    let capacity = link.buffer.saturating_mul(link.vcs.into());
+    (u64::from(staged(spec, c).min(capacity)) + 3) * link.rate.times(slowest).cycles_per_flit()
+}
+
+/// Most flits that may wait for a link of class `c`.
+fn staged(spec: &Spec, c: usize) -> u32 {
+    match spec.router.output_buffer {
+        Some(flits) => flits,
+        None if is_paced(spec, c) && !spec.links[c].rate.is_above(1) => STAGED,
+        None => u32::MAX,
+    }
 }
 
 /// The rates of the links, if one is paced. Refuses those that routers and terminals can't feed.
@@ -158,12 +178,7 @@ pub(super) fn rates(spec: &Spec) -> Result<Option<Rates>, Refusal> {
     for (class, link) in spec.links.iter().enumerate() {
         check_rate(spec, link, class)?;
     }
-    let staged = |(c, link): (usize, &LinkClass)| match spec.router.output_buffer {
-        Some(flits) => flits,
-        None if is_paced(spec, c) && !link.rate.is_above(1) => STAGED,
-        None => u32::MAX,
-    };
-    let staged = spec.links.iter().enumerate().map(staged).collect();
+    let staged = (0..spec.links.len()).map(|c| staged(spec, c)).collect();
     let of = spec.links.iter().map(|link| link.rate).collect();
     Ok(Some(Rates::new(of, staged)))
 }

@@ -7,7 +7,6 @@ use crate::network::spec::{Fault, Spec};
 use weft_api::common::Common;
 use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_api::spec::InputSpeedup;
-use weft_api::state::LinkState;
 use weft_api::walk::Proof;
 use weft_kernel::net::{FaultRules, NetJob, Repair, RouterRules, SlowPaths, Tables, Times};
 use weft_kernel::shortcuts::facts::Facts;
@@ -93,7 +92,7 @@ pub(super) fn slow_paths(
     let recorded = spec.recordings.iter().any(|asked| asked.model.hears_deliveries());
     let paths = spec.recordings.iter().any(|asked| asked.model.hears_paths());
     SlowPaths {
-        injection: terminals_paced || spec.managed[0] && spec.policy.states() != [LinkState::On],
+        injection: terminals_paced || spec.managed[0] && spec.switches_links(),
         creation: by_job || watches || paths,
         paths,
         hops: paths || needs.remembers,

@@ -59,7 +59,7 @@ fn found(sim: &Simulation) -> u8 {
 /// How many channels of each stage are in a state.
 fn count(sequencer: &Sequencer, sim: &Simulation, state: LinkState) -> Vec<usize> {
     let states: Vec<u8> = sim.blocks.iter().flat_map(|b| b.outs().take(b.inputs())).map(|out| out.state).collect();
-    let is = |&&channel: &&u32| states[channel as usize] == state as u8;
+    let is = |&&channel: &&u32| states[channel as usize] == state.number();
     sequencer.stages.iter().map(|channels| channels.iter().filter(is).count()).collect()
 }
 

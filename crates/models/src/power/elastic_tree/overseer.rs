@@ -248,7 +248,7 @@ impl Sizer {
                 LinkState::On => OFF.open(network, channel.number),
                 LinkState::Off => OFF.close(network, channel.number),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
-                LinkState::Half | LinkState::Quarter => unreachable!("levels have no rates"),
+                LinkState::Named(_) => unreachable!("levels have no rates"),
             }
             network.enter(channel.number, state, now);
         }

@@ -1,8 +1,8 @@
 //! The planner, the overseer of `fewest_links`: it measures the traffic of each subnetwork, and changes its links.
 
-use super::{OFF, Runtime};
 use super::ledger::Ledger;
 use super::plan::{Links, Traffic, count, flip};
+use super::{OFF, Runtime};
 use crate::power::stars::Initial;
 use std::any::Any;
 use weft_api::agents::{Network, Overseer};

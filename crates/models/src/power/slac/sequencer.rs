@@ -138,7 +138,7 @@ impl Sequencer {
                 LinkState::On => OFF.open(network, channel),
                 LinkState::Off => OFF.close(network, channel),
                 LinkState::Shadow | LinkState::Draining | LinkState::Waking => {}
-                LinkState::Half | LinkState::Quarter => unreachable!("stages have no rates"),
+                LinkState::Named(_) => unreachable!("stages have no rates"),
             }
             network.enter(channel, state, now);
         }

@@ -1,9 +1,9 @@
 //! When the state of a link's end changes (`link.rs`), the channel of its output follows: the agent opens or closes it,
 //! sets a timer, and tells the other members.
 
-use super::{OFF, Phase};
 use super::agent::Team;
 use super::message::{Kind, Message};
+use super::{OFF, Phase};
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
@@ -46,7 +46,7 @@ impl Team {
                 self.routers[r].moved = true;
                 channels.set_timer(o, now + 1);
             }
-            LinkState::Half | LinkState::Quarter => unreachable!("links have no other rates"),
+            LinkState::Named(_) => unreachable!("links have no other rates"),
             LinkState::Off => OFF.close(channels, o),
             LinkState::Waking => {
                 self.routers[r].moved = true;

@@ -185,7 +185,7 @@ impl End {
         match self.state {
             LinkState::On | LinkState::Shadow => true,
             LinkState::Draining => !self.ready,
-            LinkState::Off | LinkState::Waking | LinkState::Half | LinkState::Quarter => false,
+            LinkState::Off | LinkState::Waking | LinkState::Named(_) => false,
         }
     }
 
@@ -195,7 +195,7 @@ impl End {
         match self.state {
             LinkState::On | LinkState::Shadow | LinkState::Draining => true,
             LinkState::Waking => self.ready,
-            LinkState::Off | LinkState::Half | LinkState::Quarter => false,
+            LinkState::Off | LinkState::Named(_) => false,
         }
     }
 }

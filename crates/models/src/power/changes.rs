@@ -1,0 +1,44 @@
+//! Whether a channel carries traffic while it changes its mode.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which changes of the mode stop the traffic of a channel. A change that stops begins when the channel has drained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Changes {
+    /// None: a change down takes effect at once, and during a change up the channel carries traffic at the lower rate.
+    Carry,
+    /// All: during a change the channel carries nothing.
+    Stop,
+    /// Changes to a lower rate only.
+    StopDown,
+    /// Changes to a higher rate only.
+    StopUp,
+}
+
+impl Changes {
+    pub fn all_stop(&self) -> bool {
+        *self == Self::Stop
+    }
+
+    pub fn stop_down(self) -> bool {
+        matches!(self, Self::Stop | Self::StopDown)
+    }
+
+    pub fn stop_up(self) -> bool {
+        matches!(self, Self::Stop | Self::StopUp)
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Carry => "carry",
+            Self::Stop => "stop",
+            Self::StopDown => "stop_down",
+            Self::StopUp => "stop_up",
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! The modes of links that a scenario names, beside the roles that every run has.
+
+use crate::config::PowerConfig;
+use crate::prices::Prices;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use weft_engine::Spec;
+use weft_engine::power::{Mode, Modes, modes};
+use weft_engine::spec::Rate;
+use weft_units::{Fraction, Refusal};
+
+/// A mode of links.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeConfig {
+    /// Its name in prices, policies, columns and plots: lower-case letters, digits and `_`.
+    pub name: String,
+    /// Share of the bandwidth of its link class at which a channel carries traffic in this mode, such as 1/12 (1 of 12 lanes) or
+    /// 200/400 (200 of 400 Gb/s). Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Fraction>,
+    /// Whether traffic passes. A mode that carries none is a kind of sleep, with a price of its own. Default: true.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub carries: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+const PATH: &str = "power.modes";
+
+/// The table of modes of a run. `named`: those of the scenario, `None` for `half` and `quarter`.
+pub(crate) fn table(named: Option<&[ModeConfig]>) -> Result<Modes, Refusal> {
+    let Some(named) = named else { return Ok(Modes::default()) };
+    let modes = named.iter().enumerate().map(|(place, mode)| mode.mode(place)).collect::<Result<Vec<_>, _>>()?;
+    Modes::new(modes, PATH)
+}
+
+impl ModeConfig {
+    fn mode(&self, place: usize) -> Result<Mode, Refusal> {
+        let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        if !self.name.starts_with(|first: char| first.is_ascii_lowercase()) || !self.name.bytes().all(is_word) {
+            let what = format!("`{}` is no name of a mode: columns of results have its name in theirs", self.name);
+            let help = "write a lower-case letter, then lower-case letters, digits and `_`, such as `low`";
+            return Err(Refusal::new(format!("{PATH}.{place}.name"), what, help));
+        }
+        let path = format!("{PATH}.{place}.rate");
+        match (self.rate, self.carries) {
+            (None, true) => Ok(Mode::carrying(&self.name, Rate::ONE)),
+            (Some(rate), true) => Ok(Mode::carrying(&self.name, modes::share(rate.parts, rate.of, &path)?)),
+            (None, false) => Ok(Mode::dark(&self.name)),
+            (Some(_), false) => Err(Refusal::new(
+                path,
+                "the rate of a mode that carries nothing",
+                "leave out `rate`, or `carries: false`",
+            )),
+        }
+    }
+}
+
+/// A share of the bandwidth, as a scenario writes it.
+fn share(rate: Rate) -> String {
+    Fraction { parts: rate.flits().into(), of: rate.cycles().into() }.to_string()
+}
+
+/// The modes of the links that the policy switches, with rates and prices; none where it switches none. Link classes with
+/// prices of their own have rows of their own.
+pub(crate) fn told(power: &PowerConfig, spec: &Spec) -> Result<Value, Refusal> {
+    let states = spec.states()?;
+    let managed = spec.graph.class_names().iter().zip(&spec.managed).filter(|&(_, &managed)| managed);
+    let own = |(name, _): (&String, &bool)| (power.class_prices.get(name), name.clone());
+    let tables: Vec<(Option<&Prices>, String)> = managed.map(own).collect();
+    let of_all = tables.iter().any(|(own, _)| own.is_none()).then_some((&power.prices, None));
+    let of_classes = tables.iter().filter_map(|(own, class)| Some(((*own)?, Some(class.as_str()))));
+    let shown = spec.modes.all().filter(|state| spec.switches_links() && states.contains(state));
+    let row = |(prices, class): (&Prices, Option<&str>), state| {
+        let mode = spec.modes.mode(state);
+        let price = prices.price(&mode.name);
+        json!({
+            "policy": spec.policy.name(),
+            "link_class": class,
+            "mode": &*mode.name,
+            "rate": if mode.carries { share(mode.rate) } else { "0".to_owned() },
+            "static": price.map(|price| price.standing),
+            "per_bit": price.map(|price| price.per_bit),
+        })
+    };
+    Ok(of_all
+        .into_iter()
+        .chain(of_classes)
+        .flat_map(|table| shown.clone().map(move |state| row(table, state)))
+        .collect())
+}

@@ -1,0 +1,32 @@
+"""Modes of links: those that every run has, and those that the scenario of a point names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft._engine import LINK_MODES, LINK_STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Summary = Mapping[str, Any]
+
+
+def of(summary: Summary) -> tuple[str, ...]:
+    """Names of the modes of a point, in the order of its columns."""
+    named = summary.get("link_modes")
+    return LINK_STATES if named is None else tuple(mode["name"] for mode in named)
+
+
+def of_all(summaries: Iterable[Summary]) -> tuple[str, ...]:
+    """Names of the modes of several points, each once; those of the engine if there are no points."""
+    names = dict.fromkeys(name for summary in summaries for name in of(summary))
+    return tuple(names) or LINK_STATES
+
+
+def slower(summary: Summary) -> dict[str, float]:
+    """Modes in which links carry flits at less than their bandwidth: the share of it by the name, the fastest first."""
+    named = summary.get("link_modes")
+    modes = LINK_MODES if named is None else [(mode["name"], mode["rate"], mode["carries"]) for mode in named]
+    rates = {name: rate for name, rate, carries in modes if carries and rate < 1}
+    return dict(sorted(rates.items(), key=lambda mode: -mode[1]))
