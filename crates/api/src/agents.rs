@@ -222,6 +222,11 @@ pub trait Channels {
     /// For how many cycles it could have taken another flit; below 0 while granted flits wait for it: it is free in as many
     /// cycles.
     fn free_for(&self, channel: usize) -> i32;
+    /// Flits that wait at its sender. In a router these are flits of packets that have this output: those in the queues, and
+    /// those behind the switch with others before them. At a terminal they are the unsent flits of the present packet.
+    /// The call counts them from the queues. Agents call it from `timers`: in `wanted` the number would depend on the
+    /// order in which heads ask.
+    fn queued(&self, channel: usize) -> u32;
     /// The buffer at its far end is empty, and all credits have come back.
     fn credits_are_home(&self, channel: usize) -> bool;
     /// Cycles that a credit, or a message on the side channel, takes.

@@ -96,6 +96,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
         (self.block.now as u32).wrapping_sub(self.block.next_free(channel)) as i32
     }
 
+    fn queued(&self, channel: usize) -> u32 {
+        self.look(channel);
+        self.block.queued_for(self.net, channel)
+    }
+
     fn credits_are_home(&self, channel: usize) -> bool {
         self.look(channel);
         let out = &self.block.wires.outs[channel];

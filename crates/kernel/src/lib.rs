@@ -25,6 +25,7 @@ pub mod parts;
 pub mod phase_tally;
 pub mod posts;
 pub mod power;
+mod queued;
 pub mod recorders;
 pub mod shortcuts;
 pub mod spy;

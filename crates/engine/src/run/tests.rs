@@ -13,6 +13,7 @@ use weft_topology::TopologyConfig;
 
 mod closed_channels;
 mod fewest_links_planner;
+mod queued;
 mod slac_sequencer;
 
 mod allocation {

@@ -167,6 +167,12 @@ impl Sender {
 }
 
 impl Streams {
+    /// Flits of the stream of output `o` that have come in cycle `now` and not crossed yet.
+    pub fn arriving(&self, o: usize, now: u64) -> u32 {
+        let flows = |sender: &&Sender| sender.from != NONE && sender.from != TERMINAL;
+        u32::from(self.outs.get(o).filter(flows).is_some() && self.received > self.next.max(now))
+    }
+
     /// For a block with so many inputs and outputs.
     pub fn new(ins: usize, outs: usize) -> Self {
         Self {

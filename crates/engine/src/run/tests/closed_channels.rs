@@ -103,7 +103,7 @@ impl Agents for Closers {
     }
 }
 
-fn site(block: &dyn AnyBlock) -> BlockSite {
+pub(super) fn site(block: &dyn AnyBlock) -> BlockSite {
     let channel = |out: Output<'_>| ChannelSite {
         router: out.router,
         state: LinkState::On,

@@ -1,0 +1,98 @@
+//! The flits that wait for a channel, as agents read them from the queues.
+
+use super::closed_channels::site;
+use crate::network::simulation::Simulation;
+use crate::network::spec::{Execution, Spec};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use weft_api::agents::{Agents, Arrivals, BlockSite, Channels, Departures, Probes};
+use weft_api::base::kept::Kept;
+use weft_api::policy::Policy;
+
+/// Cycle, channel, and flits that waited for it.
+type Read = (u64, usize, u32);
+
+/// Agents that read all channels every 7 cycles. `probing`: they count all flits, and compare.
+#[derive(Debug, Default)]
+struct Reads {
+    probing: bool,
+    read: Arc<Mutex<Vec<Read>>>,
+}
+
+impl Policy for Reads {
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let (probing, read) = (self.probing, self.read.clone());
+        Some(Box::new(Readers { channels: site.channels.len(), probing, inside: 0, read }))
+    }
+}
+
+#[derive(Debug, Kept)]
+struct Readers {
+    #[kept(fixed)]
+    channels: usize,
+    #[kept(fixed)]
+    probing: bool,
+    /// Flits in the queues of the block, counted while `probing`.
+    inside: u64,
+    #[kept(fixed)]
+    read: Arc<Mutex<Vec<Read>>>,
+}
+
+impl Agents for Readers {
+    fn probes(&self) -> Probes {
+        Probes { arrivals: self.probing, departures: self.probing, routed: false }
+    }
+
+    fn start(&mut self, channels: &mut dyn Channels) {
+        channels.set_timer(0, 7);
+    }
+
+    fn timers(&mut self, _: &[u32], channels: &mut dyn Channels) {
+        let now = channels.now();
+        let queued: Vec<u32> = (0..self.channels).map(|o| channels.queued(o)).collect();
+        if self.probing {
+            assert_eq!(queued.iter().map(|&flits| u64::from(flits)).sum::<u64>(), self.inside, "cycle {now}");
+        }
+        self.read.lock().unwrap().extend(queued.into_iter().enumerate().map(|(o, flits)| (now, o, flits)));
+        channels.set_timer(0, now + 7);
+    }
+
+    fn arrive(&mut self, batch: &Arrivals) {
+        self.inside += batch.flits.len() as u64;
+    }
+
+    fn depart(&mut self, batch: &Departures) {
+        self.inside -= batch.flits.len() as u64;
+    }
+}
+
+fn read(flits: u32, load: f64, speedup: u8, (how, probing): (Execution, bool)) -> Vec<Read> {
+    let topology = serde_json::from_value(json!({"hyperx": {"widths": [4, 3], "terminals_per_router": 2}})).unwrap();
+    let mut spec = Spec::new(&topology, serde_json::from_value(json!({"dimension_order": {}})).unwrap()).unwrap();
+    spec.set_packet(flits);
+    spec.set_load(load);
+    spec.router.speedup = speedup;
+    (spec.phases.warmup, spec.phases.window) = (0, 2000);
+    let mut sim = Simulation::new(&spec, how).unwrap();
+    let site = site(&*sim.blocks[0]);
+    let policy = Reads { probing, ..Reads::default() };
+    sim.blocks[0].add_agents(&sim.net, &policy, &site);
+    sim.run(&spec, &());
+    std::mem::take(&mut *policy.read.lock().unwrap())
+}
+
+/// Where paths are fixed, each flit in a queue waits for one channel. With one step per cycle no flit waits behind the switch.
+/// The numbers are the same without shortcuts, with them, and with probes.
+#[test]
+fn flits_that_wait_for_channels_are_those_in_the_queues() {
+    let one = Execution::new(1, 1);
+    for flits in [1, 5, 24] {
+        for load in [0.05, 0.5, 1.0] {
+            for speedup in [1, 2] {
+                let plain = read(flits, load, speedup, (one.plain(), speedup == 1));
+                assert!(plain.iter().any(|&(.., flits)| flits > 0), "some flits wait");
+                assert!(plain == read(flits, load, speedup, (one, false)), "{flits} {load} {speedup}");
+            }
+        }
+    }
+}
