@@ -57,7 +57,12 @@ def test_classes_with_priorities(tmp_path: Path) -> None:
         "num_vcs = 2; classes = 2; traffic = {uniform,transpose}; packet_size = {1,5}; injection_rate = {0.1,0.05}; "
         "priority = class; class_priority = {0,1};"
     )
-    assert "they come with message classes" in refused(f"{MESH} {text}", tmp_path)
+    found = scenario(imported(f"{MESH} {text}", tmp_path))
+    assert found["classes"] == {"class0": {"vcs": "shared"}, "class1": {"vcs": "shared", "priority": 1}}
+    assert found["interface"] == {"queues": "per_class", "rule": "priority"}
+    assert [job["packet"] for job in found["traffic"]["jobs"]] == ["1flit", "5flits"]
+    # packets per cycle times flits
+    assert [job["load"] for job in found["traffic"]["jobs"]] == [0.1, 0.25]
 
 
 def test_requests_and_replies(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_export_refuses_a_table_that_does_not_exist(kept: Results, capsys: pytes
     told = capsys.readouterr().err
     assert "there is no table 'everything'" in told
     files = ", ".join(name for name in RECORDS if name != "flows")  # which the summary has
-    tables = f"points, jobs, flows, phases, fault_episodes, latencies, channels, {files}, groups"
+    tables = f"points, jobs, flows, message_classes, phases, fault_episodes, latencies, channels, {files}, groups"
     assert f"the tables are {tables}" in told
 
 

@@ -1,6 +1,7 @@
 //! A routing as the loop calls it: one virtual call per hop. Behind that call everything is compiled for this routing
 //! and these ports, so that no other virtual call follows.
 
+use super::in_classes::{FirstClasses, HeadsInClasses};
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
 use crate::state::{Packet, UNDECIDED, key_of};
@@ -68,6 +69,14 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
 /// Gives the form of a routing that is compiled for ports of `V` VCs.
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
+
+    /// The same where message classes have VCs of their own.
+    fn in_classes(routing: &Arc<dyn AnyRouting>, first: Option<&FirstClasses>) -> Box<dyn HeadRouting<V>> {
+        match first {
+            None => Self::compiled(routing),
+            Some(first) => Box::new(HeadsInClasses { heads: Self::compiled(routing), first: first.clone() }),
+        }
+    }
 }
 
 /// The widths that ports can have.

@@ -48,6 +48,8 @@ pub struct JobSite<'a> {
     pub injection: &'a InjectionConfig,
     /// Packets that each rank sends before it stops.
     pub batch: Option<&'a [u32]>,
+    /// Its replies are packets of another message class than its own packets.
+    pub apart: bool,
     pub cycle_fs: u128,
     pub seed: u64,
 }
@@ -156,6 +158,16 @@ pub trait WorkloadModel {
         Ok(0)
     }
 
+    /// The message class of replies, if they have one of their own: then sources have two parts ([`Workload::parts`]).
+    fn reply_class(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether packets keep their place in the buffer of their terminal until it has answered ([`Workload::keeps`]).
+    fn keeps_requests(&self) -> bool {
+        false
+    }
+
     /// Refuses a job for which it can't work, but for loads that the injection process refuses (`build` does).
     fn check(&self, site: &JobSite) -> Result<(), Refusal>;
 
@@ -177,8 +189,24 @@ pub struct Place {
 
 /// A workload at work.
 pub trait Workload: Debug + Send + Sync {
-    /// The sources of the terminals of one block, numbered in this order.
+    /// The sources of the terminals of one block, numbered in this order: all parts of the first, then those of the next.
     fn sources(&self, here: &[Place]) -> JobSources;
+
+    /// The part of a source that hears of the delivery of `packet`. A source has one part, or one for each message class of its
+    /// packets; each part is asked for packets by itself.
+    fn part_for(&self, _packet: &Packet) -> usize {
+        0
+    }
+
+    /// Whether `packet` keeps its place in the buffer of the terminal that it has reached, until a packet leaves which frees it.
+    fn keeps(&self, _packet: &Packet) -> bool {
+        false
+    }
+
+    /// Whether the oldest packet that a terminal keeps goes when `packet` has left the terminal.
+    fn frees(&self, _packet: &Packet) -> bool {
+        false
+    }
 
     /// What `own` packets, which terminals create of their own, come to with all that their deliveries bring about.
     fn in_all(&self, own: Amount) -> Amount {
@@ -276,7 +304,8 @@ pub trait Sources: Kept + Debug + Send + Sync {
     /// when it gives the next one, or what `sent` sets.
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket>;
 
-    /// The tail of the packet that was given last has been injected in cycle `now`.
+    /// The network interface can take the next packet in cycle `now`: the tail of the packet that was given last has been
+    /// injected, or the packet waits in a queue for its destination.
     fn sent(&mut self, _source: usize, _due: &mut u64, _now: u64) {}
 
     /// `packet` has been delivered to the terminal of `source` in cycle `now`, perhaps while a packet of that is being

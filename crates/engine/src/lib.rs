@@ -27,6 +27,7 @@ pub use run::warmup::usual_limit;
 pub use run::{journey, steady};
 pub use weft_api::age;
 pub use weft_api::base::kept;
+pub use weft_api::classes;
 pub use weft_api::examples;
 pub use weft_kernel::face::widths::Width;
 pub use weft_kernel::parts::watch;

@@ -7,6 +7,7 @@ mod broken;
 mod bundles;
 mod checkpoints;
 mod choosing;
+mod classes;
 mod common;
 mod conformance;
 mod conservation;

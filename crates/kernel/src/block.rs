@@ -5,6 +5,7 @@ use crate::parts::deliveries::Delivery;
 use crate::parts::faults::Faults;
 use crate::parts::pace::{Paces, Slowed};
 use crate::parts::power::Power;
+use crate::parts::queues::Queues;
 use crate::parts::watch::Watch;
 use crate::recorders::Recorders;
 use crate::shortcuts::fresh::FreshFlit;
@@ -19,7 +20,7 @@ use weft_api::base::wheel::Wheel;
 use weft_api::compiled::HeadRouting;
 use weft_api::control::Arrival;
 use weft_api::sensor::History;
-use weft_api::state::{Flit, InputUnit, Move, OutputUnit, Packet, Pool, Router, Segment, Terminal};
+use weft_api::state::{Flit, InputUnit, Move, NO_JOB, NONE, OutputUnit, Packet, Pool, Router, Segment, Terminal};
 use weft_api::subnetworks::Views;
 use weft_api::workload::JobSources;
 use weft_topology::Trunk;
@@ -186,6 +187,8 @@ pub struct Interfaces {
     pub sources: Vec<JobSources>,
     /// Packets that are on their way to a terminal and whose workload hears of the delivery.
     pub deliveries: Wheel<Delivery, 32>,
+    /// The queues of the terminals; empty if they have none.
+    pub queues: Queues,
 }
 
 /// What the loop keeps for the power policy: accounts of channels, agents, their control packets, what routers know of links; and parts that fail.
@@ -222,6 +225,35 @@ pub struct Shortcuts {
     #[kept(scratch)]
     pub fresh_flits: Vec<FreshFlit>,
     pub lone_trial: LoneTrial,
+}
+
+/// A source of a job, or a part of it, at a terminal.
+#[derive(Debug, Clone, Copy)]
+pub struct AtTerminal {
+    pub job: u16,
+    /// Its number among those of the job in the block.
+    pub source: u32,
+    /// When it is to be asked for its next packet.
+    pub due: u64,
+}
+
+impl Interfaces {
+    /// The sources of all terminals.
+    pub fn each_source(&self) -> impl Iterator<Item = AtTerminal> + '_ {
+        let has_queues = self.queues.each > 0;
+        let streams = self.queues.streams.iter();
+        let queued = streams.map(|stream| AtTerminal { job: stream.job, source: stream.source, due: stream.due });
+        let terminals = self.terminals.iter().filter(move |terminal| !has_queues && terminal.job != NO_JOB);
+        let single = terminals.map(|t| AtTerminal { job: t.job, source: t.source, due: t.due });
+        queued.chain(single)
+    }
+
+    /// Packets that terminals have taken from their sources, and whose head has not left.
+    pub fn packets_that_wait(&self) -> u64 {
+        let in_hand = self.terminals.iter().filter(|terminal| terminal.packet != NONE && terminal.vc == u8::MAX);
+        let queued = if self.queues.each > 0 { 0..self.terminals.len() } else { 0..0 };
+        in_hand.count() as u64 + queued.map(|t| self.queues.waiting(t)).sum::<u64>()
+    }
 }
 
 impl Mail {

@@ -102,7 +102,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let (port, class) = split(key, net.class_bits);
         let link = self.wires.outs[self.requests.routers[r].base as usize + port].class;
-        class < usize::from(net.needs.classes[usize::from(link)])
+        class % usize::from(net.routing_classes) < usize::from(net.needs.classes[usize::from(link)])
     }
 
     /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
@@ -267,6 +267,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         {
             agents.rerouted(&routed, &after);
         }
+        let hop = net.as_taken(&after, hop);
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 

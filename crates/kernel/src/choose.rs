@@ -34,12 +34,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         if net.router.by_age {
             let packet = self.buffers.packets.items.hot(packet as usize);
-            *self.requests.ages.hot_mut(i * V + v) = match net.router.priority {
+            let age = match net.router.priority {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
                 Priority::NetworkAge => packet.injected,
                 Priority::Transit => u64::from(self.buffers.ins.hot(i).class == 0),
             };
+            // the class goes before the age: no run has 2^56 cycles
+            *self.requests.ages.hot_mut(i * V + v) = age | net.class_ranks.hot(usize::from(packet.class)) << 56;
         }
         let r = self.buffers.ins.hot(i).router as usize;
         if net.faults.routers_fail && self.is_doomed(net, i, v, packet) {

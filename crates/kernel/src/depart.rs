@@ -126,8 +126,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (kind, peer, link) = (out.kind(), out.peer, net.links.hot(usize::from(out.class)));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
-            // the buffer of a terminal is free at once
-            self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            // the buffer of a terminal is free at once, unless the packet keeps its place
+            if !(net.keeps && self.stays_at_terminal(net, (o, vc), packet, tail)) {
+                self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
+            }
             self.eject(net, o, packet, tail, at + net.router.ejection_delay);
             return;
         }
@@ -151,6 +153,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else {
             self.wires.flits.push(self.now, at, Flit { to: peer << 4 | flit.to, ..flit });
         }
+    }
+
+    /// Whether a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Notes the packet with its tail.
+    #[inline(never)]
+    fn stays_at_terminal(&mut self, net: &Net, (o, vc): (usize, usize), packet: u32, tail: bool) -> bool {
+        let packet = self.buffers.packets.items.hot(packet as usize);
+        let stays = net.jobs.hot(usize::from(packet.job)).workload.keeps(packet);
+        if stays && tail {
+            let t = self.terminal_behind(o);
+            self.interfaces.queues.keep(t, vc as u8, packet.len);
+        }
+        stays
     }
 
     /// A flit that leaves output `o` is delivered at cycle `at`.
@@ -177,7 +191,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let packet = self.buffers.packets.items.hot(id as usize);
         self.observers.recorders.delivered(o, packet, at, self.observers.tally.inside(at));
         self.observers.tally.deliver(net, packet, at);
-        let job = net.job(packet.dst);
+        let job = usize::from(packet.job);
         self.observers.tally.deliver_to_job(net, job, packet, at);
         if net.jobs.hot(job).is_told {
             self.announce(o, id, at);
@@ -215,7 +229,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let router = self.requests.routers.hot(out.router as usize);
         let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
         let class = net.links.hot(out.class as usize).class_of(vc);
-        let hop = Hop { port: port as u16, class };
+        let hop = net.as_routed(Hop { port: port as u16, class });
         if net.subnets.is_some() {
             let base = router.base as usize;
             let told = net.routing.tells(at, self.buffers.packets.items.hot(packet as usize), hop);

@@ -15,6 +15,8 @@ use weft_api::workload::Amount;
 #[derive(Debug, Clone, Kept)]
 struct Part {
     created: Amount,
+    /// Flits injected in the window; counted where network interfaces have queues.
+    injected_flits: u64,
     accepted_flits: u64,
     #[kept(each)]
     batches: Vec<PacketSums>,
@@ -45,6 +47,9 @@ pub struct Parts {
     /// For each job, its first part. Empty if the sums of the window are all that is needed.
     #[kept(fixed)]
     of_job: Vec<u16>,
+    /// The part of the first message class; those of the others follow. There are none without classes.
+    #[kept(fixed)]
+    first_class: usize,
     #[kept(each)]
     parts: Vec<Part>,
     #[kept(each)]
@@ -65,27 +70,32 @@ impl Parts {
     /// load of some job changes.
     pub fn new(
         jobs: &[NetJob],
+        classes: usize,
         batches: usize,
         changes: &[u64],
         faults: FaultTally,
         here: impl Fn(usize) -> bool,
     ) -> Self {
         let (mut of_job, mut parts) = (Vec::new(), Vec::new());
-        if jobs.len() > 1 || !jobs[0].workload.latencies().is_empty() {
+        let new = |here: bool| Part {
+            created: Amount::default(),
+            injected_flits: 0,
+            accepted_flits: 0,
+            batches: vec![PacketSums::default(); if here { batches } else { 0 }],
+            latency: here.then(histogram),
+        };
+        if jobs.len() > 1 || classes > 0 || !jobs[0].workload.latencies().is_empty() {
             for (j, job) in jobs.iter().enumerate() {
                 of_job.push(parts.len() as u16);
-                let latency = || here(j).then(histogram);
-                let part = || Part {
-                    created: Amount::default(),
-                    accepted_flits: 0,
-                    batches: vec![PacketSums::default(); if here(j) { batches } else { 0 }],
-                    latency: latency(),
-                };
-                parts.extend((0..1 + job.workload.latencies().len()).map(|_| part()));
+                parts.extend((0..1 + job.workload.latencies().len()).map(|_| new(here(j))));
             }
         }
+        let first_class = parts.len();
+        let sends = |class: usize| (0..jobs.len()).any(|j| here(j) && jobs[j].classes.contains(&(class as u8)));
+        parts.extend((0..classes).map(|class| new(sends(class))));
         Self {
             of_job,
+            first_class,
             parts,
             done: vec![Done::default(); jobs.len()],
             lost: vec![Amount::default(); jobs.len()],
@@ -96,11 +106,36 @@ impl Parts {
         }
     }
 
-    /// A terminal of the job has created a measured packet that no delivery caused.
-    pub fn created(&mut self, job: u16, flits: u16) {
+    /// A terminal of the job has created a measured packet of this class that no delivery caused.
+    pub fn created(&mut self, job: u16, class: u8, flits: u16) {
+        let amount = Amount { packets: 1, flits: flits.into() };
         if let Some(&p) = self.of_job.get(job as usize) {
-            self.parts[p as usize].created += Amount { packets: 1, flits: flits.into() };
+            self.parts[p as usize].created += amount;
         }
+        if let Some(part) = self.parts.get_mut(self.first_class + usize::from(class)) {
+            part.created += amount;
+        }
+    }
+
+    /// A terminal with queues has injected a flit of this job and class in the window.
+    pub fn inject(&mut self, job: u16, class: u8) {
+        if let Some(&p) = self.of_job.get(job as usize) {
+            self.parts[p as usize].injected_flits += 1;
+        }
+        if let Some(part) = self.parts.get_mut(self.first_class + usize::from(class)) {
+            part.injected_flits += 1;
+        }
+    }
+
+    /// Flits of a job that were injected in the window, where network interfaces have queues.
+    pub fn injected_by(&self, job: usize) -> u64 {
+        self.of_job.get(job).map_or(0, |&p| self.parts[p as usize].injected_flits)
+    }
+
+    /// Injected and accepted flits of message class `class`, and the statistics of its packets.
+    pub fn of_class(&self, class: usize) -> (u64, u64, Measured) {
+        let part = &self.parts[self.first_class + class];
+        (part.injected_flits, part.accepted_flits, part.measured())
     }
 
     /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
@@ -139,7 +174,7 @@ impl Parts {
     /// separately; `None` if the job has no parts.
     pub fn of(&self, job: usize) -> Option<(u64, Vec<Measured>)> {
         let first = *self.of_job.get(job)? as usize;
-        let end = self.of_job.get(job + 1).map_or(self.parts.len(), |&p| p as usize);
+        let end = self.of_job.get(job + 1).map_or(self.first_class, |&p| p as usize);
         let parts = &self.parts[first..end];
         Some((parts[0].accepted_flits, parts.iter().map(Part::measured).collect()))
     }
@@ -177,6 +212,7 @@ impl Part {
 
     fn merge(&mut self, other: &Part) {
         self.created += other.created;
+        self.injected_flits += other.injected_flits;
         self.accepted_flits += other.accepted_flits;
         if self.batches.is_empty() {
             self.batches.clone_from(&other.batches);
@@ -214,11 +250,19 @@ impl Tally {
         }
         let Some(&first) = parts.of_job.get(job) else { return };
         let first = first as usize;
-        parts.parts[first].accepted_flits += if inside { u64::from(packet.len) } else { 0 };
+        let class = parts.first_class + usize::from(packet.class);
+        let accepted = if inside { u64::from(packet.len) } else { 0 };
+        parts.parts[first].accepted_flits += accepted;
+        if let Some(part) = parts.parts.get_mut(class) {
+            part.accepted_flits += accepted;
+        }
         if packet.flags & MEASURED == 0 {
             return;
         }
         parts.parts[first].count(batch, packet, latency, network);
+        if let Some(part) = parts.parts.get_mut(class) {
+            part.count(batch, packet, latency, network);
+        }
         net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
             parts.parts[first + 1 + which].count(batch, packet, latency, network);
         });

@@ -26,6 +26,7 @@ pub mod phase_tally;
 pub mod posts;
 pub mod power;
 mod queued;
+mod queued_interface;
 pub mod recorders;
 pub mod shortcuts;
 pub mod spy;

@@ -1,13 +1,15 @@
 //! What every block reads and nobody writes: coordinates, link classes, routing, jobs.
 
 use crate::parts::pace::Rates;
+use crate::parts::queues::InterfaceRules;
 use crate::shortcuts::profile::{HeadPath, Profile, Set};
 use std::sync::Arc;
 use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
-use weft_api::routing::{AnyRouting, AroundFaults, Needs, hop_in_order};
+use weft_api::in_classes::FirstClasses;
+use weft_api::routing::{AnyRouting, AroundFaults, Hop, Needs, hop_in_order};
 use weft_api::spec::{FlowControl, InputSpeedup};
 use weft_api::state::Packet;
 use weft_api::state::link_class::Link;
@@ -18,8 +20,55 @@ use weft_api::workload::Workload;
 #[derive(Debug)]
 pub struct NetJob {
     pub workload: Arc<dyn Workload>,
+    /// The message class of each part of its sources.
+    pub classes: Vec<u8>,
     /// Its sources hear of packets that are sent and delivered.
     pub is_told: bool,
+}
+
+/// Which jobs each terminal is in, and its rank there. A terminal is in several jobs only if they send packets of different message
+/// classes.
+#[derive(Debug)]
+pub struct Places {
+    /// By terminal: its first place in `all`; one number more than terminals.
+    first: Vec<u32>,
+    /// (job, rank), by terminal.
+    all: Vec<(u16, u32)>,
+}
+
+impl Places {
+    /// `jobs`: the terminals of each job, by rank.
+    pub fn new<'a>(terminals: u32, jobs: impl Iterator<Item = &'a [u32]>) -> Self {
+        let mut of_terminal = vec![Vec::new(); terminals as usize];
+        for (job, members) in (0u16..).zip(jobs) {
+            for (rank, &terminal) in (0u32..).zip(members) {
+                of_terminal[terminal as usize].push((job, rank));
+            }
+        }
+        let mut first = vec![0];
+        first.extend(of_terminal.iter().scan(0, |sum, places| {
+            *sum += places.len() as u32;
+            Some(*sum)
+        }));
+        Self { first, all: of_terminal.into_iter().flatten().collect() }
+    }
+
+    /// The jobs of a terminal, and its rank in each.
+    pub fn of(&self, terminal: u32) -> &[(u16, u32)] {
+        let (from, to) = (self.first[terminal as usize], self.first[terminal as usize + 1]);
+        &self.all[from as usize..to as usize]
+    }
+
+    /// The first job of a terminal; `None` if it is in none.
+    pub fn job_of(&self, terminal: u32) -> Option<u16> {
+        self.of(terminal).first().map(|&(job, _)| job)
+    }
+
+    /// Rank of a terminal in a job that it is in.
+    pub fn rank(&self, terminal: u32, job: usize) -> u32 {
+        let place = self.of(terminal).iter().find(|&&(j, _)| usize::from(j) == job);
+        place.expect("a terminal of the job").1
+    }
 }
 
 /// The network as every block reads it.
@@ -58,11 +107,22 @@ pub struct Net {
     pub subnets: Option<Subnets>,
     pub faults: FaultRules,
     pub jobs: Vec<NetJob>,
-    /// Rank and job of every terminal; the job of one that is in none is [`NO_JOB`](weft_api::state::NO_JOB).
-    pub ranks: Vec<u32>,
-    pub job_of: Vec<u16>,
+    /// Which jobs each terminal is in.
+    pub places: Places,
+    /// The queues of network interfaces; `None` if each sends the packets of one source, one after the other.
+    pub interface: Option<InterfaceRules>,
+    /// By message class: how many priorities are higher.
+    pub class_ranks: Vec<u64>,
+    /// Some message classes have VCs of their own: the first VC class of each message class. Each set of VCs has
+    /// `routing_classes` VC classes.
+    pub first_classes: Option<FirstClasses>,
+    pub routing_classes: u8,
+    /// Packets of some job keep their place in the buffer of the terminal where they arrive (`Workload::keeps`).
+    pub keeps: bool,
     /// Some job hears of packets that are sent and delivered.
     pub tells: bool,
+    /// An alarm of a terminal may be void when it goes off: its source is due at another cycle then.
+    pub alarms_lapse: bool,
     /// All packets have one flit, and none enters a ring that keeps a bubble.
     pub single: bool,
     pub times: Times,
@@ -183,10 +243,15 @@ impl Net {
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
     }
 
-    /// Job of a terminal that is in one.
-    #[inline(always)]
-    pub fn job(&self, terminal: u32) -> usize {
-        if self.jobs.len() == 1 { 0 } else { usize::from(*self.job_of.hot(terminal as usize)) }
+    /// The hop that a head takes, as its routing names it: on the VC classes that the routing knows.
+    pub fn as_routed(&self, hop: Hop) -> Hop {
+        Hop { class: hop.class % self.routing_classes, ..hop }
+    }
+
+    /// The hop that the routing names for `packet`, on the VC classes of its message class.
+    pub fn as_taken(&self, packet: &Packet, hop: Hop) -> Hop {
+        let first = self.first_classes.as_ref().map_or(0, |first| first[usize::from(packet.class)]);
+        Hop { class: hop.class + first, ..hop }
     }
 
     /// Route key of a packet at the router it will reach next.

@@ -13,16 +13,31 @@ use weft_api::state::{Flit, Gate, MEASURED, NONE, Packet};
 use weft_api::workload::{Counts, JobSources, NOT_DUE, NewPacket};
 
 /// A packet that a source has given.
-struct Created {
-    to: u32,
-    flits: u16,
-    seq: u32,
-    tag: u32,
-    measured: bool,
+#[derive(Clone, Copy)]
+pub(crate) struct Created {
+    pub to: u32,
+    pub flits: u16,
+    pub seq: u32,
+    pub tag: u32,
+    pub measured: bool,
+    pub job: u16,
+    pub class: u8,
+}
+
+/// The flit that a terminal has sent in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The terminal waits for a credit, a VC or its link.
+    Nothing,
+    Part,
+    Tail,
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
     pub fn inject<const SINGLE: bool>(&mut self, net: &Net) {
+        if let Some(rules) = &net.interface {
+            return self.inject_queued::<SINGLE>(net, rules);
+        }
         let measured = u64::from(self.observers.tally.inside(self.now));
         if net.tells {
             self.deliver(net);
@@ -87,7 +102,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         self.interfaces.busy.clear(t);
         let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);
-        if !net.tells || self.needs_alarm(t, at) {
+        if !net.alarms_lapse || self.needs_alarm(t, at) {
             self.interfaces.alarms.push(self.now, at, t as u32);
         }
     }
@@ -95,7 +110,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// For a terminal `t` whose source a delivery may make due: whether it needs an alarm at cycle `at`, because it has
     /// no earlier one.
     #[inline(never)]
-    fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
+    pub(crate) fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
         let terminal = self.interfaces.terminals.hot_mut(t);
         let is_set = terminal.alarm > self.now && terminal.alarm <= at;
         let needed = terminal.due != NOT_DUE && !is_set;
@@ -111,6 +126,25 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if self.interfaces.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
+        if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
+            self.interfaces.terminals.hot_mut(t).packet = NONE;
+            if net.tells {
+                self.tell_sent(t);
+            }
+            self.sleep(net, t, self.now + 1);
+        }
+    }
+
+    /// Sends the next flit of the packet of terminal `t`. `QUEUED`: packets may mix on the channel, and this one may take only
+    /// `vcs`.
+    #[inline(always)]
+    pub(crate) fn send_flit<const SINGLE: bool, const QUEUED: bool>(
+        &mut self,
+        net: &Net,
+        t: usize,
+        measured: u64,
+        vcs: u16,
+    ) -> Sent {
         let slow_path = net.slow.injection;
         if slow_path && !self.link_takes_flit(net, t) {
             return self.wait(t);
@@ -119,7 +153,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let out = self.wires.outs.hot_mut(terminal.out as usize);
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
-            let open = out.available_vcs::<SINGLE>();
+            let open = out.available_vcs::<SINGLE>() & if QUEUED { vcs } else { u16::MAX };
             if open == 0 {
                 return self.wait(t);
             }
@@ -148,15 +182,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let terminal = self.interfaces.terminals.hot_mut(t);
         if !SINGLE {
             terminal.left -= 1;
-            if terminal.left > 0 {
-                return;
+            let (o, is_tail) = (terminal.out as usize, terminal.left == 0);
+            if QUEUED && head {
+                self.wires.outs.hot_mut(o).free_vcs &= !(1 << vc);
+            }
+            if !is_tail {
+                return Sent::Part;
+            }
+            if QUEUED {
+                self.free_vc(o, vc);
             }
         }
-        terminal.packet = NONE;
-        if net.tells {
-            self.tell_sent(t);
-        }
-        self.sleep(net, t, self.now + 1);
+        Sent::Tail
     }
 
     /// Sends a flit of terminal `t`, if that is neither head nor tail, and nothing keeps it; `STREAMS`: and those behind it, if it
@@ -231,7 +268,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let measured = u64::from(self.observers.tally.inside(self.now));
         let mut woken = std::mem::take(&mut self.policy.power.woken);
         for t in woken.drain(..).map(|t| t as usize) {
-            if net.single {
+            if let Some(rules) = &net.interface {
+                if net.single {
+                    self.send_queued::<true>(net, rules, t, measured);
+                } else {
+                    self.send_queued::<false>(net, rules, t, measured);
+                }
+            } else if net.single {
                 self.send_from::<true>(net, t, measured);
             } else {
                 self.send_from::<false>(net, t, measured);
@@ -241,9 +284,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Terminal `t` waits for a credit, or for its link.
-    fn wait(&mut self, t: usize) {
+    fn wait(&mut self, t: usize) -> Sent {
         self.interfaces.terminals.hot_mut(t).waiting = true;
         self.interfaces.busy.clear(t);
+        Sent::Nothing
     }
 
     /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
@@ -261,7 +305,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let number = terminal.made;
         terminal.made = number.wrapping_add(1);
         let measured = self.observers.tally.inside(created);
-        let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq: number, tag: 0, measured });
+        let job = terminal.job;
+        let new = Created { to, flits, seq: number, tag: 0, measured, job, class: 0 };
+        let id = self.add_packet::<SINGLE>(net, t, created, new);
+        self.take_in_hand(t, id, flits);
         self.count_created::<SINGLE>(net, t, id, flits, measured);
         true
     }
@@ -275,7 +322,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.sleep(net, t, self.now + 1);
             return false;
         };
-        let NewPacket { to, flits, created, tag, counts } = new;
+        let (own, created) = self.numbered(t, &new);
+        let id = self.add_packet::<SINGLE>(net, t, new.created, created);
+        self.take_in_hand(t, id, new.flits);
+        if own {
+            self.count_created::<SINGLE>(net, t, id, new.flits, created.measured);
+        } else {
+            self.note_injection(net, t, id);
+        }
+        true
+    }
+
+    /// The packet that the source of terminal `t` has given, with its number there; and whether no delivery caused it.
+    pub(crate) fn numbered(&mut self, t: usize, new: &NewPacket) -> (bool, Created) {
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        let &NewPacket { to, flits, created, tag, counts } = new;
         let (own, measured, seq) = match counts {
             Counts::IfCreatedInWindow => {
                 let number = terminal.made;
@@ -288,37 +349,40 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (false, measured, !number)
             }
         };
-        let id = self.add_packet::<SINGLE>(net, t, created, Created { to, flits, seq, tag, measured });
-        if own {
-            self.count_created::<SINGLE>(net, t, id, flits, measured);
-        } else {
-            self.note_injection(net, t, id);
-        }
-        true
+        let job = self.interfaces.terminals.hot(t).job;
+        (own, Created { to, flits, seq, tag, measured, job, class: 0 })
     }
 
-    /// Creates a packet, which terminal `t` will send next. Returns its number.
+    /// Terminal `t` sends packet `id` of so many flits next.
     #[inline(always)]
-    fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
+    fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
+    }
+
+    /// Creates a packet of terminal `t`. Returns its number.
+    #[inline(always)]
+    pub(crate) fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
         let (router, port) = *net.terminal_at.hot(new.to as usize);
         let dest = *net.coords.hot(router as usize);
         let id = self.new_packet(SINGLE);
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        (terminal.left, terminal.vc, terminal.packet) = (new.flits, u8::MAX, id);
+        let src = self.interfaces.terminals.hot(t).id;
         let packet = self.buffers.packets.items.hot_mut(id as usize);
         *packet = Packet {
             created,
             target: dest,
             dest,
-            src: terminal.id,
+            src,
             dst: new.to,
             seq: new.seq,
             len: new.flits,
             dst_port: port,
             flags: if new.measured { MEASURED } else { 0 },
+            class: new.class,
+            job: new.job,
             tag: new.tag,
             ..Packet::default()
         };
@@ -330,7 +394,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Terminal `t` has created packet `id` of its own.
     #[inline(always)]
-    fn count_created<const SINGLE: bool>(&mut self, net: &Net, t: usize, id: u32, flits: u16, measured: bool) {
+    pub(crate) fn count_created<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        t: usize,
+        id: u32,
+        flits: u16,
+        measured: bool,
+    ) {
         let times = u64::from(measured);
         self.observers.tally.created.packets += times;
         self.observers.tally.created.flits += if SINGLE { times } else { times * u64::from(flits) };
@@ -340,7 +411,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Terminal `t` has created packet `id`, whatever the cause.
-    fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
+    pub(crate) fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
         if net.slow.paths {
             let channel = self.interfaces.terminals.hot(t).out as usize;
             self.observers.recorders.crosses(channel, 0, self.buffers.packets.items.hot(id as usize));
@@ -352,8 +423,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
         self.note_injection(net, t, id);
         if measured {
-            let flits = self.buffers.packets.items.hot(id as usize).len;
-            self.observers.tally.parts.created(self.interfaces.terminals.hot(t).job, flits);
+            let &Packet { job, class, len, .. } = self.buffers.packets.items.hot(id as usize);
+            self.observers.tally.parts.created(job, class, len);
         }
         if net.watches {
             self.watch_creation(net, t, id, measured);

@@ -125,7 +125,7 @@ impl Tally {
         if self.inside(now) {
             self.parts.faults.lose(now);
         }
-        let job = net.job(packet.src);
+        let job = usize::from(packet.job);
         self.parts.lose(job, packet, net.jobs.hot(job).workload.unborn(packet), now);
         if packet.flags & MEASURED != 0 {
             self.lost += 1;

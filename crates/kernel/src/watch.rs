@@ -150,8 +150,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Notes the injection of head and tail. Returns true after the tail.
     fn has_left(&self, birth: &mut Birth) -> bool {
         let terminal = &self.interfaces.terminals[birth.terminal];
-        let sends = terminal.packet == birth.id && terminal.packet != NONE;
-        if sends && terminal.vc == u8::MAX {
+        let queued = self.interfaces.queues.each > 0;
+        let in_hand = if queued {
+            self.interfaces.queues.vc_of(birth.terminal, birth.id)
+        } else {
+            (terminal.packet == birth.id && terminal.packet != NONE).then_some(terminal.vc)
+        };
+        let sends = in_hand.is_some();
+        if in_hand == Some(u8::MAX) {
             return false;
         }
         if birth.injected.is_none() {

@@ -61,8 +61,11 @@ impl Scenario {
             None if faults.is_empty() => FaultTimes::default(),
             model => model.clone().unwrap_or_default().times(&clock)?,
         };
+        let (classes, interface) = self.message_classes(&clock)?;
         let mut spec = Spec {
             traffic,
+            classes,
+            interface,
             links,
             router,
             routing: self.routing.clone(),
@@ -104,6 +107,7 @@ impl Scenario {
         }
         self.check_faults(&spec)?;
         spec.check_recordings()?;
+        self.check_classes(&spec)?;
         events::check(&self, &spec)?;
         replies::check(&self, &spec)?;
         let remarks = spec.graph.remarks().iter().map(Warning::from);

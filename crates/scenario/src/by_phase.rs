@@ -19,7 +19,7 @@ pub(crate) fn phases(spec: &Spec, outcome: &Outcome, flit_bits: u64) -> Result<V
         return Ok(json!([]));
     }
     let starts = std::iter::once(0).chain(changes);
-    let terminals: u64 = outcome.jobs.iter().map(|job| u64::from(job.terminals)).sum();
+    let terminals = u64::from(spec.traffic.members());
     let all = starts.enumerate().map(|(number, start)| {
         let mut fields = Map::from_iter([
             ("phase".to_owned(), json!(number + 1)),

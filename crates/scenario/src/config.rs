@@ -2,6 +2,7 @@
 
 use crate::bill_config::BillConfig;
 use crate::catalogue::Catalogue;
+use crate::classes::{ClassConfig, InterfaceConfig};
 use crate::fault_model::FaultModel;
 use crate::faults::FaultConfig;
 use crate::groups::Groups;
@@ -48,6 +49,13 @@ pub struct Scenario {
     pub routing: RoutingConfig,
     /// Who sends what.
     pub traffic: Traffic,
+    /// Message classes by name: kinds of packets that do not block each other, or go before each other. Jobs name theirs (`class`).
+    /// Default: all packets are of one kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub classes: BTreeMap<String, ClassConfig>,
+    /// The queues of network interfaces. Default: one, from which a terminal sends one packet after the other.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub interface: InterfaceConfig,
     /// Link power states and their prices.
     #[serde(default)]
     pub power: PowerConfig,
@@ -224,6 +232,10 @@ fn flit_of_48_bits() -> Bits {
 
 fn one() -> u64 {
     1
+}
+
+fn is_usual(interface: &InterfaceConfig) -> bool {
+    *interface == InterfaceConfig::default()
 }
 
 fn is_unlimited(speedup: &InputSpeedup) -> bool {

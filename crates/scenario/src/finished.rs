@@ -15,9 +15,10 @@ use crate::recovery;
 use crate::routers;
 use crate::statistics::{jain, latency, pairs, per_packet};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Cause, Ending, JobOutcome, Outcome, Queue, Waiting};
+use weft_engine::outcome::{Cause, ClassOutcome, Ending, JobOutcome, Outcome, Queue, Waiting};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::spec::Job;
 use weft_topology::Graph;
@@ -72,6 +73,8 @@ impl Finished {
             "jobs".to_owned(),
             Value::Array(outcome.jobs.iter().map(|job| job_summary(job, outcome)).collect()),
         );
+        let by_class = outcome.classes.iter().enumerate().map(|(k, class)| class_summary(k, class, spec, outcome));
+        summary.insert("message_classes".to_owned(), by_class.collect());
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
         summary.extend(recovery::of(spec, outcome));
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
@@ -127,8 +130,12 @@ pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
         let jobs = &spec.traffic.jobs;
         let lasting = jobs.iter().any(|job| job.batch.is_none());
         let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
-        let loads: Vec<f64> = counted.flat_map(|job| job.phases[0].load.iter().copied()).collect();
-        (!loads.is_empty()).then(|| loads.iter().sum::<f64>() / loads.len() as f64)
+        // jobs of different classes may share terminals
+        let mut loads = BTreeMap::new();
+        for (terminal, load) in counted.flat_map(|job| job.terminals.iter().zip(&job.phases[0].load)) {
+            *loads.entry(terminal).or_insert(0.0) += load;
+        }
+        (!loads.is_empty()).then(|| loads.values().sum::<f64>() / loads.len() as f64)
     })
 }
 
@@ -167,7 +174,7 @@ fn identity(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value>
 
 /// Loads in flits per terminal of a job and cycle of the window.
 fn loads(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
-    let slots = outcome.window as f64 * outcome.jobs.iter().map(|job| f64::from(job.terminals)).sum::<f64>();
+    let slots = outcome.window as f64 * f64::from(spec.traffic.members());
     let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
     object(json!({
         "offered_load": load(outcome.offered_flits),
@@ -276,7 +283,7 @@ fn completion(outcome: &Outcome) -> Option<u64> {
 fn fairness(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let mut sends = vec![false; spec.graph.terminals() as usize];
     for job in &spec.traffic.jobs {
-        job.terminals.iter().enumerate().for_each(|(rank, &t)| sends[t as usize] = job.sends(rank));
+        job.terminals.iter().enumerate().for_each(|(rank, &t)| sends[t as usize] |= job.sends(rank));
     }
     let sources = outcome.channels.iter().filter(|c| c.from.is_none() && sends[c.from_port as usize]);
     let flits: Vec<u64> = sources.map(|c| c.flits.iter().sum()).collect();
@@ -321,12 +328,33 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
     Value::Object(fields)
 }
 
+/// One message class: loads in flits per terminal of its jobs and cycle of the window, replies included.
+fn class_summary(number: usize, class: &ClassOutcome, spec: &Spec, outcome: &Outcome) -> Value {
+    let sends = |job: &&Job| spec.classes_of(job).iter().any(|&class| usize::from(class) == number);
+    let jobs: Vec<_> = spec.traffic.jobs.iter().filter(sends).map(|job| &job.name).collect();
+    let slots = outcome.window as f64 * f64::from(spec.traffic.members());
+    let load = |flits: u64| (slots > 0.0).then(|| flits as f64 / slots);
+    let own = &class.packets;
+    let mut fields = object(json!({
+        "message_class": class.name,
+        "jobs": jobs,
+        "injected_load": load(class.injected_flits),
+        "accepted_load": load(class.accepted_flits),
+        "packets": own.sums.packets,
+        "hops_mean": per_packet(own.sums.hops, own.sums.packets),
+        "network_latency_mean_cycles": per_packet(own.sums.network_latency, own.sums.packets),
+    }));
+    fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
+    fields.insert("latency_histogram".to_owned(), json!(pairs(&own.latency)));
+    Value::Object(fields)
+}
+
 /// A packet of a stalled network, and what it waits for.
 fn waiting(waiting: &Waiting, graph: &Graph) -> Value {
     let queue = |q: &Queue| json!({ "router": routers::value(graph, q.router), "port": q.port, "vc": q.vc });
     let output = match waiting.cause {
         Cause::NoRoom { port, .. } | Cause::Closed { port, .. } => Some(port),
-        Cause::Held { .. } | Cause::Behind { .. } => None,
+        Cause::Held { .. } | Cause::Behind { .. } | Cause::Unanswered { .. } => None,
     };
     json!({
         "packet": waiting.packet.map(|p| json!({ "seq": p.seq, "src": p.src, "dst": p.dst })),

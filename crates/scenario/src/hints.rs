@@ -1,6 +1,7 @@
 //! Settings that limit what the network carries, or have no effect in it: told by `weft check`.
 
 use crate::warnings::{Warning, long, told};
+use weft_engine::spec::Job;
 use weft_engine::{Implied, Spec};
 
 /// The round trip of a credit, per link class [cycles].
@@ -55,10 +56,7 @@ fn broken_links(spec: &Spec, implied: &Implied) -> Option<Warning> {
 /// A routing that takes flits and credits under way for a queue, on links where their number exceeds its threshold.
 fn phantom(spec: &Spec, implied: &Implied, class: usize, round_trip: u64) -> Option<Warning> {
     let (threshold, bound) = (implied.bias_of_used_credits?, implied.channel_load_bound?);
-    let of_job = |job: &weft_engine::spec::Job| {
-        job.phases.first().map_or(0.0, |phase| phase.load.iter().copied().fold(0.0, f64::max))
-    };
-    let load = spec.traffic.jobs.iter().map(of_job).fold(0.0, f64::max);
+    let load = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
     let carried = (load / bound).min(1.0) * spec.links[class].rate.per_cycle();
     let under_way = carried * round_trip as f64;
     (under_way > f64::from(threshold)).then(|| {
@@ -101,17 +99,20 @@ fn long_warmup(spec: &Spec) -> Option<Warning> {
 
 /// Requests and replies on the same VCs: why they never wait for each other here, and where they might.
 fn shared_vcs(spec: &Spec, implied: &Implied) -> Option<Warning> {
-    implied.has_replies.then(|| {
+    // jobs with finite buffers are proved, or their owner has asked for a run that may stall
+    let unproved = |job: &Job| job.workload.model().reply_flits().is_some() && !job.workload.model().keeps_requests();
+    let shares = |job: &Job| unproved(job) && spec.vcs_are_shared(job);
+    (implied.has_replies && spec.traffic.jobs.iter().any(shares)).then(|| {
         let what = "requests and replies share all VCs. They can't deadlock here: a terminal takes every flit that arrives, \
                     and its replies wait in a queue without a limit. A machine whose reply queues may fill can deadlock: a \
-                    terminal then takes no more requests, and replies wait behind these. The results do not show that, nor \
-                    VCs for each class";
+                    terminal then takes no more requests, and replies wait behind these. The results do not show that";
         let is_limited = spec.traffic.jobs.iter().all(|job| job.workload.model().follows_network());
         let help = match is_limited {
             true => "compare `outstanding` times the other terminals with the reply queue of the machine: that is the most \
                      that waits at a terminal",
             false => "write `outstanding`: at most so many replies then wait at a terminal for each of the others",
         };
+        let help = format!("{help}; or give replies a message class (`classes`, `reply_class`) and write `finite_buffers: true`");
         Warning::coded("requests_share_vcs", "traffic.workload", [], what, help)
     })
 }

@@ -16,8 +16,8 @@ use weft_units::Refusal;
 /// - its mean load as a share of its capacity, and whether this share is below 1 by more than a deviation;
 /// - the buffers that limit it below its bandwidth, and the flits per VC that would be enough.
 pub(crate) fn path_bound(spec: &Spec, outcome: &Outcome) -> Result<Map<String, Value>, Refusal> {
-    let loads = || spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
-    let (sum, count) = loads().fold((0.0, 0.0), |(sum, count), load| (sum + load, count + 1.0));
+    let loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
+    let (sum, count) = (loads.sum::<f64>(), f64::from(spec.traffic.members()));
     let lasted = outcome.warmup.saturating_add(outcome.window).max(1) as f64;
     let deviation = match outcome.fullest {
         Some(fullest) => Some((variance(spec)? / (fullest.rate * lasted)).sqrt()),

@@ -3,6 +3,7 @@
 use crate::routers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use weft_topology::{Graph, Peer, RouterName};
 use weft_traffic::{below, stream};
 use weft_units::Refusal;
@@ -22,7 +23,7 @@ pub enum Placement {
     Routers(Vec<RouterName>),
     /// Terminals drawn at random, in random order, from those that no range and no list names.
     Random(Count),
-    /// All terminals that no other job has.
+    /// All terminals that no other job of its message class has.
     #[schemars(extend("x-also" = ["all", "others"]))]
     Rest(Rest),
 }
@@ -40,15 +41,30 @@ pub struct Count {
 #[serde(deny_unknown_fields)]
 pub struct Rest {}
 
-/// The terminals of all jobs (name and placement): those named first, then random ones in the order of the jobs, then the
+/// The terminals of all jobs (name, placement and message class). Jobs of different classes may share terminals.
+pub(crate) fn place(jobs: &[(&str, &Placement, u8)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
+    let mut places = vec![Vec::new(); jobs.len()];
+    let classes: BTreeSet<u8> = jobs.iter().map(|&(.., class)| class).collect();
+    for class in classes {
+        let of_class = |&(_, &(.., of)): &(usize, &(&str, &Placement, u8))| of == class;
+        let own: Vec<_> =
+            jobs.iter().enumerate().filter(of_class).map(|(j, &(name, place, _))| (j, name, place)).collect();
+        for ((j, ..), terminals) in own.iter().zip(place_class(&own, graph, seed)?) {
+            places[*j] = terminals;
+        }
+    }
+    Ok(places)
+}
+
+/// The terminals of the jobs of a class (number, name and placement): those named first, then random ones in the order of the jobs, then the
 /// rest. That no terminal is named twice is checked later.
-pub(crate) fn place(jobs: &[(&str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
+fn place_class(jobs: &[(usize, &str, &Placement)], graph: &Graph, seed: u64) -> Result<Vec<Vec<u32>>, Refusal> {
     let terminals = graph.terminals();
     let path = |j: usize| format!("traffic.jobs.{j}.terminals");
     let mut places = vec![Vec::new(); jobs.len()];
     let mut free = vec![true; terminals as usize];
-    for (j, (_, placement)) in jobs.iter().enumerate() {
-        places[j] = match placement {
+    for (k, &(j, _, placement)) in jobs.iter().enumerate() {
+        places[k] = match placement {
             Placement::Range([from, to]) if from > to || *to >= terminals => {
                 let what = format!("no range of the {terminals} terminals: {from} to {to}");
                 let help = format!("write [first, last] within 0 to {}", terminals - 1);
@@ -59,7 +75,7 @@ pub(crate) fn place(jobs: &[(&str, &Placement)], graph: &Graph, seed: u64) -> Re
             Placement::Routers(names) => of_routers(names, graph, &format!("{}.routers", path(j)))?,
             Placement::Random(_) | Placement::Rest(_) => continue,
         };
-        for &t in &places[j] {
+        for &t in &places[k] {
             // a terminal that does not exist is refused with the name of the job
             if let Some(free) = free.get_mut(t as usize) {
                 *free = false;
@@ -67,7 +83,7 @@ pub(crate) fn place(jobs: &[(&str, &Placement)], graph: &Graph, seed: u64) -> Re
         }
     }
     let mut left: Vec<u32> = (0..terminals).filter(|&t| free[t as usize]).collect();
-    for (j, (name, placement)) in jobs.iter().enumerate() {
+    for (place, &(j, name, placement)) in places.iter_mut().zip(jobs) {
         let Placement::Random(Count { count }) = placement else { continue };
         if *count == 0 || *count as usize > left.len() {
             let what =
@@ -83,19 +99,19 @@ pub(crate) fn place(jobs: &[(&str, &Placement)], graph: &Graph, seed: u64) -> Re
             let other = k + below(&mut rng, (left.len() - k) as u32) as usize;
             left.swap(k, other);
         }
-        places[j] = left.drain(..*count as usize).collect();
+        *place = left.drain(..*count as usize).collect();
         left.sort_unstable();
     }
-    let mut rest = jobs.iter().enumerate().filter(|(_, (_, placement))| matches!(placement, Placement::Rest(_)));
-    if let Some((j, (name, _))) = rest.next() {
+    let mut rest = jobs.iter().enumerate().filter(|(_, (.., placement))| matches!(placement, Placement::Rest(_)));
+    if let Some((k, &(j, name, _))) = rest.next() {
         if left.is_empty() {
             let what = format!("job `{name}` asks for the rest, and none of the {terminals} terminals is left");
             return Err(Refusal::new(path(j), what, "take terminals from the other jobs"));
         }
-        places[j] = left;
-        if let Some((other, (second, _))) = rest.next() {
+        places[k] = left;
+        if let Some((_, (other, second, _))) = rest.next() {
             let what = format!("jobs `{name}` and `{second}` both ask for the rest");
-            return Err(Refusal::new(path(other), what, "name the terminals of one of them"));
+            return Err(Refusal::new(path(*other), what, "name the terminals of one of them"));
         }
     }
     Ok(places)
@@ -138,7 +154,7 @@ mod tests {
                 Placement::List(vec![9, 0]),
                 Placement::Random(Count { count: 4 }),
             ];
-            let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement)).collect();
+            let jobs: Vec<_> = placements.iter().map(|placement| ("a job", placement, 0)).collect();
             let places = place(&jobs, &graph, seed).expect("20 are enough");
             // 20 terminals without 4 of the range, 2 of the list and 5 + 4 drawn ones
             assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [5, 4, 5, 2, 4]);

@@ -11,7 +11,8 @@ use crate::{RESULT_MODEL_VERSION, hints, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use weft_engine::spec::{Execution, Watched};
+use weft_engine::classes::MessageClass;
+use weft_engine::spec::{Execution, Protocol, Watched};
 use weft_engine::{Outcome, Progress, Spec};
 use weft_units::{InputFile, Refusal};
 
@@ -121,6 +122,8 @@ impl Point {
                 "zero_load_latency_standard_error_cycles": sampled.zero_load_latency_error,
                 "channel_load_bound_interval": [sampled.channel_load_bound.0, sampled.channel_load_bound.1],
             })),
+            "message_classes": message_classes(&spec, &implied.vcs_of_messages),
+            "protocols": protocols(&spec),
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),
@@ -268,7 +271,30 @@ fn vc_limits(spec: &weft_engine::Spec) -> impl Iterator<Item = Value> + '_ {
     spec.links.iter().zip(hints::round_trips(spec)).map(limit)
 }
 
+/// The message classes, with the VCs that each may use, by link class.
+fn message_classes(spec: &Spec, vcs: &[Vec<u8>]) -> Vec<Value> {
+    let of = |(class, vcs): (&MessageClass, &Vec<u8>)| {
+        let vcs = spec.graph.class_names().iter().zip(vcs).map(|(link, vcs)| (link.clone(), json!(vcs)));
+        json!({ "class": class.name, "priority": class.priority, "vcs": Map::from_iter(vcs) })
+    };
+    spec.classes.iter().zip(vcs).map(of).collect()
+}
+
+/// Whether requests and replies can wait for each other in a circle, for each job with replies.
+fn protocols(spec: &Spec) -> Vec<Value> {
+    let of = |protocol: Protocol| {
+        json!({
+            "job": spec.traffic.jobs[protocol.job].name,
+            "requests": protocol.classes.as_ref().map(|(requests, _)| requests),
+            "replies": protocol.classes.as_ref().map(|(_, replies)| replies),
+            "deadlock_free": protocol.deadlock_free,
+            "why": protocol.why,
+        })
+    };
+    spec.protocols().into_iter().map(of).collect()
+}
+
 /// The load of the terminal that sends most as the run begins [flits/terminal/cycle]: what the channel-load bound limits.
 fn highest_load(spec: &Spec) -> f64 {
-    spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load).copied().fold(0.0, f64::max)
+    spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max)
 }

@@ -34,7 +34,7 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
     let judge = Baseline::of(spec, outcome, faults, window, &hit);
     let judged: Vec<Judged> = (0..hit.len()).map(|k| Judged::of(spec, faults, &judge, (&hit, k), window.1)).collect();
     let mut fields = Map::new();
-    let parts = parts(faults, window, &hit, f64::from(terminals(outcome)));
+    let parts = parts(faults, window, &hit, f64::from(spec.traffic.members()));
     for part in &parts {
         let name = part["part"].as_str().unwrap_or_default();
         fields.insert(format!("latency_{name}_faults_cycles"), part["latency_cycles"].clone());
@@ -55,10 +55,6 @@ pub(crate) fn of(spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         ("fault_episodes_count".to_owned(), json!(hit.len())),
     ]);
     fields
-}
-
-fn terminals(outcome: &Outcome) -> u32 {
-    outcome.jobs.iter().map(|job| job.terminals).sum()
 }
 
 /// The window before, during and after the faults: how long, and what arrived.

@@ -166,9 +166,9 @@ fn collect(schema: Schema, place: &mut Vec<&'static str>, name: &str, found: &mu
             keys
         }
         View::Models(models) => models,
-        // classes of links are the only mapping with free keys
-        View::Map(values) => vec![("default", values)],
-        View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
+        // of the mappings with free keys, that of links has a section for all
+        View::Map(values) if place.last() == Some(&"links") => vec![("default", values)],
+        View::Map(_) | View::Words(_) | View::Items(_) | View::Plain => Vec::new(),
     };
     if place.len() == DEEPEST {
         return;

@@ -46,8 +46,11 @@ pub struct Traffic {
     /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
-    /// Jobs on disjoint sets of terminals, with results of their own; terminals in no job are silent. Default: one job,
-    /// the whole machine.
+    /// Message class of the packets, a name under `classes`. With `jobs`: the class of jobs that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Jobs with results of their own; terminals in no job are silent. Jobs of one message class are on disjoint sets of terminals.
+    /// Default: one job, the whole machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobConfig>,
 }
@@ -123,6 +126,9 @@ pub struct JobConfig {
     /// Packets are requests that their destinations answer: short for `workload: {request_reply: ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<RequestReply>,
+    /// Message class of its packets, a name under `classes`. Jobs of different classes may share terminals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
 }
 
 fn one_flit() -> PacketConfig {
@@ -148,6 +154,7 @@ struct Plan<'a> {
     phases: (&'a [Phase], String),
     batch: Option<(BatchSize, String)>,
     workload: Asked<'a>,
+    class: u8,
 }
 
 /// The workload that a scenario asks for, in one of the two ways to write it, and the section that says so.
@@ -232,18 +239,46 @@ impl Scenario {
             phases: (&traffic.phases, "traffic.phases".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
             workload: Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
+            class: self.class_number(traffic.class.as_deref(), "traffic.class")?,
         })
     }
 
     fn plans(&self, graph: &Graph) -> Result<Vec<Plan<'_>>, Refusal> {
         let traffic = &self.traffic;
-        let places: Vec<_> = traffic.jobs.iter().map(|job| (&*job.name, &job.terminals)).collect();
+        let jobs = traffic.jobs.iter().enumerate();
+        let places = jobs.map(|(j, job)| Ok((&*job.name, &job.terminals, self.class_of_job(j)?)));
+        let places = places.collect::<Result<Vec<_>, Refusal>>()?;
         let places = place(&places, graph, self.seed)?;
         let jobs = traffic.jobs.iter().zip(places).enumerate();
-        jobs.map(|(j, (job, terminals))| self.plan(format!("traffic.jobs.{j}"), job, terminals)).collect()
+        jobs.map(|(j, (job, terminals))| self.plan(j, job, terminals)).collect()
     }
 
-    fn plan<'a>(&'a self, path: String, job: &'a JobConfig, terminals: Vec<u32>) -> Result<Plan<'a>, Refusal> {
+    /// Number of the message class of job number `j`.
+    fn class_of_job(&self, j: usize) -> Result<u8, Refusal> {
+        let (own, ours) = (self.traffic.jobs[j].class.as_deref(), self.traffic.class.as_deref());
+        let path =
+            if own.is_none() && ours.is_some() { "traffic.class".into() } else { format!("traffic.jobs.{j}.class") };
+        self.class_number(own.or(ours), &path)
+    }
+
+    /// A refusal of the workload of a job, at the key as it was written.
+    pub(crate) fn at_workload(&self, refusal: Refusal) -> Refusal {
+        let traffic = &self.traffic;
+        let jobs = traffic.jobs.iter().enumerate();
+        let paths = jobs.map(|(j, job)| (format!("traffic.jobs.{j}"), job.workload.as_ref(), job.reply.as_ref()));
+        let whole = ("traffic".to_owned(), traffic.workload.as_ref(), traffic.reply.as_ref());
+        let sections = if traffic.jobs.is_empty() { vec![whole] } else { paths.collect() };
+        let own = sections.into_iter().find(|(path, ..)| refusal.path.starts_with(&format!("{path}.")));
+        let Some((path, workload, reply)) = own else { return refusal };
+        let asked = match Asked::of(workload, reply, &path) {
+            Ok(Asked::Nothing) => Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic"),
+            asked => asked,
+        };
+        asked.map_or(refusal.clone(), |asked| asked.placed(refusal, &path))
+    }
+
+    fn plan<'a>(&'a self, j: usize, job: &'a JobConfig, terminals: Vec<u32>) -> Result<Plan<'a>, Refusal> {
+        let path = format!("traffic.jobs.{j}");
         let traffic = &self.traffic;
         let mine = |key: &str| format!("{path}.{key}");
         let ours = |key: &str| format!("traffic.{key}");
@@ -272,6 +307,7 @@ impl Scenario {
             phases,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
             workload,
+            class: self.class_of_job(j)?,
             path,
         })
     }
@@ -353,6 +389,7 @@ impl Plan<'_> {
             packets: self.packet.0.lengths(&self.packet.1)?,
             injection: self.injection.0.clone(),
             workload: self.workload.config(),
+            class: self.class,
         })
     }
 

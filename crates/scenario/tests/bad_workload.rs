@@ -11,7 +11,7 @@ fn jobs_that_overlap() {
     14 |     - {name: b, terminals: {list: [9, 3]}}
        |                 ^^^^^^^^^
        |
-       = help: give every terminal to one job at most, once; one job sends packets of several lengths with `packet: {mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}`
+       = help: give every terminal to one job at most, once, or give the jobs different message classes (`class`); one job sends packets of several lengths with `packet: {mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}`
     "#);
 }
 

@@ -86,6 +86,7 @@ fn outcome(ending: Ending) -> Outcome {
             channel(Some(0), Some(1), 1, 25, 40),
             channel(Some(1), Some(0), 1, 100, 0),
         ],
+        classes: Vec::new(),
         jobs: vec![JobOutcome {
             name: "all".into(),
             terminals: 2,

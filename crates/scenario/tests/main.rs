@@ -9,6 +9,7 @@ mod bad_speeds;
 mod bad_times;
 mod bad_workload;
 mod catalogue;
+mod classes;
 mod exact_energy;
 mod faults;
 mod finished;

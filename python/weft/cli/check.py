@@ -96,6 +96,8 @@ def main(options: argparse.Namespace) -> int:
         print(line)
     for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):
         print(line, end="\n" if line else "")
+    for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
+        print(line)
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *told]))
     return DONE
@@ -203,6 +205,21 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
         told += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
     return told
+
+
+def _classes(facts: dict[str, Any]) -> list[str]:
+    """The message classes with their VCs, and whether requests and replies can wait for each other in a circle."""
+    told = [
+        f"class {each['class']}: priority {each['priority']}, VCs: {_text(each['vcs'])}"
+        for each in facts["message_classes"]
+    ]
+    for each in facts["protocols"]:
+        if each["requests"] is None:
+            continue  # the hint on shared VCs says it
+        both = f"job {each['job']}, {each['requests']} and {each['replies']}"
+        verdict = "can't deadlock" if each["deadlock_free"] else "can deadlock"
+        told.append(f"{both}: requests and replies {verdict}: {each['why']}")
+    return ["", *told] if told else []
 
 
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:

@@ -91,7 +91,7 @@ def main(options: argparse.Namespace) -> int:
         )
     store.replace("table.csv", results.frame.write_csv())
     print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=options.units))
-    for name in ("jobs", "flows", "phases"):
+    for name in ("jobs", "message_classes", "flows", "phases"):
         if lines := getattr(tables, name)(results, units=options.units):
             print("\n".join(["", *lines]))
             store.replace(f"{name}.csv", getattr(results, name).write_csv())

@@ -34,6 +34,7 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#0072B2", "--"),
     ("#009E73", ":"),
     ("#CC79A7", "-."),
+    ("#56B4E9", (0, (3, 1, 1, 1))),
 )
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
 # Up to so many queues in the cycle the labels are horizontal; with more they point outwards.

@@ -31,6 +31,7 @@ SUMMARIES = {
     "points": "a row per point: what the sweep set, and the numbers of its summary",
     "jobs": "a row per point and job",
     "flows": "a row per point and class of flows, where `measure.flows` tells them apart",
+    "message_classes": "a row per point and message class (`classes`)",
     "phases": "a row per point and phase, where the load changes in phases",
     "fault_episodes": "a row per point and time in which links or routers had failed",
     "latencies": "how many packets of a point had which latency",
@@ -286,6 +287,7 @@ class Database:
                 "points": results.rows,
                 "jobs": results.job_rows,
                 "flows": results.flow_rows,
+                "message_classes": results.message_class_rows,
                 "phases": results.phase_rows,
                 "fault_episodes": results.episode_rows,
             }[name]

@@ -12,6 +12,7 @@ import yaml
 from weft import _engine
 from weft.errors import ResultsError
 from weft.results import of_flows, of_jobs, soundness
+from weft.results import of_message_classes as of_classes
 from weft.results.quantities import ENDING, STALLED
 from weft.results.rows import frame_of, scalars
 from weft.results.store import Store
@@ -199,6 +200,18 @@ class ResultSet:
         ]
 
     @property
+    def message_class_rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """For each message class the number of its point, and its row of `message_classes`."""
+        return [
+            (
+                number,
+                point["coordinates"] | scalars(one, point["coordinates"]) | {"flaw": of_classes.reason(summary, one)},
+            )
+            for number, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
+            for one in of_classes.of(summary)
+        ]
+
+    @property
     def phase_rows(self) -> list[tuple[int, dict[str, Any]]]:
         """For each phase of a load that changes the number of its point, and its row of `phases`."""
         return [
@@ -306,6 +319,11 @@ class ResultSet:
         example of anything good. Energies are exact decimals in text [fJ].
         """
         return frame_of([row for _, row in self.flow_rows])
+
+    @cached_property
+    def message_classes(self) -> pl.DataFrame:
+        """A row per point and message class: coordinates by dotted path, the numbers of the class, and its flaw."""
+        return frame_of([row for _, row in self.message_class_rows])
 
     @cached_property
     def phases(self) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import batch_table, notes, of_flows, of_jobs, si_units, soundness, ways_around
+from weft.results import batch_table, notes, of_flows, of_jobs, of_message_classes, si_units, soundness, ways_around
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -126,6 +126,26 @@ def flows(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
         f"flows by source and destination{meanings}",
         *columns(head, rows, left=len(varied) + 1),
     ]
+
+
+def message_classes(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
+    """Lines of a table with a row per point and message class; none without classes."""
+    frame = results.message_classes
+    if frame.is_empty():
+        return []
+    varied = [path for path in results.coordinates if frame[path].n_unique() > 1]
+    shown = si_units.beside((q.ACCEPTED, q.LATENCY, q.P99, q.HOPS), units)
+    summaries = [results.summaries[point] for point, _ in results.message_class_rows]
+    signs = [
+        of_message_classes.sign(summary, one) for summary in results.summaries for one in of_message_classes.of(summary)
+    ]
+    rows = [
+        [*(label(row[path]) for path in varied), row["message_class"]]
+        + [_of_job(row | si_units.of_part(row, summary), quantity, sign) for quantity in shown]
+        for row, sign, summary in zip(frame.iter_rows(named=True), signs, summaries, strict=True)
+    ]
+    head = [*varied, "message class", *(quantity.short for quantity in shown)]
+    return [f"message classes{_meaning(signs)}", *columns(head, rows, left=len(varied) + 1)]
 
 
 def phases(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:

@@ -43,6 +43,7 @@ STALL_MEANINGS = explained(
         "held": "another packet holds the output VC",
         "behind": "its next flits are still in a queue upstream",
         "closed": "the power policy has closed its link",
+        "unanswered": "its terminal keeps requests until their replies have left",
     },
 )
 # Tables of a point that a scenario has to ask for.

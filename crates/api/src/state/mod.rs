@@ -416,6 +416,10 @@ pub struct Packet {
     /// VC class inside the phase (dateline side, globals crossed).
     pub lane: u8,
     pub flags: u8,
+    /// Its message class.
+    pub class: u8,
+    /// Its job.
+    pub job: u16,
     /// Links between routers that it has crossed, for statistics. Only the loop counts them; checks and explanations
     /// do not, so a routing must not go by them (`tests/layers.rs`). 32 bits: a routing may promise no less than millions.
     pub links_crossed: u32,

@@ -8,7 +8,7 @@ use crate::base::unchecked::Hot;
 const FREE_AHEAD: usize = 8;
 
 /// Slots in a vector. Of the free slots the one that was freed last is taken first, since it is most likely in the cache.
-#[derive(Debug, Clone, Kept)]
+#[derive(Debug, Clone, Default, Kept)]
 pub struct Pool<T> {
     pub items: Vec<T>,
     /// In an array of its own: slots that lead to each other would have to come from the memory one after the other.

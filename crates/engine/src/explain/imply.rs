@@ -62,6 +62,8 @@ pub struct Implied {
     /// Per link class, the VCs from which the packets of a VC class choose: the fewest of all classes, but for those of rings
     /// that say how many VCs they have.
     pub vcs_of_class: Vec<u8>,
+    /// VCs that each message class may use, by message class and link class.
+    pub vcs_of_messages: Vec<Vec<u8>>,
     /// Whether the routing reads queues to choose a path.
     pub reads_queues: bool,
     /// The bias toward the minimal path [flits], if the routing takes flits and credits under way for a queue.
@@ -118,6 +120,7 @@ pub fn imply(spec: &Spec) -> Result<Implied, Refusal> {
     let mut implied = Walker::new(spec, &net).imply(vc_classes);
     implied.vcs_of_class = (0..spec.links.len()).map(|link| vcs_of_class(&net, link)).collect();
     implied.accepted_load_bound = accepted::bound(spec);
+    implied.vcs_of_messages = vcs_of_messages(&net);
     implied.bias_of_used_credits = net.routing.bias_of_used_credits();
     implied.broken_links = broken_links;
     implied.hints = net.routing.hints(&|link, class| net.links[link].room_of(class));
@@ -137,7 +140,25 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
         net.needs.ring_entries_on(link).any(|entry| is_own(&entry))
     };
     let vcs = |class: u8| net.links[link].vcs_of[usize::from(class)].count_ones() as u8;
-    (0..net.needs.classes[link].max(1)).filter(|&class| !own(class)).map(vcs).min().unwrap_or(0)
+    let of_set = |first: u8| {
+        (0..net.needs.classes[link].max(1)).filter(|&class| !own(class)).map(move |class| vcs(first + class))
+    };
+    first_classes(net).into_iter().flat_map(of_set).min().unwrap_or(0)
+}
+
+/// The first VC class of each message class.
+fn first_classes(net: &Net) -> Vec<u8> {
+    net.first_classes.as_ref().map_or_else(|| vec![0; net.class_ranks.len()], |first| first.to_vec())
+}
+
+/// VCs that each message class may use, by link class.
+fn vcs_of_messages(net: &Net) -> Vec<Vec<u8>> {
+    let on_link = |first: u8, link: usize| {
+        let classes = usize::from(first)..usize::from(first + net.needs.classes[link].max(1));
+        net.links[link].vcs_of[classes].iter().fold(0, |all, vcs| all | vcs).count_ones() as u8
+    };
+    let of_class = |first: u8| (0..net.links.len()).map(|link| on_link(first, link)).collect();
+    first_classes(net).into_iter().map(of_class).collect()
 }
 
 fn reads_queues(net: &Net) -> bool {
@@ -226,8 +247,7 @@ impl<'a> Walker<'a> {
         let draws = net.routing.draws().outcomes(Packet::default(), net.seed);
         let chooses = net.needs.decides == Decides::EachStep && net.routing.is_minimal();
         let cuts = if chooses { Cuts::of(&spec.graph) } else { None };
-        let first_loads = spec.traffic.jobs.iter().flat_map(|job| &job.phases[0].load);
-        let peak = first_loads.copied().fold(0.0, f64::max);
+        let peak = spec.traffic.loads(spec.graph.terminals()).into_iter().fold(0.0, f64::max);
         let injecting = if has_replies(spec) { spec.graph.terminals() as usize } else { 0 };
         let lengths = lengths(&spec.traffic.jobs);
         Self {
@@ -261,6 +281,7 @@ impl<'a> Walker<'a> {
             sampled: None,
             vc_classes,
             vcs_of_class: Vec::new(),
+            vcs_of_messages: Vec::new(),
             reads_queues: reads_queues(self.net),
             bias_of_used_credits: None,
             broken_links: None,
@@ -393,7 +414,7 @@ impl<'a> Walker<'a> {
             let reply = job.workload.model().reply_flits();
             let back = reply.map(|flits| self.length(flits));
             let lengths: Vec<_> = job.packets.flit_shares().map(|(flits, part)| (self.length(flits), part)).collect();
-            let targets = job.phases[0].pattern.distribution(net.ranks[source as usize]);
+            let targets = job.phases[0].pattern.distribution(net.places.rank(source, j));
             self.steps += targets.len() as u64 / 8;
             for (rank, share) in targets {
                 let router = self.receivers[j][rank as usize].0;
@@ -441,7 +462,7 @@ impl<'a> Walker<'a> {
             return 0.0;
         };
         let replied = rate * f64::from(reply) / job.packets.mean();
-        self.load[self.receivers[j][self.net.ranks[source as usize] as usize].1] += replied;
+        self.load[self.receivers[j][self.net.places.rank(source, j) as usize].1] += replied;
         self.add_injected(source, rate);
         self.add_injected(job.terminals[rank as usize], replied);
         replied
@@ -453,13 +474,16 @@ impl<'a> Walker<'a> {
         self.load[ports + terminal as usize] += rate;
     }
 
-    /// Terminals of a router that belong to a job, with that job and their load in its first phase.
+    /// Terminals of a router that belong to jobs, with each job and their load in its first phase.
     fn sources(&self, router: u32) -> impl Iterator<Item = (u32, usize, f64)> + use<'a> {
         let (spec, net) = (self.spec, self.net);
-        spec.graph.ports(router).iter().filter_map(|port| {
-            let Peer::Terminal(source) = port.peer else { return None };
-            let job = spec.traffic.jobs.get(net.job_of[source as usize] as usize)?;
-            Some((source, net.job(source), job.phases[0].load[net.ranks[source as usize] as usize]))
+        let terminals = spec.graph.ports(router).iter().filter_map(|port| match port.peer {
+            Peer::Terminal(source) => Some(source),
+            Peer::Router { .. } | Peer::Unused => None,
+        });
+        terminals.flat_map(move |source| {
+            let load = |j: u16, rank: u32| spec.traffic.jobs[usize::from(j)].phases[0].load[rank as usize];
+            net.places.of(source).iter().map(move |&(j, rank)| (source, usize::from(j), load(j, rank)))
         })
     }
 

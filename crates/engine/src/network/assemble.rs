@@ -1,6 +1,7 @@
 //! Builds the network of a spec. All memory that the loop needs is allocated here.
 
 use crate::network::bubbles;
+use crate::network::classes::VcSets;
 use crate::network::dependency;
 use crate::network::faults;
 use crate::network::pairs;
@@ -12,11 +13,12 @@ pub(crate) use partition::{partition, usual_blocks};
 use std::sync::Arc;
 use weft_api::board::Board;
 use weft_api::common::Common;
+use weft_api::compiled::Ahead;
+use weft_api::in_classes::{AheadInClasses, FirstClasses};
 use weft_api::routing::{AnyRouting, Needs};
 use weft_api::spec::Watched;
-use weft_api::state::NO_JOB;
 use weft_api::state::link_class::Link;
-use weft_kernel::net::{Net, NetJob, Tables};
+use weft_kernel::net::{Net, NetJob, Places, Tables};
 use weft_kernel::shortcuts::profile::Profile;
 use weft_traffic::mix;
 use weft_units::Refusal;
@@ -53,21 +55,22 @@ pub(crate) fn net_with(
     jobs: impl FnOnce(&Spec) -> Result<Vec<NetJob>, Refusal>,
 ) -> Result<Net, Refusal> {
     let graph = &*spec.graph;
-    let Routed { needs, tables, links } = Routed::of(spec, &*routing)?;
+    let Routed { needs, tables, links, sets } = Routed::of(spec, &*routing)?;
     let jobs = jobs(spec)?;
-    let (ranks, job_of) = places(spec);
-    let common = common(spec, &needs, &links, !tables.is_empty())?;
+    let told = jobs.iter().any(|job| job.is_told);
+    let first_classes = sets.are_apart().then(|| first_classes(&sets));
+    let common = common(spec, class_bits(&needs, !tables.is_empty(), &sets), &needs, &links)?;
     let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
     let faults = rules::faults(spec, &*routing, tables);
     let router = rules::router(spec, &needs, &common, rates.is_some())?;
-    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()));
+    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some(), sets.are_apart()));
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).collect(),
         class_bits: common.class_bits,
-        first_ports: routing.first_ports(),
-        ahead: routing.clone().ahead(),
+        first_ports: if sets.are_apart() { None } else { routing.first_ports() },
+        ahead: ahead(&routing, first_classes.as_ref()),
         routing,
         chooses,
         heads: shortcuts.heads(facts.slow_heads, chooses),
@@ -79,10 +82,15 @@ pub(crate) fn net_with(
         links,
         subnets: pairs::subnetworks(spec),
         faults,
-        tells: jobs.iter().any(|job| job.is_told),
+        tells: told,
         jobs,
-        ranks,
-        job_of,
+        places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
+        interface: spec.interface_rules(&sets),
+        class_ranks: spec.class_ranks(),
+        first_classes,
+        routing_classes: sets.each,
+        keeps: spec.keeps_packets(),
+        alarms_lapse: told || spec.has_queues(),
         single: common.single,
         times: rules::times(spec, &router)?,
         router,
@@ -98,6 +106,7 @@ struct Routed {
     needs: Needs,
     tables: Vec<Tables>,
     links: Vec<Link>,
+    sets: VcSets,
 }
 
 impl Routed {
@@ -105,15 +114,17 @@ impl Routed {
     fn of(spec: &Spec, routing: &dyn AnyRouting) -> Result<Self, Refusal> {
         let mut needs = routing.needs();
         let tables = rebuild::tables(spec, routing)?;
+        let sets = VcSets::of(spec, &needs, !tables.is_empty())?;
         needs.classes = rebuild::widest(needs.classes, &tables);
         bubbles::refuse_misfit(spec, &needs)?;
-        let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs)).collect::<Result<Vec<_>, _>>();
+        let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs, &sets));
+        let links = links.collect::<Result<Vec<_>, _>>();
         let links = links.map_err(|refusal| rebuild::explained(refusal, &routing.needs().classes, &needs.classes))?;
         check(spec, routing, &needs)?;
         if !spec.allow_dependency_cycle {
             rebuild::refuse_cycles(spec, &tables, &needs.classes)?;
         }
-        Ok(Self { needs, tables, links })
+        Ok(Self { needs, tables, links, sets })
     }
 }
 
@@ -128,6 +139,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     partition::refuse_split_groups(graph, needs, name)?;
     pairs::check_links(spec, routing)?;
     spec.traffic.check(graph.terminals(), |j| format!("traffic.jobs.{j}"))?;
+    spec.check_classes(|j| format!("traffic.jobs.{j}"))?;
     spec.check_warmup()?;
     spec.check_faults()?;
     faults::check_aim(spec, routing)?;
@@ -136,7 +148,7 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
 }
 
 /// What allocators and routings may know of all routers.
-fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<Common, Refusal> {
+fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     Ok(Common {
         links: links.to_vec(),
@@ -145,7 +157,7 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,
         single: spec.traffic.longest() == 1,
-        class_bits: class_bits(needs, rebuilds),
+        class_bits,
         hold_switch: parameters::hold_switch(spec)?,
         board: needs.posts.as_ref().map(board).transpose()?,
     })
@@ -153,26 +165,29 @@ fn common(spec: &Spec, needs: &Needs, links: &[Link], rebuilds: bool) -> Result<
 
 /// Bits of a VC class in a route key. Where a path may become longer while a packet is under way (`rebuilds`), they also hold a
 /// class too many, by which the packet is known (`kernel/src/broken.rs`).
-fn class_bits(needs: &Needs, rebuilds: bool) -> u32 {
-    let most = needs.classes.iter().copied().max().unwrap_or(1);
-    (most + u8::from(rebuilds)).next_power_of_two().ilog2()
+fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
+    let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
+    let all = if sets.are_apart() { sets.count() * usize::from(sets.each) } else { most };
+    all.next_power_of_two().ilog2()
+}
+
+/// The first VC class of each message class.
+fn first_classes(sets: &VcSets) -> FirstClasses {
+    sets.of_class.iter().map(|set| set * sets.each).collect()
+}
+
+/// The hops ahead of a routing, on the VC classes of each message class.
+pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, first: Option<&FirstClasses>) -> Box<dyn Ahead> {
+    let ahead = routing.clone().ahead();
+    match first {
+        None => ahead,
+        Some(first) => Box::new(AheadInClasses { ahead, first: first.clone() }),
+    }
 }
 
 /// The jobs of the spec, with their workloads.
 pub(crate) fn jobs(spec: &Spec) -> Result<Vec<NetJob>, Refusal> {
-    spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec.cycle_fs, spec.seed)).collect()
-}
-
-/// Rank and job of every terminal; the job of a terminal without one is [`NO_JOB`].
-fn places(spec: &Spec) -> (Vec<u32>, Vec<u16>) {
-    let terminals = spec.graph.terminals();
-    let (mut ranks, mut job_of) = (vec![0; terminals as usize], vec![NO_JOB; terminals as usize]);
-    for (j, job) in spec.traffic.jobs.iter().enumerate() {
-        for (rank, &t) in job.terminals.iter().enumerate() {
-            (ranks[t as usize], job_of[t as usize]) = (rank as u32, j as u16);
-        }
-    }
-    (ranks, job_of)
+    spec.traffic.jobs.iter().enumerate().map(|(j, job)| job.build(j, spec)).collect()
 }
 
 /// Whether packets are watched. Refuses packets of terminals that do not exist.

@@ -1,18 +1,22 @@
 //! Which terminals send what: each job has terminals and a workload.
 //!
-//! A terminal belongs to one job, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
+//! A terminal belongs to one job, to several whose packets are of different message classes, or to none; then it sends nothing. Patterns use ranks: the rank of a terminal is its
 //! place in its job.
 
-use std::collections::BTreeSet;
+use crate::network::spec::Spec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_api::workload::{JobSite, LoadPhase};
 use weft_kernel::net::NetJob;
 use weft_models::workload::WorkloadConfig;
-use weft_traffic::{InjectionConfig, Lengths, Pattern};
+use weft_traffic::{InjectionConfig, Lengths, Pattern, mix};
 use weft_units::{Cycles, Refusal};
 
 /// Most jobs of a run: each job has statistics of its own in every block.
 pub const MAX_JOBS: usize = 256;
+
+/// Purpose of the seeds of jobs whose packets are not of the first message class; the lower numbers are for workloads and routings.
+const CLASSES: u64 = 4;
 
 /// What all terminals send: one job or more.
 #[derive(Debug, Clone)]
@@ -24,7 +28,7 @@ pub struct TrafficSpec {
 #[derive(Debug, Clone)]
 pub struct Job {
     pub name: String,
-    /// The terminal of each rank; no terminal is in two jobs.
+    /// The terminal of each rank. No terminal is in two jobs of one message class.
     pub terminals: Vec<u32>,
     /// In the order of their starts; the first one starts at cycle 0.
     pub phases: Vec<LoadPhase>,
@@ -36,6 +40,8 @@ pub struct Job {
     pub batch: Option<Vec<u32>>,
     /// What the terminals do with patterns, loads and deliveries.
     pub workload: WorkloadConfig,
+    /// The message class of the packets that its terminals send of their own.
+    pub class: u8,
 }
 
 impl Job {
@@ -45,7 +51,7 @@ impl Job {
         let phases = vec![LoadPhase { from: 0, pattern, load }];
         let injection = InjectionConfig::default();
         let (packets, workload) = (Lengths::one(packet_flits), WorkloadConfig::default());
-        Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload }
+        Self { name: name.to_owned(), terminals, phases, packets, injection, batch: None, workload, class: 0 }
     }
 
     /// Cycles that its replies are kept back; `path`: where the job is written.
@@ -98,7 +104,26 @@ impl TrafficSpec {
     /// Offered load of a terminal when the run starts [flits/cycle].
     pub fn load_of(&self, terminal: u32) -> f64 {
         let place = |job: &Job| job.terminals.iter().position(|&t| t == terminal).map(|rank| job.phases[0].load[rank]);
-        self.jobs.iter().find_map(place).unwrap_or(0.0)
+        self.jobs.iter().filter_map(place).sum()
+    }
+
+    /// Offered load of every terminal when the run starts [flits/cycle], of all its jobs together.
+    pub fn loads(&self, terminals: u32) -> Vec<f64> {
+        let mut loads = vec![0.0; terminals as usize];
+        for job in &self.jobs {
+            let own = job.terminals.iter().zip(&job.phases[0].load);
+            own.for_each(|(&terminal, load)| loads[terminal as usize] += load);
+        }
+        loads
+    }
+
+    /// How many terminals are in jobs.
+    pub fn members(&self) -> u32 {
+        if let [job] = &self.jobs[..] {
+            return job.terminals.len() as u32;
+        }
+        let terminals = self.jobs.iter().flat_map(|job| &job.terminals);
+        terminals.collect::<BTreeSet<_>>().len() as u32
     }
 
     /// Refuses jobs that overlap or need terminals that do not exist, and phases that are out of order. `path` gives
@@ -108,8 +133,11 @@ impl TrafficSpec {
             let what = format!("{} jobs; a run has 1 to {MAX_JOBS}", self.jobs.len());
             return Err(Refusal::new("traffic.jobs", what, "write one job or more, and join jobs that are alike"));
         }
-        let mut owner: Vec<Option<usize>> = vec![None; terminals as usize];
+        // jobs of one class have different terminals
+        let mut owners = BTreeMap::new();
         for (j, job) in self.jobs.iter().enumerate() {
+            let owner: &mut Vec<Option<usize>> =
+                owners.entry(job.class).or_insert_with(|| vec![None; terminals as usize]);
             for &t in &job.terminals {
                 let place = owner.get_mut(t as usize).ok_or_else(|| no_terminal(&path(j), &job.name, t, terminals))?;
                 if let Some(first) = place.replace(j) {
@@ -140,7 +168,7 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
     } else {
         let what = format!("terminal {terminal} is in job `{first}` and in job `{second}`");
         let help = format!(
-            "{once}; one job sends packets of several lengths with \
+            "{once}, or give the jobs different message classes (`class`); one job sends packets of several lengths with \
              `packet: {{mix: [{{size: 1flit, weight: 3}}, {{size: 9flits, weight: 1}}]}}`"
         );
         (what, help)
@@ -150,7 +178,7 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
 
 impl Job {
     fn check(&self, path: &str) -> Result<(), Refusal> {
-        let site = JobSite { path: path.to_owned(), ..self.site(0, 0, 0) };
+        let site = JobSite { path: path.to_owned(), ..self.site(0, false, 0, 0) };
         if self.terminals.is_empty() {
             let what = format!("job `{}` has no terminals", self.name);
             return Err(site.refusal("terminals", what, "give it one terminal or more"));
@@ -160,7 +188,7 @@ impl Job {
     }
 
     /// What the workload of job number `index` gets to know.
-    fn site(&self, index: usize, cycle_fs: u128, seed: u64) -> JobSite<'_> {
+    fn site(&self, index: usize, apart: bool, cycle_fs: u128, seed: u64) -> JobSite<'_> {
         JobSite {
             path: format!("traffic.jobs.{index}"),
             job: &self.name,
@@ -169,14 +197,17 @@ impl Job {
             packets: &self.packets,
             injection: &self.injection,
             batch: self.batch.as_deref(),
+            apart,
             cycle_fs,
-            seed,
+            // jobs at the same terminals must not draw the same numbers
+            seed: if self.class == 0 { seed } else { mix(seed, CLASSES, self.class.into()) },
         }
     }
 
     /// What the loop needs to know of job number `index`.
-    pub(crate) fn build(&self, index: usize, cycle_fs: u128, seed: u64) -> Result<NetJob, Refusal> {
-        let model = self.workload.model();
-        Ok(NetJob { workload: model.build(&self.site(index, cycle_fs, seed))?, is_told: model.awaits().is_some() })
+    pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
+        let (model, classes) = (self.workload.model(), spec.classes_of(self));
+        let site = self.site(index, classes.len() > 1, spec.cycle_fs, spec.seed);
+        Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
     }
 }

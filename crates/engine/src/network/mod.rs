@@ -1,6 +1,7 @@
 pub mod assemble;
 pub mod bubbles;
 pub mod bundles;
+pub mod classes;
 pub mod dependency;
 pub mod episodes;
 pub mod faults;

@@ -163,7 +163,8 @@ impl Simulation {
     /// The routing comes into force. Nothing has been published to it.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
         // heads never ask a routing with tables, so the blocks have none of their own
-        (self.net.ahead, self.net.first_ports) = (routing.clone().ahead(), routing.first_ports());
+        self.net.first_ports = routing.first_ports().filter(|_| self.net.first_classes.is_none());
+        self.net.ahead = assemble::ahead(&routing, self.net.first_classes.as_ref());
         (self.net.routing, self.published) = (routing, None);
     }
 

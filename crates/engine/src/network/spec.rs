@@ -1,12 +1,14 @@
 //! What the engine is asked to run: plain numbers in cycles and flits. The values of each model have been checked by
 //! themselves.
 
+pub use crate::network::classes::Protocol;
 pub use crate::network::episodes::{Episode, episodes};
 pub use crate::network::faults::{Fault, FaultTimes, Part};
 pub use crate::network::jobs::{Job, MAX_JOBS, TrafficSpec};
 pub use crate::network::rows::{ChannelEnds, channel_ends};
 use std::sync::Arc;
 use weft_api::age::Priority;
+use weft_api::classes::{InterfaceSpec, MessageClass};
 use weft_api::recording::Asked;
 pub use weft_api::spec::{FlowControl, InputSpeedup, LinkClass, Phases, Stop, Watched};
 pub use weft_api::state::rate::Rate;
@@ -102,6 +104,9 @@ pub struct Spec {
     pub router: RouterSpec,
     pub routing: RoutingConfig,
     pub traffic: TrafficSpec,
+    /// Message classes; none: all packets are of one class.
+    pub classes: Vec<MessageClass>,
+    pub interface: InterfaceSpec,
     pub policy: PolicyConfig,
     /// The modes that a channel can be in.
     pub modes: Modes,
@@ -188,6 +193,8 @@ impl Spec {
             router: RouterSpec::default(),
             routing,
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
+            classes: Vec::new(),
+            interface: InterfaceSpec::default(),
             policy: PolicyConfig::default(),
             modes: Modes::default(),
             prices: vec![StatePrices::NONE; links.len()],

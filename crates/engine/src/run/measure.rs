@@ -12,8 +12,9 @@ use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums
 use crate::run::stall;
 use crate::run::steady::confidence95;
 use weft_api::control::ControlCount;
-use weft_api::state::{Account, NO_JOB, NONE, Terminal};
+use weft_api::state::Account;
 use weft_api::workload::Amount;
+use weft_kernel::block::AtTerminal;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
 
@@ -416,12 +417,12 @@ impl Simulation {
             return 0;
         }
         let of_block = |block: &dyn AnyBlock| -> u64 {
-            let terminals =
-                block.interfaces().terminals.iter().filter(|t| t.job != NO_JOB && counts(usize::from(t.job)));
-            let flits = |t: &Terminal| {
-                block.interfaces().sources[usize::from(t.job)].all().kept_back(t.source as usize, self.now)
+            let interfaces = block.interfaces();
+            let sources = interfaces.each_source().filter(|source| counts(usize::from(source.job)));
+            let flits = |source: AtTerminal| {
+                interfaces.sources[usize::from(source.job)].all().kept_back(source.source as usize, self.now)
             };
-            terminals.map(flits).sum()
+            sources.map(flits).sum()
         };
         self.blocks.iter().map(|block| of_block(&**block)).sum()
     }
@@ -469,15 +470,14 @@ impl Simulation {
     pub(crate) fn backlog(&self, until: u64) -> (u64, Vec<Amount>) {
         let (mut all, mut in_window) = (0, vec![Amount::default(); self.net.jobs.len()]);
         for block in &self.blocks {
-            for terminal in block.interfaces().terminals.iter().filter(|t| t.job != NO_JOB) {
-                let j = usize::from(terminal.job);
-                let window = block.observers().tally.window;
-                let waiting =
-                    block.interfaces().sources[j].all().backlog(terminal.source as usize, terminal.due, until, window);
-                // also the packet that the network interface holds, if its head has not left
-                all += waiting.packets + u64::from(terminal.packet != NONE && terminal.vc == u8::MAX);
+            let interfaces = block.interfaces();
+            for AtTerminal { job, source, due } in interfaces.each_source() {
+                let (j, window) = (usize::from(job), block.observers().tally.window);
+                let waiting = interfaces.sources[j].all().backlog(source as usize, due, until, window);
+                all += waiting.packets;
                 in_window[j] += waiting.in_window;
             }
+            all += interfaces.packets_that_wait();
         }
         (all, in_window)
     }

@@ -148,6 +148,8 @@ weft_units::words! {
         /// The power policy has closed the channel of output `port`, to router `to`, and will not open it: it waits for
         /// nothing.
         Closed { port: u32, to: u32 } = "closed",
+        /// Its terminal keeps packets in its buffer until it has answered them, and the next answer waits for the queue `to`.
+        Unanswered { terminal: u32, to: Queue } = "unanswered",
     }
 }
 
@@ -158,6 +160,7 @@ impl Cause {
             Self::NoRoom { to, .. } => Some(to),
             Self::Held { by } => Some(by),
             Self::Behind { queue } => Some(queue),
+            Self::Unanswered { to, .. } => Some(to),
             Self::Closed { .. } => None,
         }
     }
@@ -193,6 +196,10 @@ impl Waiting {
             Cause::Closed { port, to } => {
                 format!("its link {here} -> {} (output {port}), closed by the power policy", name(to))
             }
+            Cause::Unanswered { terminal, to } => format!(
+                "terminal {terminal}, which keeps requests until its replies have left: its next reply waits for room in {}",
+                queue(to)
+            ),
         };
         format!("{who} waits for {why}")
     }
@@ -239,6 +246,17 @@ pub struct JobOutcome {
     /// The batch: how many packets of how many were delivered or discarded in the whole run, and the cycle in which the last
     /// one was.
     pub batch: Option<Batch>,
+}
+
+/// The results of one message class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassOutcome {
+    pub name: String,
+    /// Flits injected and delivered in the window. The flits of a packet count as delivered when its tail is.
+    pub injected_flits: u64,
+    pub accepted_flits: u64,
+    /// Packets created in the window, and those caused by their deliveries, that were delivered.
+    pub packets: Measured,
 }
 
 /// A phase of the load, as far as it lies in the window.
@@ -368,6 +386,8 @@ pub struct Outcome {
     /// For each of [`crate::Spec::bundles`], the cycles of the window in which all its channels were off.
     pub asleep: Vec<u64>,
     pub jobs: Vec<JobOutcome>,
+    /// By message class; empty if the spec has none.
+    pub classes: Vec<ClassOutcome>,
     /// The tables of the recordings, by name, in the order of the scenario.
     pub recorded: Vec<(&'static str, Table)>,
     /// Control packets of the power policy over the window, if it sends some.

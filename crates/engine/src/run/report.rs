@@ -5,8 +5,9 @@ use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::run::journey;
 use crate::run::measure::Findings;
-use crate::run::outcome::{Batch, ChannelCount, JobOutcome, Measured, Outcome, PacketSums};
-use weft_api::state::{Account, ChannelEnd, NO_JOB};
+use crate::run::outcome::{Batch, ChannelCount, ClassOutcome, JobOutcome, Measured, Outcome, PacketSums};
+use weft_api::classes::MessageClass;
+use weft_api::state::{Account, ChannelEnd};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::tally::Tally;
 use weft_topology::{Graph, Peer};
@@ -53,6 +54,7 @@ impl Simulation {
             channels,
             asleep: found.asleep,
             jobs,
+            classes: by_class(spec, &tally),
             recorded,
             control: found.control,
             journeys: journey::all(&self.net, &spec.graph, &self.blocks, &spec.watched, spec.router.delay),
@@ -73,9 +75,13 @@ impl Simulation {
     ) -> Vec<JobOutcome> {
         let mut injected = vec![0; spec.traffic.jobs.len()];
         for channel in channels.iter().filter(|c| c.from.is_none()) {
-            if self.net.job_of[channel.from_port as usize] != NO_JOB {
-                injected[self.net.job(channel.from_port)] += channel.flits.iter().sum::<u64>();
+            if let Some(job) = self.net.places.job_of(channel.from_port) {
+                injected[usize::from(job)] += channel.flits.iter().sum::<u64>();
             }
+        }
+        if self.net.interface.is_some() {
+            // a channel may carry the packets of several jobs
+            injected = (0..injected.len()).map(|j| tally.parts.injected_by(j)).collect();
         }
         let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs).enumerate();
         jobs.map(|(j, (job, net))| {
@@ -106,6 +112,16 @@ impl Simulation {
         })
         .collect()
     }
+}
+
+/// The results of the message classes.
+fn by_class(spec: &Spec, tally: &Tally) -> Vec<ClassOutcome> {
+    let of = |(number, class): (usize, &MessageClass)| {
+        let (injected_flits, accepted_flits, mut packets) = tally.parts.of_class(number);
+        packets.batches.truncate(tally.batches.len());
+        ClassOutcome { name: class.name.clone(), injected_flits, accepted_flits, packets }
+    };
+    spec.classes.iter().enumerate().map(of).collect()
 }
 
 /// The counts of all channels, by sending router and port; the injection channels come last, block by block.

@@ -98,7 +98,7 @@ impl<'a> Map<'a> {
             if segment.arrived == segment.sent {
                 return self.body_behind((b, i, v)).map(|q| vec![q]);
             }
-            return (block.output(o).credits[vc] == 0).then(|| self.behind(b, o, vc))?;
+            return if block.output(o).credits[vc] == 0 { self.behind(b, o, vc) } else { None };
         }
         let mut on = Vec::new();
         for hop in self.hops((b, i, v)) {
@@ -119,7 +119,7 @@ impl<'a> Map<'a> {
             let at = self.net.coords[block.router(port.router as usize).id as usize];
             let packet = &block.records().packets.items[segment.packet as usize];
             let steps = self.net.routing.steps(at, packet, self.net.seed);
-            return steps.into_iter().flat_map(|step| members(step.hop)).collect();
+            return steps.into_iter().flat_map(|step| members(self.net.as_taken(packet, step.hop))).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
         let (p, class) = weft_api::state::split(key, self.net.class_bits);
@@ -162,16 +162,60 @@ impl<'a> Map<'a> {
     fn behind(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
         let out = self.blocks[b].output(o);
         let far = match out.kind {
-            ChannelEnd::Local => (b, out.peer as usize, vc),
+            ChannelEnd::Ejection => return self.behind_terminal(b, o, vc),
+            ChannelEnd::Local | ChannelEnd::Injection => (b, out.peer as usize, vc),
             ChannelEnd::Remote => {
                 let cut = self.blocks[b].records().cuts[out.peer as usize];
                 (cut.block as usize, cut.port as usize, vc)
             }
-            _ => return None,
+            ChannelEnd::Unused => return None,
         };
         let moving = self.credits.contains(&(b, o, vc)) || self.flits.contains(&far);
         let empty = self.blocks[far.0].input(far.1).head[vc] == NONE;
         (!moving && !empty).then(|| vec![far])
+    }
+
+    /// The queues of which one must move before the terminal behind output `o` answers, and room on ejection VC `vc` comes back;
+    /// `None` if it comes back anyway.
+    fn behind_terminal(&self, b: usize, o: usize, vc: usize) -> Option<Vec<Queue>> {
+        let (rules, block) = (self.net.interface.as_ref().filter(|_| self.net.keeps)?, &self.blocks[b]);
+        if self.credits.contains(&(b, o, vc)) {
+            return None;
+        }
+        let injection = block.input(o).upstream as usize;
+        let (out, queues) = (block.output(injection), &block.interfaces().queues);
+        let t = out.router as usize;
+        let oldest = queues.keeps[t].first;
+        if oldest == NONE || out.is_closed() {
+            return None; // what it keeps is not answered yet, or the policy still acts
+        }
+        // its replies leave by queues whose first packet waits
+        let mut on = Vec::new();
+        for q in (0..queues.each).filter(|q| queues.filled[t] >> q & 1 != 0 && self.leads_to_reply(t, b, *q)) {
+            let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
+            let (vcs, room) = match queue.is_amid() {
+                true => (1 << queue.vc, 1),
+                false => (rules.vcs_of[usize::from(front.class)], self.net.router.room),
+            };
+            for vc in (0..out.credits.len()).filter(|vc| vcs >> vc & 1 != 0) {
+                if out.credits[vc] >= room {
+                    return None;
+                }
+                on.extend(self.behind(b, injection, vc)?);
+            }
+        }
+        (!on.is_empty()).then_some(on)
+    }
+
+    /// Whether a reply is in queue `q` of terminal `t`, or would be behind its packets.
+    fn leads_to_reply(&self, t: usize, b: usize, q: usize) -> bool {
+        let queues = &self.blocks[b].interfaces().queues;
+        let replies = |s: usize| {
+            let job = &self.net.jobs[usize::from(queues.streams[s].job)];
+            job.classes.last() == Some(&queues.streams[s].class)
+        };
+        let classes: Vec<u8> = queues.streams_of(t).filter(|&s| replies(s)).map(|s| queues.streams[s].class).collect();
+        queues.each == 1 || classes.contains(&queues.front(t, q).class)
     }
 
     /// The queue upstream that still holds flits of the packet at the head of `q`; `None` if they are on their way.
@@ -219,6 +263,7 @@ impl<'a> Map<'a> {
         let at = self.place(q);
         let cause = match next.map(|next| (next, self.place(next))) {
             None => self.closed(q),
+            Some((next, to)) if let Some(terminal) = self.answering(q, next) => Cause::Unanswered { terminal, to },
             Some((_, to)) if to.router == at.router => Cause::Held { by: to },
             Some((next, to)) if port.requests[v] == NO_REQUEST && self.body_behind(q) == Some(next) => {
                 Cause::Behind { queue: to }
@@ -226,6 +271,18 @@ impl<'a> Map<'a> {
             Some((next, to)) => Cause::NoRoom { port: self.output_to(next), to },
         };
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
+    }
+
+    /// The terminal to which the packet at the head of `q` goes next, if `next` is the queue into which that terminal sends.
+    fn answering(&self, (b, i, v): Queue, next: Queue) -> Option<u32> {
+        let port = self.blocks[b].input(i);
+        let p = match port.requests[v] {
+            NO_REQUEST => usize::from(port.output_vc[v] >> 4),
+            _ => usize::from(self.hops((b, i, v)).first()?.port),
+        };
+        let o = port.base(i) + p;
+        let out = self.blocks[b].output(o);
+        (out.kind == ChannelEnd::Ejection && (next.0, next.1) == (b, o)).then_some(out.peer)
     }
 
     /// The first of the channels that the head of `q` may take. All of them are closed.

@@ -29,7 +29,7 @@ use weft_engine::workload::{WorkloadConfig, request_reply::RequestReply};
 use weft_engine::{Outcome, Simulation, Spec, routing::RoutingConfig, spec::LoadPhase};
 use weft_topology::TopologyConfig;
 use weft_traffic::{GapTable, mix, stream};
-use weft_units::{Flits, Time};
+use weft_units::Flits;
 
 /// The modes of scenarios that name none.
 pub const HALF: LinkState = LinkState::Named(5);
@@ -54,7 +54,7 @@ pub fn policy(spec: &mut Spec, json: &str) {
 
 /// Replies of so many flits, and so many requests of a terminal without a reply.
 pub fn request_reply(flits: u32, outstanding: Option<u32>) -> WorkloadConfig {
-    WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), turnaround: Time::Cycles(0), outstanding })
+    WorkloadConfig::RequestReply(RequestReply { packet: Flits(flits), outstanding, ..RequestReply::default() })
 }
 
 pub fn allocator(spec: &mut Spec, json: &str) {

@@ -109,7 +109,7 @@ where
         .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
     let mut block = Block {
         now: 0,
-        routing: Widths::compiled(&net.routing),
+        routing: Widths::in_classes(&net.routing, net.first_classes.as_ref()),
         switch: switch::<W, V>(net, &routers, inputs),
         shortcuts: shortcuts(net, inputs, outputs),
         wires: Wires {
@@ -132,7 +132,11 @@ where
         posts: vec![0; net.common.board.as_ref().map_or(0, Board::numbers)],
     };
     for t in 0..block.interfaces.terminals.len() {
-        block.sleep(net, t, 0);
+        if net.interface.is_some() {
+            block.interfaces.busy.set(t);
+        } else {
+            block.sleep(net, t, 0);
+        }
     }
     OfWidths { block, allocator: allocator.clone(), then: None }
 }
@@ -162,7 +166,7 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
             Far::Terminal(t) => {
                 output.lead(ChannelEnd::Ejection, t);
                 // heads see only the VCs that packets may use
-                output.vcs_with_credit = net.links[usize::from(class)].vcs_of[0];
+                output.vcs_with_credit = net.links[usize::from(class)].vcs_of.iter().fold(0, |all, vcs| all | vcs);
                 output.vcs_with_room = output.vcs_with_credit;
                 input.come_from((ports.len() + nics.len()) as u32);
                 nics.push(ins.len() as u32);

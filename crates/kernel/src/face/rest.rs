@@ -21,10 +21,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(super) fn stop_sources(&mut self) {
         for (t, terminal) in self.interfaces.terminals.iter_mut().enumerate() {
             terminal.due = u64::MAX / 2;
-            if terminal.packet == NONE {
+            if terminal.packet == NONE && self.interfaces.queues.each == 0 {
                 self.interfaces.busy.clear(t);
             }
         }
+        self.interfaces.queues.stop();
     }
 
     /// Sets the state of channel `o` in cycle 0, which is not on.

@@ -6,4 +6,5 @@ pub mod deliveries;
 pub mod faults;
 pub mod pace;
 pub mod power;
+pub mod queues;
 pub mod watch;

@@ -19,6 +19,6 @@ impl Shortcut for Candidates {
     const SKIPS: &'static str = "calls of the routing for heads that choose in every step";
 
     fn applies(facts: &Facts) -> bool {
-        facts.needs.compares_credits_of.is_some() && !facts.trunks
+        facts.needs.compares_credits_of.is_some() && !facts.trunks && !facts.classes_apart
     }
 }

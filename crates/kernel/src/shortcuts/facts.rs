@@ -27,6 +27,12 @@ pub struct Facts<'a> {
     pub outputs: u64,
     /// The network is larger than the cache.
     pub is_large: bool,
+    /// Network interfaces have queues, so that flits of several packets may mix on an injection channel.
+    pub queues: bool,
+    /// Packets may keep their places in the buffers of terminals.
+    pub keeps: bool,
+    /// Message classes have VCs of their own.
+    pub classes_apart: bool,
 }
 
 impl Facts<'_> {

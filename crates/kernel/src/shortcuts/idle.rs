@@ -108,7 +108,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn sleep_on(&mut self, net: &Net, now: u64) {
         let mut asleep = self.interfaces.alarms.take_all();
         self.now = now;
-        if net.tells {
+        if net.alarms_lapse {
             // deliveries have left void alarms, and terminals with several
             asleep.sort_unstable();
             asleep.dedup();

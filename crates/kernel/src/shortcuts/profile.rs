@@ -202,6 +202,9 @@ mod tests {
             longest,
             outputs: 1000,
             is_large: false,
+            queues: false,
+            keeps: false,
+            classes_apart: false,
         }
     }
 
@@ -251,6 +254,8 @@ mod tests {
         assert_eq!(of(&|facts| (facts.trunks, facts.paced_links) = (true, true)), at(ALLOCATED, true));
         assert_eq!(of(&|facts| facts.paced_links = true), at(STREAMS, true));
         assert_eq!(of(&|facts| facts.outputs = streams::MAX_OUTPUTS + 1), at(LONE, true));
+        assert_eq!(of(&|facts| facts.queues = true), at(LONE, false));
+        assert_eq!(of(&|facts| facts.keeps = true), at(ALLOCATED, true));
         // these come with slow heads
         let all: [fn(&mut Facts<'_>); 3] =
             [|facts| facts.watches = true, |facts| facts.faults = true, |facts| facts.closes_vcs = true];

@@ -53,7 +53,7 @@ impl Shortcut for OfBodyFlits {
     /// are so long that this pays.
     fn applies(facts: &Facts) -> bool {
         let nobody_looks = !facts.chooses() && facts.needs.ring_entries.is_empty() && facts.needs.posts.is_none();
-        nobody_looks && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
+        nobody_looks && !facts.queues && facts.longest >= LONG_PACKET && facts.outputs <= MAX_OUTPUTS
     }
 
     fn goes_beside(told: Probes) -> bool {

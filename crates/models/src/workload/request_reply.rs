@@ -6,19 +6,22 @@
 //! # Parameters
 //! packet: length of a reply \[flits\]. turnaround: from the delivery of a request to when its reply may be sent \[time\],
 //! less than `measure.drain_limit`.
-//! outstanding: most requests of a terminal that have no reply yet \[count\].
+//! outstanding: most requests of a terminal that have no reply yet \[count\]. reply_class: message class of replies \[name\].
+//! finite_buffers: requests keep their places until they are answered \[yes or no\].
 //! # Guarantees
 //! Every request has one reply. It is created when the tail of the request is delivered, so `turnaround` is a part of its
 //! latency. A reply that waits for it is neither a queue nor a backlog. Replies leave a terminal in the order of their creation; those that may leave go before its requests. A terminal never has more requests without a reply than
 //! `outstanding`; its clock waits then, and goes on when a reply is delivered. A reply counts in the measured window if
-//! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. Requests are always consumed, so no VC class is needed between the two kinds.
+//! its request does. A request that is lost at a fault has no reply; then only terminals without `outstanding` go on. By default requests are always consumed, so no VC class is needed between the two
+//! kinds. With `finite_buffers` a request keeps its place in the buffer of its terminal until the tail of a reply leaves; the engine then asks for VCs and
+//! queues of replies that no request blocks.
 //! # Not modelled
-//! Service times that differ from request to request; a bound on the replies that wait at a terminal; requests that more than one terminal
+//! Service times that differ from request to request; a bound on the replies that wait at a terminal beside its buffer; requests that more than one terminal
 //! answers.
 //! # Validation
 //! `engine/tests/workload.rs`: round trips without contention to the cycle, one reply for each request at any load.
 //! `conformance/src/workload.rs`: nothing is lost, blocks change nothing. `engine/tests/workload.rs`: never more
-//! outstanding than allowed.
+//! outstanding than allowed. `engine/tests/classes.rs`: with finite buffers a stall on shared VCs, none on VCs of their own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +52,17 @@ pub struct RequestReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub outstanding: Option<u32>,
+    /// Message class of the replies, a name under `classes`. Default: that of the requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_class: Option<String>,
+    /// A request keeps its place in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its reply has
+    /// left. Default: false, a terminal takes any number of requests.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub finite_buffers: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn one_flit() -> Flits {
@@ -61,6 +75,13 @@ fn at_once() -> Time {
 
 fn is_at_once(turnaround: &Time) -> bool {
     *turnaround == at_once()
+}
+
+impl Default for RequestReply {
+    fn default() -> Self {
+        let (packet, turnaround) = (one_flit(), at_once());
+        Self { packet, turnaround, outstanding: None, reply_class: None, finite_buffers: false }
+    }
 }
 
 impl WorkloadModel for RequestReply {
@@ -85,6 +106,14 @@ impl WorkloadModel for RequestReply {
         Some(self.packet.0)
     }
 
+    fn reply_class(&self) -> Option<&str> {
+        self.reply_class.as_deref()
+    }
+
+    fn keeps_requests(&self) -> bool {
+        self.finite_buffers
+    }
+
     fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         self.turnaround.cycles(cycle_fs, &format!("{path}.turnaround"))
     }
@@ -102,14 +131,21 @@ impl WorkloadModel for RequestReply {
         let clocks = Arc::new(Clocks::new(site, self.outstanding.is_some())?);
         let path = format!("{}.workload.request_reply.turnaround", site.path);
         let turnaround = self.turnaround.cycles(site.cycle_fs, &path)?;
-        Ok(Arc::new(Runtime { clocks, reply_flits: self.packet.0 as u16, turnaround, limit: self.outstanding }))
+        Ok(Arc::new(Runtime {
+            clocks,
+            reply_flits: self.packet.0 as u16,
+            turnaround,
+            limit: self.outstanding,
+            parts: 1 + usize::from(site.apart),
+            keeps: self.finite_buffers,
+        }))
     }
 
     fn examples() -> Vec<Self> {
         vec![
-            Self { packet: Flits(3), turnaround: at_once(), outstanding: Some(2) },
-            Self { packet: one_flit(), turnaround: at_once(), outstanding: None },
-            Self { packet: Flits(2), turnaround: Time::Cycles(7), outstanding: None },
+            Self { packet: Flits(3), outstanding: Some(2), ..Self::default() },
+            Self::default(),
+            Self { packet: Flits(2), turnaround: Time::Cycles(7), ..Self::default() },
         ]
     }
 }
@@ -120,7 +156,14 @@ struct Runtime {
     reply_flits: u16,
     turnaround: Cycles,
     limit: Option<u32>,
+    /// Of each source: 2 if replies have a message class of their own.
+    parts: usize,
+    /// Requests keep their place in the buffer of their terminal.
+    keeps: bool,
 }
+
+/// The part of a source that sends replies, where they have a message class of their own.
+const REPLIES: usize = 1;
 
 impl Workload for Runtime {
     fn sources(&self, here: &[Place]) -> JobSources {
@@ -130,9 +173,23 @@ impl Workload for Runtime {
             reply_flits: self.reply_flits,
             turnaround: self.turnaround,
             limit: self.limit.unwrap_or(u32::MAX),
+            parts: self.parts,
             terminals,
             replies: Pool::with_capacity(64 * here.len()),
         }))
+    }
+
+    fn part_for(&self, packet: &Packet) -> usize {
+        // a request makes a reply due, a reply may let the next request go
+        if packet.tag == REQUEST { self.parts - 1 } else { 0 }
+    }
+
+    fn keeps(&self, packet: &Packet) -> bool {
+        self.keeps && packet.tag == REQUEST
+    }
+
+    fn frees(&self, packet: &Packet) -> bool {
+        self.keeps && packet.tag != REQUEST
     }
 
     fn in_all(&self, own: Amount) -> Amount {
@@ -219,12 +276,9 @@ impl Terminal {
         }
     }
 
-    /// When it has something to send: its next request, or a reply that may leave.
-    fn due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
-        if self.first == NONE {
-            return self.next_request;
-        }
-        self.next_request.min(replies.items[self.first as usize].created + turnaround)
+    /// When its first reply may leave; [`NOT_DUE`] if it has none.
+    fn reply_due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
+        if self.first == NONE { NOT_DUE } else { replies.items[self.first as usize].created + turnaround }
     }
 }
 
@@ -240,6 +294,9 @@ struct Terminals {
     /// Most requests of a terminal that have no reply yet.
     #[kept(fixed)]
     limit: u32,
+    /// Parts of a source.
+    #[kept(fixed)]
+    parts: usize,
     #[kept(each)]
     terminals: Vec<Terminal>,
     /// The replies that wait. Room for some of each terminal is reserved; the pool grows if a terminal gets more
@@ -248,9 +305,23 @@ struct Terminals {
 }
 
 impl Terminals {
-    /// The reply that `source` has to send first in cycle `now`, if one may leave.
-    fn take_reply(&mut self, source: usize, now: u64) -> Option<NewPacket> {
-        let terminal = &mut self.terminals[source];
+    /// The terminal of a source, and whether this part of the source sends requests, and replies.
+    fn part(&self, source: usize) -> (usize, bool, bool) {
+        let part = source % self.parts;
+        (source / self.parts, part != REPLIES, self.parts == 1 || part == REPLIES)
+    }
+
+    /// When `source` has something to send: its next request, or a reply that may leave.
+    fn due(&self, source: usize) -> u64 {
+        let (t, requests, replies) = self.part(source);
+        let terminal = &self.terminals[t];
+        let request = if requests { terminal.next_request } else { NOT_DUE };
+        if replies { request.min(terminal.reply_due(&self.replies, self.turnaround)) } else { request }
+    }
+
+    /// The reply that terminal `t` has to send first in cycle `now`, if one may leave.
+    fn take_reply(&mut self, t: usize, now: u64) -> Option<NewPacket> {
+        let terminal = &mut self.terminals[t];
         let id = terminal.first;
         if id == NONE {
             return None;
@@ -280,12 +351,12 @@ impl Terminals {
         (free, terminal.waiting - free)
     }
 
-    /// `request` has reached the terminal of `source`: its reply joins those that wait there.
-    fn add_reply(&mut self, source: usize, request: &Packet, now: u64) {
+    /// `request` has reached terminal `t`: its reply joins those that wait there.
+    fn add_reply(&mut self, t: usize, request: &Packet, now: u64) {
         let age = (now - request.created).min(u64::from(u32::MAX - 1)) as u32;
         let measured = request.flags & MEASURED != 0;
         let id = self.replies.add(Reply { to: request.src, tag: 1 + age, created: now, measured, next: NONE });
-        let terminal = &mut self.terminals[source];
+        let terminal = &mut self.terminals[t];
         if terminal.first == NONE {
             terminal.first = id;
         } else {
@@ -298,16 +369,24 @@ impl Terminals {
 
 impl Sources for Terminals {
     fn start(&mut self, source: usize) -> u64 {
-        let terminal = &mut self.terminals[source];
-        terminal.next_request = self.clocks.start(&mut terminal.clock);
-        terminal.next_request
+        let (t, requests, _) = self.part(source);
+        if requests {
+            let terminal = &mut self.terminals[t];
+            terminal.next_request = self.clocks.start(&mut terminal.clock);
+        }
+        self.due(source)
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        if let Some(reply) = self.take_reply(source, now) {
+        let (t, requests, replies) = self.part(source);
+        if replies && let Some(reply) = self.take_reply(t, now) {
             return Some(reply);
         }
-        let terminal = &mut self.terminals[source];
+        if !requests {
+            *due = self.due(source);
+            return None;
+        }
+        let terminal = &mut self.terminals[t];
         let created = terminal.next_request;
         let packet = (created <= now).then(|| self.clocks.packet(&mut terminal.clock, created)).flatten();
         if packet.is_some() {
@@ -317,24 +396,26 @@ impl Sources for Terminals {
             // the pattern sends nothing now
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
-        *due = terminal.due(&self.replies, self.turnaround);
+        *due = self.due(source);
         packet
     }
 
     fn sent(&mut self, source: usize, due: &mut u64, _now: u64) {
-        let terminal = &mut self.terminals[source];
-        if std::mem::take(&mut terminal.sends_request) {
+        let (t, requests, _) = self.part(source);
+        let terminal = &mut self.terminals[t];
+        if requests && std::mem::take(&mut terminal.sends_request) {
             terminal.halted = terminal.outstanding >= self.limit;
             terminal.next_request = self.clocks.after(&mut terminal.clock, terminal.next_request, terminal.halted);
         }
-        *due = terminal.due(&self.replies, self.turnaround);
+        *due = self.due(source);
     }
 
     fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
+        let (t, ..) = self.part(source);
         if packet.tag == REQUEST {
-            self.add_reply(source, packet, now);
+            self.add_reply(t, packet, now);
         }
-        let terminal = &mut self.terminals[source];
+        let terminal = &mut self.terminals[t];
         if packet.tag != REQUEST {
             terminal.outstanding -= 1;
             if std::mem::take(&mut terminal.halted) {
@@ -342,11 +423,16 @@ impl Sources for Terminals {
                 terminal.next_request = self.clocks.after(&mut terminal.clock, now, halts);
             }
         }
-        *due = terminal.due(&self.replies, self.turnaround);
+        *due = self.due(source);
     }
 
     fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
-        let terminal = &self.terminals[source];
+        let (t, sends_requests, sends_replies) = self.part(source);
+        let terminal = &self.terminals[t];
+        let replies = if sends_replies { self.split(terminal, until).0 } else { 0 };
+        if !sends_requests {
+            return Backlog { packets: replies.into(), ..Backlog::default() };
+        }
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
         if terminal.sends_request {
@@ -358,17 +444,18 @@ impl Sources for Terminals {
             outstanding >= self.limit
         };
         let requests = self.clocks.backlog(clock, next, until, window, one_more_halts);
-        let (replies, _) = self.split(terminal, until);
         Backlog { packets: requests.packets + u64::from(replies), ..requests }
     }
 
     fn kept_back(&self, source: usize, now: u64) -> u64 {
-        u64::from(self.split(&self.terminals[source], now).1) * u64::from(self.reply_flits)
+        let (t, _, replies) = self.part(source);
+        if replies { u64::from(self.split(&self.terminals[t], now).1) * u64::from(self.reply_flits) } else { 0 }
     }
 
     /// While a request is injected, the clock still stands at its creation.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
-        self.terminals[source].next_request >= until
+        let (t, requests, _) = self.part(source);
+        !requests || self.terminals[t].next_request >= until
     }
 }
 
@@ -392,10 +479,11 @@ mod tests {
             packets: &Lengths::one(1),
             injection: &InjectionConfig::default(),
             batch: None,
+            apart: false,
             cycle_fs: 1_000_000,
             seed: 1,
         };
-        let model = RequestReply { packet: Flits(2), turnaround: at_once(), outstanding: Some(limit) };
+        let model = RequestReply { packet: Flits(2), outstanding: Some(limit), ..RequestReply::default() };
         let mut sources = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);
         let terminal = sources.all_mut();
         let (mut due, mut under_way, mut sent, mut answers) = (terminal.start(0), Vec::new(), 0, 0);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from weft.peers.booksim.config import read
 from weft.peers.booksim.document import document
 from weft.peers.booksim.draft import Draft
 from weft.peers.booksim.measure import measure
-from weft.peers.booksim.packets import SIZES, packet_flits, reply_flits
+from weft.peers.booksim.packets import packet_flits, reply_flits
 from weft.peers.booksim.router import buffers, router
 from weft.peers.booksim.topology import links, network
 from weft.peers.booksim.traffic import traffic
@@ -124,15 +125,15 @@ def convert(words: Sequence[str], name: str) -> Imported:
     draft = Draft(read(words), name)
     _devices(draft)
     classes = _classes(draft)
-    sizes = packet_flits(draft, classes)
+    sizes = [packet_flits(draft, classes, place) for place in range(classes)]
     built = network(draft)
-    lengths = {*sizes, reply_flits(draft, classes) or max(sizes)}
+    lengths = {*chain(*sizes), reply_flits(draft, classes) or max(sizes[0])}
     buffer, flow_control = buffers(draft, lengths)
     asked = links(draft, built, buffer)
     model = router(draft, max(lengths)) | flow_control | asked
     draft.put("router", model, *_PIPELINE, "internal_speedup", "credit_delay", "sw_allocator", "priority")
     measure(draft)
-    traffic(draft, built, sizes, classes)
+    traffic(draft, built, sizes)
     draft.finish()
     return _checked(draft, words)
 
@@ -149,7 +150,7 @@ def _devices(draft: Draft) -> None:
 
 
 def _classes(draft: Draft) -> int:
-    """Number of traffic classes. Here they are one stream of packets, so they may differ in patterns and rates only."""
+    """Number of traffic classes, each a message class and a job. They answer no packets, and all are measured."""
     config = draft.config
     classes = config.at_least("classes", 1)
     if classes > 64:
@@ -161,27 +162,12 @@ def _classes(draft: Draft) -> int:
         draft.idle("measure_stats", "all packets of the window are measured")
     if classes == 1:
         return 1
-    keys = (
-        [*SIZES, "write_fraction"]
-        if any(config.wholes("use_read_write", classes))
-        else ["packet_size", "packet_size_rate"]
-    )
-    differing = [
-        key for key in ("use_read_write", "measure_stats", *keys, "injection_process") if _differs(config, key, classes)
-    ]
-    if config.text("priority") == "class" and _differs(config, "class_priority", classes):
-        differing.append("class_priority")
-    if differing:
-        what = (
-            f"the classes differ in {', '.join(differing)}: they come with message classes, which have queues of "
-            "their own at every terminal; here classes are one stream of packets"
-        )
-        draft.refuse(
-            "classes", what, f"import one class at a time: classes = 1; and its values of {', '.join(differing)}"
-        )
-    draft.approximate(
-        "classes", "one stream of packets with a mix of patterns: latencies are those of all classes", "classes"
-    )
+    if any(config.wholes("use_read_write", classes)):
+        what = "several classes whose packets are answered: each has one queue for packets on two sets of VCs"
+        draft.refuse("use_read_write", what, "import one class at a time: classes = 1; or write use_read_write = 0;")
+    if _differs(config, "measure_stats", classes):
+        what = "some classes are not measured; here all are, each with results of its own"
+        draft.refuse("measure_stats", what, "write measure_stats = 1; and look at the classes that you want")
     return classes
 
 

@@ -22,6 +22,8 @@ _ORDER = (
     "links",
     "router",
     "routing",
+    "classes",
+    "interface",
     "traffic",
     "flit",
     "measure",
@@ -68,10 +70,12 @@ def _section(name: str, parts: Sequence[Part]) -> list[str]:
 
 
 def _entry(name: str, value: Any, indent: str) -> list[str]:
-    """A value in one line if it fits; else, if it is a mapping, a line for each entry."""
+    """A value in one line if it fits; else, if it is a mapping or a list, a line for each entry."""
     line = f"{indent}{name}: {flow(value)}"
     if isinstance(value, dict) and value and len(line) > _WIDTH:
         return [f"{indent}{name}:", *(f"{indent}  {key}: {flow(inner)}" for key, inner in value.items())]
+    if isinstance(value, list) and value and len(line) > _WIDTH:
+        return [f"{indent}{name}:", *(f"{indent}  - {flow(inner)}" for inner in value)]
     return [line]
 
 

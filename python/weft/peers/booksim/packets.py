@@ -17,8 +17,8 @@ _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
 SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
-def packet_flits(draft: Draft, classes: int) -> Lengths:
-    """Flits of packets with their weights; of requests, if requests are answered."""
+def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
+    """Flits of the packets of a class with their weights; of requests, if requests are answered."""
     if answered(draft, classes):
         return _requests(draft, classes)
     config = draft.config
@@ -27,8 +27,9 @@ def packet_flits(draft: Draft, classes: int) -> Lengths:
         return {_length(draft, "packet_size", config.whole("packet_size")): 1}
     if not all(listed):
         config.fail("packet_size", "the list is empty", "write packet_size = 1;")
-    sizes = [_length(draft, "packet_size", leading_int(one)) for one in listed[0]]
-    weights = _weights(draft, len(sizes))
+    own = listed[min(place, len(listed) - 1)]
+    sizes = [_length(draft, "packet_size", leading_int(one)) for one in own]
+    weights = _weights(draft, len(sizes), place)
     found: Lengths = {}
     for size, weight in zip(sizes, weights, strict=True):
         if weight:
@@ -36,13 +37,14 @@ def packet_flits(draft: Draft, classes: int) -> Lengths:
     return found
 
 
-def _weights(draft: Draft, sizes: int) -> list[int]:
+def _weights(draft: Draft, sizes: int, place: int) -> list[int]:
     """The weight of each size; a list that is too short is filled up with its last number."""
     config = draft.config
     if sizes == 1:
         return [1]
     texts = tokenize(config.text("packet_size_rate"))
-    listed = [leading_int(one) for one in tokenize(texts[0])] if texts else [config.whole("packet_size_rate")]
+    own = texts[min(place, len(texts) - 1)] if texts else ""
+    listed = [leading_int(one) for one in tokenize(own)] if texts else [config.whole("packet_size_rate")]
     weights = [listed[min(place, len(listed) - 1)] for place in range(sizes)] if listed else []
     if not weights or min(weights) < 0 or sum(weights) < 1:
         config.fail("packet_size_rate", "weights are 0 or more, and one is above 0", "write one for each size: {{1,1}}")

@@ -10,9 +10,12 @@ from weft.peers.booksim.pipeline import aborts, head_delays
 from weft.peers.expressible import NotExpressible, amount
 
 if TYPE_CHECKING:
+    from weft.peers.booksim.config import Config
     from weft.peers.booksim.draft import Draft
 
 _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age", "class": "round_robin"}
+# Allocators of BookSim2 that ignore the priorities of packets.
+_WITHOUT_PRIORITY = ("islip", "pim", "loa")
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
 # From this internal speedup on, packets of several flits take as long here as BookSim2's took when we measured them.
@@ -193,20 +196,29 @@ def _allocator(draft: Draft) -> dict[str, Any]:
 
 
 def _priority(draft: Draft) -> dict[str, Any]:
-    name = draft.config.choose("priority", (*_PRIORITIES, *_FOREIGN_PRIORITIES))
+    config = draft.config
+    name = config.choose("priority", (*_PRIORITIES, *_FOREIGN_PRIORITIES))
     if name in _FOREIGN_PRIORITIES:
         draft.refuse("priority", "packets have no such priority", "write priority = age; or none")
         return {}
-    if name == "class":
+    if name == "class" and not has_priorities(config):
         draft.idle("priority", "all packets have the same priority: their classes do not differ in it")
-    if name in ("none", "class"):
+        name = "none"
+    if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
+        # priorities of classes then count at terminals only, there as here
         return {"priority": "round_robin"}
-    if draft.config.whole("vc_priority_donation"):
+    if config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "the packet at the front of a VC has its own priority")
     draft.approximate(
         "priority", "VCs are taken with the switch, not a step before it: short packets saturate later", name
     )
     return {"priority": _PRIORITIES[name], "vc_realloc": 0}
+
+
+def has_priorities(config: Config) -> bool:
+    """Whether the traffic classes have different priorities that count."""
+    classes = config.at_least("classes", 1)
+    return config.text("priority") == "class" and len(set(config.wholes("class_priority", classes))) > 1
 
 
 def _hold(draft: Draft, packet: int) -> None:

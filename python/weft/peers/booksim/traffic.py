@@ -3,89 +3,125 @@
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.peers.booksim import patterns
 from weft.peers.booksim.grammar import call, leading_float
 from weft.peers.booksim.packets import SIZES, Lengths, answered, mean, packet, reply_flits
+from weft.peers.booksim.router import has_priorities
 from weft.peers.expressible import amount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weft.peers.booksim.draft import Draft
     from weft.peers.booksim.topology import Network
 
-_KINDS = ("read_request", "write_request", "read_reply", "write_reply")
+# Highest priority of a message class.
+_HIGHEST = 255
+_REQUESTS = ("read_request", "write_request")
+_KINDS = (*_REQUESTS, "read_reply", "write_reply")
 
 
-def traffic(draft: Draft, network: Network, lengths: Lengths, classes: int) -> None:
-    """Add patterns, load and packets to the draft."""
-    flits = mean(lengths)
-    config = draft.config
+def traffic(draft: Draft, network: Network, lengths: Sequence[Lengths]) -> None:
+    """Add patterns, loads and packets to the draft; ``lengths`` has those of each class."""
+    config, classes = draft.config, len(lengths)
     batch = config.text("sim_type") == "batch"
-    loads = [1.0] if batch else _loads(draft, flits, classes)
-    _patterns(draft, network, loads, classes)
+    loads = [1.0] * classes if batch else _loads(draft, lengths)
+    if not batch and sum(loads) <= 0:
+        config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
+    patterns = _patterns(draft, network, classes)
+    if classes > 1:
+        return _several(draft, lengths, loads, patterns, batch=batch)
+    draft.put("traffic.pattern", patterns[0], "traffic")
     sizes = ["read_request_size", "write_request_size"] if answered(draft, classes) else ["packet_size"]
-    if len(lengths) > 1:
+    if len(lengths[0]) > 1:
         sizes.append("write_fraction" if answered(draft, classes) else "packet_size_rate")
-    draft.put("traffic.packet", packet(lengths), *sizes)
+    draft.put("traffic.packet", packet(lengths[0]), *sizes)
     if batch:
         _batch(draft, classes)
     else:
-        load = sum(loads)
-        if load <= 0:
-            config.fail("injection_rate", "nothing is sent", "write a rate above 0.0")
-        why = [f"times {flits:g} flits"] if flits > 1 and not config.whole("injection_rate_uses_flits") else []
-        why += [f"the sum of {classes} classes"] if classes > 1 else []
-        draft.put("traffic.load", min(load, 1.0), "injection_rate", "injection_rate_uses_flits", why="; ".join(why))
-        if load > 1:
-            text = (
-                f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
-            )
-            draft.approximate("injection_rate", text)
+        flits = mean(lengths[0])
+        why = f"times {flits:g} flits" if flits > 1 and not config.whole("injection_rate_uses_flits") else ""
+        draft.put("traffic.load", _load(draft, loads[0]), "injection_rate", "injection_rate_uses_flits", why=why)
         if "injection_process" not in config.of_device:
-            _injection(draft, load, flits, classes)
+            put = _injection(draft, loads[0], flits, config.texts("injection_process", 1)[0])
+            if put:
+                draft.put("traffic.injection", *put)
     if answered(draft, classes):
-        _replies(draft, classes, batch)
+        _replies(draft, classes)
+    return None
 
 
-def _loads(draft: Draft, flits: float, classes: int) -> list[float]:
+def _several(
+    draft: Draft, lengths: Sequence[Lengths], loads: Sequence[float], patterns: Sequence[Any], *, batch: bool
+) -> None:
+    """A message class and a job for each traffic class: they share all VCs, and each has a queue in every interface."""
+    config, classes = draft.config, len(lengths)
+    priorities = config.wholes("class_priority", classes) if has_priorities(config) else [0] * classes
+    if any(not 0 <= one <= _HIGHEST for one in priorities):
+        draft.refuse(
+            "class_priority", f"priorities are 0 to {_HIGHEST} here", "write smaller numbers in the same order"
+        )
+        return
+    names = [f"class{place}" for place in range(classes)]
+    ranked = [{"priority": one} if one else {} for one in priorities]
+    shared: list[dict[str, Any]] = [{"vcs": "shared"} | one for one in ranked]
+    draft.put("classes", dict(zip(names, shared, strict=True)), "classes", "class_priority")
+    rule = "priority" if has_priorities(config) else "round_robin"
+    draft.put("interface", {"queues": "per_class", "rule": rule}, "classes", "priority")
+    processes, jobs = config.texts("injection_process", classes), []
+    for name, own, load, pattern, process in zip(names, lengths, loads, patterns, processes, strict=True):
+        job = {"name": name, "class": name, "terminals": {"rest": {}}, "pattern": pattern, "packet": packet(own)}
+        if not batch:
+            job["load"] = _load(draft, load)
+            put = _injection(draft, load, mean(own), process) if load > 0 else None
+            job |= {"injection": put[0]} if put else {}
+        jobs.append(job)
+    keys = ["classes", "traffic", "injection_rate", "injection_rate_uses_flits", "packet_size", "packet_size_rate"]
+    draft.put("traffic.jobs", jobs, *keys, "injection_process")
+    if batch:
+        _batch(draft, classes)
+
+
+def _load(draft: Draft, load: float) -> float:
+    if load > 1:
+        text = f"{load:g} flits/terminal/cycle are more than a terminal's channel takes: the load is 1, all it takes"
+        draft.approximate("injection_rate", text)
+    return min(load, 1.0)
+
+
+def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
     """Flits per terminal and cycle of each class."""
-    config = draft.config
+    config, classes = draft.config, len(lengths)
     rates = config.reals("injection_rate", classes)
+    flits = [mean(own) for own in lengths]
     if config.whole("injection_rate_uses_flits"):
         whole = flits
         if answered(draft, classes):
-            whole = sum(config.wholes(key, classes)[0] for key in SIZES) // 2
-        rates = [rate / max(whole, 1) for rate in rates]
+            whole = [sum(config.wholes(key, classes)[0] for key in SIZES) // 2]
+        rates = [rate / max(size, 1) for rate, size in zip(rates, whole, strict=True)]
     if any(not 0 <= rate <= 1 for rate in rates):
         config.fail("injection_rate", "BookSim2 takes 0 to 1 packets/node/cycle", "write a rate from 0.0 to 1.0")
-    return [rate * flits for rate in rates]
+    return [rate * size for rate, size in zip(rates, flits, strict=True)]
 
 
-def _patterns(draft: Draft, network: Network, loads: list[float], classes: int) -> None:
-    config = draft.config
-    texts = config.texts("traffic", classes)
+def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
+    """The pattern of each class."""
+    texts = draft.config.texts("traffic", classes)
     found = [patterns.checked(draft, text, network.terminals) for text in texts]
-    if classes == 1 or len(set(found)) == 1:
-        draft.put("traffic.pattern", patterns.model(draft, found[0], network, ""), "traffic")
-        return
-    parts = [
-        {"weight": load, "pattern": patterns.model(draft, one, network, f"-{place}")}
-        for place, (one, load) in enumerate(zip(found, loads * classes, strict=False))
-        if load > 0
-    ]
-    draft.put("traffic.pattern", {"mix": parts}, "traffic", "injection_rate", "classes")
+    suffixes = [f"-{place}" if len(set(found)) > 1 else "" for place in range(classes)]
+    return [patterns.model(draft, one, network, suffix) for one, suffix in zip(found, suffixes, strict=True)]
 
 
-def _injection(draft: Draft, load: float, flits: float, classes: int) -> None:
+def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[Any, ...] | None:
+    """The injection process of a class, and the keys that it comes from; ``None`` if it is refused."""
     config = draft.config
-    processes = [call(text) for text in config.texts("injection_process", classes)]
-    if any(name not in ("bernoulli", "on_off") for name, _ in processes):
+    name, arguments = call(process)
+    if name not in ("bernoulli", "on_off"):
         config.fail("injection_process", "BookSim2 does not know it", "it knows bernoulli, on_off")
-    name, arguments = processes[0]
     if name == "bernoulli":
-        draft.put("traffic.injection", {"bernoulli": {}}, "injection_process")
-        return
+        return {"bernoulli": {}}, "injection_process"
     keys = ("burst_alpha", "burst_beta", "burst_r1")
     alpha, beta, r1 = (
         leading_float(arguments[place]) if place < len(arguments) else config.real(key)
@@ -107,18 +143,18 @@ def _injection(draft: Draft, load: float, flits: float, classes: int) -> None:
             f"packets of {flits:g} flits at {r1:g} packets/cycle are {r1 * flits:g} flits/cycle, a burst has 1 at most"
         )
         draft.refuse("injection_process", what, "write a lower rate, longer bursts or shorter packets")
-        return
+        return None
     length = max(round(1 / beta), 1)
     if length * r1 < 1:
         end = 1 / max(floor(1 / r1) + 1, ceil(rate / (r1 - rate)))  # alpha is at most 1, as well
         what = f"bursts of {length} cycles at {r1:g} packets/cycle hold {length * r1:g} packets, here 1 or more"
         remedy = f"write on_off({{{end * rate / (r1 - rate):.6g},{end:.6g},-1}}) for the same load at the same peak"
         draft.refuse("injection_process", what, remedy)
-        return
+        return None
     on = {"mean_on": f"{length}cycles", "peak": r1 * flits}
-    draft.put("traffic.injection", {"on_off": on}, "injection_process", *keys)
     if abs(1 / beta - round(1 / beta)) > 1e-9:
         draft.approximate("injection_process", f"bursts last {round(1 / beta)} cycles on average, not {1 / beta:.4g}")
+    return {"on_off": on}, "injection_process", *keys
 
 
 def _batch(draft: Draft, classes: int) -> None:
@@ -131,19 +167,20 @@ def _batch(draft: Draft, classes: int) -> None:
     draft.put("traffic.batch", {"per_terminal": config.at_least("batch_size", 1)}, "batch_size")
 
 
-def _replies(draft: Draft, classes: int, batch: bool) -> None:
+def _replies(draft: Draft, classes: int) -> None:
     # a reply joins the queue of its terminal when the request has come, and leaves in the next cycle at the earliest
-    reply = {"packet": amount(reply_flits(draft, classes), "flit"), "turnaround": "1cycle"}
+    reply: dict[str, Any] = {"packet": amount(reply_flits(draft, classes), "flit"), "turnaround": "1cycle"}
+    if _divides_vcs(draft):
+        draft.put("traffic.class", "requests", "use_read_write")
+        reply["reply_class"] = "replies"
     why = "BookSim2 sends a reply a cycle after its request has come, and counts the cycle"
     draft.put("traffic.reply", reply, "use_read_write", "read_reply_size", "write_reply_size", why=why)
-    if not batch:
-        _vc_ranges(draft)
 
 
-def _vc_ranges(draft: Draft) -> None:
-    """VCs of requests and replies: BookSim2 divides them, here all packets use all."""
+def _divides_vcs(draft: Draft) -> bool:
+    """Add classes for requests and replies, with the VCs of their ranges; false if both use all VCs."""
     config = draft.config
-    vcs, divided = config.whole("num_vcs"), []
+    vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:
         half = (0, vcs // 2 - 1) if kind.endswith("request") else (vcs // 2, vcs - 1)
         asked = (config.whole(f"{kind}_begin_vc"), config.whole(f"{kind}_end_vc"))
@@ -151,7 +188,20 @@ def _vc_ranges(draft: Draft) -> None:
         if begin > end or end >= vcs:
             what = f"VCs {begin} to {end} are not among the {vcs} VCs"
             config.fail(f"{kind}_end_vc", what, f"write ranges from 0 to {vcs - 1}")
-        divided += [f"{kind}_begin_vc"] if (begin, end) != (0, vcs - 1) else []
-    if divided:
-        text = "requests and replies share all VCs here, so saturation differs"
-        draft.approximate(divided[0], text, "use_read_write")
+        ranges[kind] = range(begin, end + 1)
+    keys = [key for kind in _KINDS for key in (f"{kind}_begin_vc", f"{kind}_end_vc")]
+    given = next((key for key in keys if key in config.given), "use_read_write")
+    own, back = ({*ranges[f"read_{what}"], *ranges[f"write_{what}"]} for what in ("request", "reply"))
+    if len(own) == len(back) == vcs:
+        return False
+    if own & back or len(own) + len(back) < vcs:
+        draft.approximate(given, "requests and replies share all VCs here, so saturation differs")
+        return False
+    if any(len(one) < len(union) for kind, one in ranges.items() for union in [own if kind in _REQUESTS else back]):
+        text = "reads and writes share the VCs of both here, so saturation differs"
+        draft.approximate(given, text, "use_read_write")
+    halves: dict[str, dict[str, Any]] = {"requests": {}, "replies": {}}
+    if len(own) != len(back):
+        halves = {"requests": {"vcs": len(own)}, "replies": {"vcs": len(back)}}
+    draft.put("classes", halves, "use_read_write", "num_vcs", *keys)
+    return True

@@ -191,7 +191,7 @@ impl Walker<'_> {
         for &router in senders.iter().step_by(senders.len().div_ceil(PROBES)) {
             for (source, j, _) in self.sources(router) {
                 let pattern = &self.spec.traffic.jobs[j].phases[0].pattern;
-                destinations += pattern.distribution(self.net.ranks[source as usize]).len() as u64;
+                destinations += pattern.distribution(self.net.places.rank(source, j)).len() as u64;
                 sources += 1;
             }
             probed += 1;
@@ -215,10 +215,10 @@ impl Walker<'_> {
             });
             let &(source, j, _) = drawn.unwrap_or(&sources[0]);
             let job = &spec.traffic.jobs[j];
-            let target = job.phases[0].pattern.destination(net.ranks[source as usize], &mut self.rng);
+            let target = job.phases[0].pattern.destination(net.places.rank(source, j), &mut self.rng);
             let Some(target) = target.map(|target| job.terminals[target as usize]) else { continue };
             let router = spec.graph.terminal_at(target).0;
-            let replied = self.exchange(j, (source, net.ranks[target as usize]), rate);
+            let replied = self.exchange(j, (source, net.places.rank(target, j)), rate);
             let packet = |from: u32, to: u32, router: u32| match net.needs.sees_terminals {
                 true => self.packet(from, to),
                 false => between_routers(net.coords[router as usize]),

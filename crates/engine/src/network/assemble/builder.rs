@@ -21,6 +21,7 @@ use weft_kernel::job_tally::Parts;
 use weft_kernel::net::{Net, NetJob};
 use weft_kernel::parts::control::Control;
 use weft_kernel::parts::power::Power;
+use weft_kernel::parts::queues::{InterfaceRules, Queues, Stream};
 use weft_kernel::parts::watch::Watch;
 use weft_kernel::recorders::Recorders;
 use weft_kernel::shortcuts::profile::Kind;
@@ -59,7 +60,10 @@ impl Builder<'_> {
         let routers: Vec<_> = here.map(|id| views::Place { id, base: graph.port_base(id) - base }).collect();
         let ports = self.ports(&routers);
         let mut terminals = self.terminals(&ports);
-        let sources = self.sources(&mut terminals);
+        let sources = match &self.net.interface {
+            None => (self.sources(&mut terminals), Queues::default()),
+            Some(rules) => self.streams(&terminals, rules),
+        };
         let room = self.room(&ports, terminals.len());
         let plan = Plan {
             trunks: self.trunks(),
@@ -156,11 +160,18 @@ impl Builder<'_> {
         self.net.links.iter().map(of).max().unwrap_or(0)
     }
 
-    fn interfaces(&self, terminals: Vec<Terminal>, sources: Vec<JobSources>, room: &Room) -> Interfaces {
+    fn interfaces(
+        &self,
+        terminals: Vec<Terminal>,
+        (sources, queues): (Vec<JobSources>, Queues),
+        room: &Room,
+    ) -> Interfaces {
         let (net, to_deliver) = (self.net, self.to_deliver(terminals.len()));
         Interfaces {
             busy: Active::new(terminals.len()),
-            alarms: Wheel::new(1024, terminals.len() + 1),
+            // a terminal with queues may have set an alarm for a later cycle already
+            alarms: Wheel::new(1024, if queues.each > 0 { 4 } else { 1 } * terminals.len() + 1),
+            queues,
             sources,
             deliveries: Wheel::new(if net.tells { room.horizon + net.router.ejection_delay } else { 2 }, to_deliver),
             terminals,
@@ -229,12 +240,19 @@ impl Builder<'_> {
 
     fn tally(&self, terminals: &[Terminal]) -> Tally {
         let mut here = vec![false; self.net.jobs.len()];
-        for terminal in terminals.iter().filter(|t| t.job != NO_JOB) {
-            here[usize::from(terminal.job)] = true;
+        for &(job, _) in terminals.iter().flat_map(|terminal| self.net.places.of(terminal.id)) {
+            here[usize::from(job)] = true;
         }
         let batches = self.spec.phases.most_batches(self.net.times.batch);
         let faults = episodes::tally(self.spec);
-        let parts = Parts::new(&self.net.jobs, batches, &self.net.times.changes, faults, |job| here[job]);
+        let parts = Parts::new(
+            &self.net.jobs,
+            self.spec.classes.len(),
+            batches,
+            &self.net.times.changes,
+            faults,
+            |job| here[job],
+        );
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 
@@ -244,7 +262,7 @@ impl Builder<'_> {
             alarm: 0,
             packet: NONE,
             left: 0,
-            job: self.net.job_of[id as usize],
+            job: self.net.places.job_of(id).unwrap_or(NO_JOB),
             source: 0,
             id,
             out,
@@ -259,7 +277,7 @@ impl Builder<'_> {
     fn sources(&self, terminals: &mut [Terminal]) -> Vec<JobSources> {
         let of_job = |(j, job): (usize, &NetJob)| {
             let mut here: Vec<&mut Terminal> = terminals.iter_mut().filter(|t| usize::from(t.job) == j).collect();
-            let place = |t: &&mut Terminal| Place { terminal: t.id, rank: self.net.ranks[t.id as usize] };
+            let place = |t: &&mut Terminal| Place { terminal: t.id, rank: self.net.places.rank(t.id, j) };
             let mut sources = job.workload.sources(&here.iter().map(place).collect::<Vec<_>>());
             for (source, terminal) in here.iter_mut().enumerate() {
                 (terminal.source, terminal.due) = (source as u32, sources.all_mut().start(source));
@@ -267,5 +285,26 @@ impl Builder<'_> {
             sources
         };
         self.net.jobs.iter().enumerate().map(of_job).collect()
+    }
+
+    /// The sources of the terminals of each job, and the queues that they fill.
+    fn streams(&self, terminals: &[Terminal], rules: &InterfaceRules) -> (Vec<JobSources>, Queues) {
+        let mut streams = vec![Vec::new(); terminals.len()];
+        let of_job = |(j, job): (usize, &NetJob)| {
+            let is_here =
+                |terminal: &Terminal| self.net.places.of(terminal.id).iter().any(|&(of, _)| usize::from(of) == j);
+            let here: Vec<usize> = (0..terminals.len()).filter(|&t| is_here(&terminals[t])).collect();
+            let place =
+                |&t: &usize| Place { terminal: terminals[t].id, rank: self.net.places.rank(terminals[t].id, j) };
+            let mut sources = job.workload.sources(&here.iter().map(place).collect::<Vec<_>>());
+            let parts = here.iter().flat_map(|&t| (0..).zip(&job.classes).map(move |(part, &class)| (t, part, class)));
+            for (source, (t, part, class)) in (0..).zip(parts) {
+                let due = sources.all_mut().start(source as usize);
+                streams[t].push(Stream { due, pending: NONE, job: j as u16, source, class, replies: part > 0 });
+            }
+            sources
+        };
+        let sources = self.net.jobs.iter().enumerate().map(of_job).collect();
+        (sources, Queues::new(streams, rules, self.net.keeps))
     }
 }

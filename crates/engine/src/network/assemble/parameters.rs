@@ -1,6 +1,7 @@
 //! Refuses parameters of routers and links that do not go together.
 
 use crate::network::bubbles;
+use crate::network::classes::VcSets;
 use crate::network::spec::{FlowControl, InputSpeedup, LinkClass, Spec};
 use weft_api::age::Priority;
 use weft_api::routing::Needs;
@@ -44,7 +45,8 @@ pub(super) fn by_age(spec: &Spec) -> Result<bool, Refusal> {
             "set router.vc_realloc to 0, or priority to round_robin",
         ));
     }
-    Ok(by_age)
+    // VC allocation in a stage of its own goes round robin; priorities of classes then count in network interfaces only
+    Ok(by_age || spec.has_priorities() && spec.router.vc_realloc == 0)
 }
 
 /// Refuses a limit that does not hold for the packets of the run.
@@ -118,7 +120,7 @@ pub(super) fn room(spec: &Spec) -> u32 {
 }
 
 /// Link class `c` in the form that the loop uses.
-pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Refusal> {
+pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> Result<Link, Refusal> {
     let (link, classes, name) = (&spec.links[c], needed.least_vcs(c), &spec.graph.class_names()[c]);
     check_buffer(spec, link, classes, name)?;
     check_delays(spec, link, name)?;
@@ -131,13 +133,15 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs) -> Result<Link, Ref
             format!("write 1 to {vcs}"),
         ));
     }
+    let ranges = sets.on_link(spec, c, usable, needed)?;
+    let entering = needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter);
     Ok(Link {
         latency: link.latency,
         credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
         buffer: link.buffer as u16,
         all: ((1u32 << vcs) - 1) as u16,
-        vcs_of: vcs_of(c, needed, usable),
-        entering: needed.ring_entries_on(c).fold(0, |classes, entry| classes | 1 << entry.enter),
+        vcs_of: vcs_of_sets(c, needed, sets.each, &ranges),
+        entering: (0..ranges.len()).fold(0, |all, set| all | entering << (set * usize::from(sets.each))),
         room_to_enter: bubbles::room_to_enter(spec) as u16,
         capacity: vcs * link.buffer,
         paced: is_paced(spec, c),
@@ -255,6 +259,18 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
         return Err(Refusal::new(path, what, format!("write at most {MAX_DELAY}cycles")));
     }
     Ok(())
+}
+
+/// The VCs of each VC class on links of class `c`: those of the routing in each set of VCs (`ranges`), `each` of them.
+fn vcs_of_sets(c: usize, needed: &Needs, each: u8, ranges: &[(u32, u32)]) -> [u16; 16] {
+    let mut all = [0u16; 16];
+    for (set, &(from, size)) in ranges.iter().enumerate() {
+        let first = set * usize::from(each);
+        let of_set = vcs_of(c, needed, size);
+        let places = all[first..].iter_mut().take(usize::from(each));
+        places.zip(of_set).for_each(|(vcs, own)| *vcs = own << from);
+    }
+    all
 }
 
 /// The VCs of each routing class on links of class `c`. The classes get equal shares of the VCs that packets may use. A

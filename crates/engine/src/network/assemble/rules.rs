@@ -46,12 +46,13 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
+/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `classes_apart`: message
+/// classes have VCs of their own.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
     (router, faults): (&RouterRules, &FaultRules),
-    (watches, paced): (bool, bool),
+    (watches, paced, classes_apart): (bool, bool, bool),
 ) -> Facts<'a> {
     let graph = &*spec.graph;
     let mut facts = Facts {
@@ -68,6 +69,9 @@ pub(super) fn facts<'a>(
         longest: spec.traffic.longest(),
         outputs: u64::from(graph.port_base(graph.routers())) + u64::from(graph.terminals()),
         is_large: partition::is_larger_than_cache(spec),
+        queues: spec.has_queues(),
+        keeps: spec.keeps_packets(),
+        classes_apart,
     };
     let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
     facts.slow_heads = router.by_age || watches || router.closes_vcs || facts.faults || chooses_at_head;
@@ -83,7 +87,7 @@ pub(super) fn slow_paths(
     (watches, paced, terminals_paced): (bool, bool, bool),
 ) -> SlowPaths {
     // counted by job, because there are several jobs or a workload reports latencies separately
-    let by_job = jobs.len() > 1 || jobs.iter().any(|job| !job.workload.latencies().is_empty());
+    let by_job = jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let is_told = jobs.iter().any(|job| job.is_told);
     let ends = jobs.iter().any(|job| job.workload.total().is_some());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();

@@ -1,0 +1,88 @@
+//! Message classes, and the queues of network interfaces.
+//!
+//! Packets of different classes can have VCs of their own, so that no class blocks another. A class may go before others, and
+//! its queues in network interfaces may have a limited rate.
+
+use crate::state::rate::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most message classes of a run.
+pub const MAX_CLASSES: usize = 64;
+/// Most queues of a network interface: a word has a bit for each.
+pub const MAX_QUEUES: u32 = 64;
+
+/// The VCs of a message class on each channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClassVcs {
+    /// An equal share of the VCs that no class has asked for by number.
+    #[default]
+    Equal,
+    /// So many VCs of its own.
+    Own(u32),
+    /// One such share, together with all other classes that share.
+    Shared,
+}
+
+/// A message class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageClass {
+    pub name: String,
+    /// Allocators let packets of a higher priority win.
+    pub priority: u8,
+    pub vcs: ClassVcs,
+    /// Most flits per cycle that its queue in a network interface injects; `None`: no limit.
+    pub rate: Option<Rate>,
+}
+
+/// Which packets of a network interface wait behind each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queueing {
+    /// All of them.
+    #[default]
+    One,
+    /// Those of a message class.
+    PerClass,
+    /// Those for the same terminal.
+    PerDestination,
+}
+
+/// Which queue of a network interface sends the next flit, among those that can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InjectionRule {
+    /// The queues take turns.
+    #[default]
+    RoundRobin,
+    /// The queue whose first packet has the highest priority; queues of equal priority take turns.
+    Priority,
+    /// The queue whose first packet was created first.
+    Oldest,
+}
+
+/// The queues of every network interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterfaceSpec {
+    pub queueing: Queueing,
+    pub rule: InjectionRule,
+    /// Most queues that hold packets at a time, if they are per destination: 1 to [`MAX_QUEUES`].
+    pub queues: u32,
+    /// Most packets of a queue, if queues are per destination. Otherwise a source keeps its packets until they can leave.
+    pub depth: u16,
+    /// Most flits per cycle that each queue injects; `None`: no limit.
+    pub rate: Option<Rate>,
+}
+
+impl Default for InterfaceSpec {
+    fn default() -> Self {
+        Self { queueing: Queueing::One, rule: InjectionRule::RoundRobin, queues: MAX_QUEUES, depth: 16, rate: None }
+    }
+}
+
+/// The network interfaces of a block, as congestion control acts on them.
+pub trait InjectionLimits {
+    /// From now on queue `queue` of terminal `terminal` (of the block) begins packets so slowly that it injects at most `rate`
+    /// on average; `None`: as fast as it can.
+    fn limit(&mut self, terminal: usize, queue: usize, rate: Option<Rate>);
+}

@@ -1,0 +1,384 @@
+//! Message classes: their VCs, and whether packets of different classes can wait for each other in a circle.
+//!
+//! Classes with VCs of their own never wait for each other in the network, so the proof of the routing holds for each. At a terminal
+//! a request may wait for the reply to an earlier one (`Workload::keeps`). Replies then need VCs and queues in which no
+//! request stands before them, and must not wait for replies themselves.
+
+use crate::network::jobs::Job;
+use crate::network::spec::Spec;
+use weft_api::classes::{ClassVcs, InjectionRule, MAX_CLASSES, MAX_QUEUES, MessageClass, Queueing};
+use weft_api::routing::Needs;
+use weft_kernel::parts::queues::InterfaceRules;
+use weft_units::Refusal;
+
+/// The VC classes of a link: a route key has bits for so many.
+const MAX_VC_CLASSES: usize = 16;
+
+/// Sets of VCs: classes that share VCs have one, every other class has one of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VcSets {
+    /// By message class: its set.
+    pub of_class: Vec<u8>,
+    /// How each set is shared out, by set: its own number of VCs, or `None` for an equal share of the rest.
+    own: Vec<Option<u32>>,
+    /// VC classes of the routing in each set.
+    pub each: u8,
+}
+
+impl VcSets {
+    /// The sets of a spec. Refuses more VC classes than a route key holds. `needs`: those of the routing; `spare`: a class too many
+    /// that paths around faults may reach.
+    pub(crate) fn of(spec: &Spec, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
+        let (mut of_class, mut own, mut shared) = (Vec::new(), Vec::new(), None);
+        for class in &spec.classes {
+            let number = own.len() as u8;
+            let set = match class.vcs {
+                ClassVcs::Shared => *shared.get_or_insert(number),
+                ClassVcs::Equal | ClassVcs::Own(_) => number,
+            };
+            if set == number {
+                own.push(if let ClassVcs::Own(vcs) = class.vcs { Some(vcs) } else { None });
+            }
+            of_class.push(set);
+        }
+        if own.is_empty() {
+            (of_class, own) = (vec![0], vec![None]);
+        }
+        let most = needs.classes.iter().copied().max().unwrap_or(1).max(1) + u8::from(spare);
+        let each = if own.len() == 1 { MAX_VC_CLASSES as u8 } else { most };
+        if own.len() > 1 && own.len() * usize::from(most) > MAX_VC_CLASSES {
+            let what = format!(
+                "{} needs {most} VC classes for each of {} sets of VCs, {} in all; a link has at most {MAX_VC_CLASSES}",
+                spec.routing.name(),
+                own.len(),
+                own.len() * usize::from(most)
+            );
+            return Err(Refusal::new("classes", what, "let classes share VCs (`vcs: shared`), or take fewer classes"));
+        }
+        Ok(Self { of_class, own, each })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Whether there is more than one set.
+    pub(crate) fn are_apart(&self) -> bool {
+        self.own.len() > 1
+    }
+
+    /// The first VC of each set on a channel with so many VCs, and how many it has.
+    fn ranges(&self, vcs: u32) -> Option<Vec<(u32, u32)>> {
+        let asked: u32 = self.own.iter().flatten().sum();
+        let (rest, sharers) = (vcs.checked_sub(asked)?, self.own.iter().filter(|own| own.is_none()).count() as u32);
+        let (mut from, mut k) = (0, 0);
+        let range = |own: &Option<u32>| {
+            let size = own.unwrap_or_else(|| {
+                k += 1;
+                k * rest / sharers - (k - 1) * rest / sharers
+            });
+            from += size;
+            (from - size, size)
+        };
+        Some(self.own.iter().map(range).collect())
+    }
+
+    /// As `ranges`, for links of class `link`. Refuses sets with fewer VCs than the routing needs.
+    pub(crate) fn on_link(
+        &self,
+        spec: &Spec,
+        link: usize,
+        vcs: u32,
+        needs: &Needs,
+    ) -> Result<Vec<(u32, u32)>, Refusal> {
+        let (name, least) = (&spec.graph.class_names()[link], u32::from(needs.least_vcs(link)).max(1));
+        let ranges = self.ranges(vcs).unwrap_or_else(|| vec![(0, 0); self.own.len()]);
+        let used: u32 = ranges.iter().map(|&(_, size)| size).sum();
+        let is_whole = vcs == u32::from(spec.links[link].vcs);
+        if self.are_apart() && is_whole && used < vcs && ranges.iter().all(|&(_, size)| size >= least) {
+            let what = format!(
+                "they have {used} VCs by number, and {} of the {vcs} VCs of {name} links belong to none",
+                vcs - used
+            );
+            let help =
+                format!("set links.{name}.vcs to {used}, or leave `vcs` out at a class, which then gets the others");
+            return Err(Refusal::new("classes", what, help));
+        }
+        let Some(set) = ranges.iter().position(|&(_, size)| size < least) else { return Ok(ranges) };
+        if !self.are_apart() {
+            return Ok(ranges); // the routing alone needs more VCs, which is refused elsewhere
+        }
+        let class = self.of_class.iter().position(|&of| usize::from(of) == set).unwrap_or(0);
+        let asked: u32 = self.own.iter().flatten().sum();
+        let sharers = self.own.iter().filter(|own| own.is_none()).count() as u32;
+        let needed = self.own.iter().map(|own| own.unwrap_or(0).max(least)).sum::<u32>();
+        let what = format!(
+            "class `{}` has {} of the {vcs} VCs of {name} links, and {} needs {least}: {asked} VCs are asked for by number, and \
+             {sharers} sets share the others",
+            spec.classes[class].name,
+            ranges[set].1,
+            spec.routing.name()
+        );
+        let key = if vcs < u32::from(spec.links[link].vcs) {
+            "router.ejection_vcs".into()
+        } else {
+            format!("links.{name}.vcs")
+        };
+        let help = match self.own[set] {
+            Some(own) if own < least => format!("write `vcs: {least}` or more for this class"),
+            _ => format!("set {key} to {needed} or more, or let classes share VCs (`vcs: shared`)"),
+        };
+        Err(Refusal::new(format!("classes.{}.vcs", spec.classes[class].name), what, help))
+    }
+}
+
+/// Whether the requests of a job and their replies can wait for each other in a circle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protocol {
+    /// Number of the job.
+    pub job: usize,
+    /// Message classes of requests and replies; `None` if there are no classes.
+    pub classes: Option<(String, String)>,
+    pub deadlock_free: bool,
+    /// The reason, in words.
+    pub why: String,
+}
+
+impl Spec {
+    /// What holds for each job whose packets are answered.
+    pub fn protocols(&self) -> Vec<Protocol> {
+        let circle = self.circle_of_classes();
+        let of_job = |(j, job): (usize, &Job)| {
+            let model = job.workload.model();
+            model.reply_flits()?;
+            let classes = self.classes_of(job);
+            let name = |class: Option<&u8>| Some(self.classes.get(usize::from(*class?))?.name.clone());
+            let why = match &circle {
+                _ if !model.keeps_requests() => "a terminal takes any number of requests, so none waits for a reply",
+                Some((_, what, _)) => what,
+                None => "replies have VCs of their own, and queues of their own in network interfaces",
+            };
+            Some(Protocol {
+                job: j,
+                classes: name(classes.first()).zip(name(classes.last())),
+                deadlock_free: !model.keeps_requests() || circle.is_none(),
+                why: why.to_owned(),
+            })
+        };
+        self.traffic.jobs.iter().enumerate().filter_map(of_job).collect()
+    }
+
+    /// Whether the packets of a job and their replies are on the same VCs.
+    pub fn vcs_are_shared(&self, job: &Job) -> bool {
+        let (sets, classes) = (self.sets_of_classes(), self.classes_of(job));
+        classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
+    }
+
+    /// Whether network interfaces work with queues: several classes, more than one queue, or packets that stay at terminals.
+    pub(crate) fn has_queues(&self) -> bool {
+        let one = self.interface.queueing == Queueing::One && self.interface.rate.is_none();
+        !one || !self.classes.is_empty() || self.keeps_packets()
+    }
+
+    /// Whether packets of some job keep their place at the terminal that they have reached.
+    pub(crate) fn keeps_packets(&self) -> bool {
+        self.traffic.jobs.iter().any(|job| job.workload.model().keeps_requests())
+    }
+
+    /// What all network interfaces have in common; `None` if each sends the packets of one source, one after the other.
+    pub(crate) fn interface_rules(&self, sets: &VcSets) -> Option<InterfaceRules> {
+        if !self.has_queues() {
+            return None;
+        }
+        let interface = &self.interface;
+        let (queues, depth) = match interface.queueing {
+            Queueing::One => (1, 1),
+            Queueing::PerClass => (self.classes.len(), 1),
+            Queueing::PerDestination => (interface.queues as usize, interface.depth),
+        };
+        let rate = |q: usize| match interface.queueing {
+            Queueing::PerClass => self.classes[q].rate.or(interface.rate),
+            Queueing::One | Queueing::PerDestination => interface.rate,
+        };
+        let vcs = u32::from(self.links[0].vcs);
+        let ranges = sets.ranges(vcs).unwrap_or_default();
+        let mask = |&set: &u8| {
+            ranges.get(usize::from(set)).map_or(0, |&(from, size)| ((1u32 << (from + size)) - (1 << from)) as u16)
+        };
+        Some(InterfaceRules {
+            queueing: interface.queueing,
+            rule: interface.rule,
+            queues,
+            depth,
+            rates: (0..queues).map(rate).collect(),
+            vcs_of: sets.of_class.iter().map(mask).collect(),
+        })
+    }
+
+    /// How many priorities of classes are higher, by class.
+    pub(crate) fn class_ranks(&self) -> Vec<u64> {
+        let mut priorities: Vec<u8> = self.classes.iter().map(|class| class.priority).collect();
+        priorities.sort_unstable();
+        priorities.dedup();
+        let above = |class: &MessageClass| priorities.iter().filter(|&&other| other > class.priority).count() as u64;
+        if self.classes.is_empty() { vec![0] } else { self.classes.iter().map(above).collect() }
+    }
+
+    /// Whether some class has a higher priority than another.
+    pub fn has_priorities(&self) -> bool {
+        self.class_ranks().iter().any(|&rank| rank > 0)
+    }
+
+    /// The classes of the packets of a job: of its own packets, and of their replies if that is another one.
+    pub fn classes_of(&self, job: &Job) -> Vec<u8> {
+        let named = |name: &str| self.classes.iter().position(|class| class.name == name).map(|class| class as u8);
+        let reply = job.workload.model().reply_class().and_then(named);
+        [job.class].into_iter().chain(reply.filter(|&reply| reply != job.class)).collect()
+    }
+
+    /// Refuses classes and interfaces that can't work. `path` gives the dotted path of a job.
+    pub fn check_classes(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
+        self.check_interface()?;
+        if self.classes.len() > MAX_CLASSES {
+            let what = format!("{} classes; a run has at most {MAX_CLASSES}", self.classes.len());
+            return Err(Refusal::new("classes", what, "join classes that are alike"));
+        }
+        let mut used = vec![false; self.classes.len()];
+        for (j, job) in self.traffic.jobs.iter().enumerate() {
+            self.check_reply_class(job, &path(j))?;
+            for class in self.classes_of(job) {
+                if let Some(used) = used.get_mut(usize::from(class)) {
+                    *used = true;
+                }
+            }
+        }
+        if let Some(unused) = used.iter().position(|used| !used) {
+            let name = &self.classes[unused].name;
+            let what = format!("no job sends packets of class `{name}`");
+            let help = format!("write `class: {name}` in a job or in `traffic`, or leave the class out");
+            return Err(Refusal::new(format!("classes.{name}"), what, help));
+        }
+        self.check_circles(path)
+    }
+
+    fn check_interface(&self) -> Result<(), Refusal> {
+        let interface = &self.interface;
+        if interface.queueing == Queueing::PerClass && self.classes.is_empty() {
+            let what = "per_class, but there are no classes";
+            let help = "name classes under `classes`, or write `queues: one`";
+            return Err(Refusal::new("interface.queues", what, help));
+        }
+        if interface.queueing == Queueing::PerDestination && !(1..=MAX_QUEUES).contains(&interface.queues) {
+            let what = format!("{} queues for destinations; an interface has 1 to {MAX_QUEUES}", interface.queues);
+            return Err(Refusal::new("interface.destinations", what, format!("write 1 to {MAX_QUEUES}")));
+        }
+        if interface.queueing == Queueing::PerDestination && interface.depth == 0 {
+            return Err(Refusal::new("interface.depth", "a queue for 0 packets sends none", "write 1 or more"));
+        }
+        if interface.rule == InjectionRule::Priority && !self.has_priorities() {
+            let what = "priority, but no class has a higher priority than another";
+            let help = "give a class a `priority`, such as `classes: {control: {priority: 1}, bulk: {}}`, or write `rule: round_robin`";
+            return Err(Refusal::new("interface.rule", what, help));
+        }
+        let limited = self.classes.iter().find(|class| class.rate.is_some());
+        if let Some(class) = limited.filter(|_| interface.queueing != Queueing::PerClass) {
+            let what = "a rate is that of a queue, and this class has none of its own";
+            let help = "write `interface: {queues: per_class}`, or leave the rate out";
+            return Err(Refusal::new(format!("classes.{}.rate", class.name), what, help));
+        }
+        Ok(())
+    }
+
+    fn check_reply_class(&self, job: &Job, path: &str) -> Result<(), Refusal> {
+        let model = job.workload.model();
+        let Some(name) = model.reply_class() else { return Ok(()) };
+        if self.classes.iter().any(|class| class.name == name) {
+            return Ok(());
+        }
+        let names: Vec<_> = self.classes.iter().map(|class| format!("`{}`", class.name)).collect();
+        let what = format!("there is no class `{name}`");
+        let help = match names.as_slice() {
+            [] => format!("name it under `classes`: `classes: {{requests: {{}}, {name}: {{}}}}`"),
+            names => format!("write one of {}, or name it under `classes`", names.join(", ")),
+        };
+        Err(Refusal::new(format!("{path}.workload.{}.reply_class", job.workload.name()), what, help))
+    }
+
+    /// Refuses packets that may wait for each other in a circle over the buffers of terminals.
+    fn check_circles(&self, path: impl Fn(usize) -> String) -> Result<(), Refusal> {
+        if self.allow_dependency_cycle {
+            return Ok(());
+        }
+        let Some((j, what, help)) = self.circle_of_classes() else { return Ok(()) };
+        let help = format!("{help}; with allow_dependency_cycle: true it runs all the same, to study the deadlock");
+        let key = format!("{}.workload.{}.finite_buffers", path(j), self.traffic.jobs[j].workload.name());
+        Err(Refusal::new(key, what, help))
+    }
+
+    /// Whether requests that keep their places at terminals may wait for each other in a circle: the job, the reason, and the
+    /// remedy. `None` if they can't.
+    fn circle_of_classes(&self) -> Option<(usize, String, String)> {
+        let sets = self.sets_of_classes();
+        let waits: Vec<(usize, Vec<u8>)> = (0..)
+            .zip(&self.traffic.jobs)
+            .filter(|(_, job)| job.workload.model().keeps_requests())
+            .map(|(j, job)| (j, self.classes_of(job)))
+            .collect();
+        let remedy = "give replies a class with VCs of its own: `classes: {requests: {}, replies: {}}`, `class: requests` in \
+                      the job, and `reply_class: replies` beside `finite_buffers`";
+        let name = |class: u8| format!("`{}`", self.classes[usize::from(class)].name);
+        for (j, classes) in &waits {
+            let [request, reply] = classes[..] else {
+                let what = "requests keep their places until replies have left, and replies are on the VCs of requests: \
+                            requests that wait block the replies that they wait for";
+                return Some((*j, what.into(), remedy.into()));
+            };
+            if sets[usize::from(request)] == sets[usize::from(reply)] {
+                let what = format!(
+                    "classes {} and {} share VCs, and requests keep their places until replies have left: requests that \
+                     wait block the replies that they wait for",
+                    name(request),
+                    name(reply)
+                );
+                return Some((*j, what, format!("leave `vcs: shared` out at {} or {}", name(request), name(reply))));
+            }
+            if self.interface.queueing != Queueing::PerClass {
+                let what = "requests keep their places until replies have left, and in the network interface a reply may \
+                            wait behind a request: nobody drains the replies";
+                return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));
+            }
+        }
+        // edges from the set of requests to the set of replies: a path back is a circle
+        for (j, classes) in &waits {
+            let (from, mut reached) = (sets[usize::from(classes[0])], vec![sets[usize::from(classes[1])]]);
+            let mut k = 0;
+            while let Some(&at) = reached.get(k) {
+                let onward = waits.iter().filter(|(_, next)| sets[usize::from(next[0])] == at);
+                let onward: Vec<usize> = onward.map(|(_, next)| sets[usize::from(next[1])]).collect();
+                let new: Vec<usize> = onward.into_iter().filter(|to| !reached.contains(to)).collect();
+                reached.extend(new);
+                k += 1;
+            }
+            if reached.contains(&from) {
+                let what = format!(
+                    "classes depend on each other in a circle: packets of {} wait for replies of {}, which wait for packets \
+                     of {} in another job",
+                    name(classes[0]),
+                    name(classes[1]),
+                    name(classes[0])
+                );
+                let help =
+                    "give the replies of every such job a class that no job with `finite_buffers` uses for requests";
+                return Some((*j, what, help.into()));
+            }
+        }
+        None
+    }
+
+    /// The set of VCs of each class, as far as it does not depend on the routing.
+    fn sets_of_classes(&self) -> Vec<usize> {
+        let shared = self.classes.len();
+        let set = |(number, class): (usize, &MessageClass)| if class.vcs == ClassVcs::Shared { shared } else { number };
+        if self.classes.is_empty() { vec![0] } else { self.classes.iter().enumerate().map(set).collect() }
+    }
+}

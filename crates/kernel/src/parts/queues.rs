@@ -1,0 +1,330 @@
+//! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill the queues.
+
+use weft_api::base::kept::{Kept, Value};
+use weft_api::base::unchecked::Hot;
+use weft_api::classes::{InjectionLimits, InjectionRule, Queueing};
+use weft_api::state::rate::Rate;
+use weft_api::state::{NONE, Pool};
+use weft_api::workload::NOT_DUE;
+
+/// What all network interfaces of a run have in common.
+#[derive(Debug, Clone)]
+pub struct InterfaceRules {
+    pub queueing: Queueing,
+    pub rule: InjectionRule,
+    /// Queues of a terminal.
+    pub queues: usize,
+    /// Most packets of a queue.
+    pub depth: u16,
+    /// Rate of each queue when the run begins.
+    pub rates: Vec<Option<Rate>>,
+    /// By message class: the VCs of an injection channel that its packets may take.
+    pub vcs_of: Vec<u16>,
+}
+
+/// A part of a source at a terminal: packets of one message class.
+#[derive(Debug, Clone, Kept)]
+pub struct Stream {
+    /// When the source is to be asked for the next packet of this part.
+    pub due: u64,
+    /// A packet that waits for a place in its queue, or `NONE`.
+    pub pending: u32,
+    #[kept(fixed)]
+    pub job: u16,
+    /// Number of the part among those of its job in this block.
+    #[kept(fixed)]
+    pub source: u32,
+    #[kept(fixed)]
+    pub class: u8,
+    /// It gives the replies of a source.
+    #[kept(fixed)]
+    pub replies: bool,
+}
+
+/// A packet that is ready.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Ready {
+    pub packet: u32,
+    /// The one behind it, or `NONE`.
+    pub next: u32,
+    /// The stream that gave it.
+    pub stream: u32,
+    pub created: u64,
+    pub flits: u16,
+    pub class: u8,
+    /// The oldest packet that the terminal keeps can go when this one has left.
+    pub frees: bool,
+}
+
+/// A queue of a network interface.
+#[derive(Debug, Clone, Kept)]
+pub struct Queue {
+    /// The terminal to which its packets go, if queues are per destination; `NONE` if it is nobody's.
+    pub to: u32,
+    /// Its first and last packet, places in `Queues::ready`; `NONE` if there is none.
+    pub first: u32,
+    pub last: u32,
+    pub packets: u16,
+    /// Flits of the first packet that have not been injected.
+    pub left: u16,
+    /// VC of the first packet; `u8::MAX` before its head has left.
+    pub vc: u8,
+    /// First cycle in which the next packet may begin.
+    pub opens: u64,
+    /// What the rate is behind, in parts of a cycle.
+    pub owed: u32,
+    pub rate: Option<Rate>,
+}
+
+/// A packet that has reached its terminal and keeps its place in the buffer there.
+#[derive(Debug, Clone, Copy, Default, Value)]
+pub struct Keeps {
+    pub next: u32,
+    pub flits: u16,
+    pub vc: u8,
+}
+
+/// The packets that a terminal keeps, the oldest first: places in `Queues::kept`.
+#[derive(Debug, Clone, Copy, Value)]
+pub struct KeptList {
+    pub first: u32,
+    pub last: u32,
+}
+
+/// The queues of all terminals of a block; empty if terminals have none.
+#[derive(Debug, Default, Kept)]
+pub struct Queues {
+    /// Queues of a terminal.
+    #[kept(fixed)]
+    pub each: usize,
+    /// By terminal: its first stream; one number more than terminals.
+    #[kept(fixed)]
+    pub first_stream: Vec<u32>,
+    #[kept(each)]
+    pub streams: Vec<Stream>,
+    #[kept(each)]
+    pub of: Vec<Queue>,
+    /// By terminal, a bit for each queue that holds a packet.
+    #[kept(each)]
+    pub filled: Vec<u64>,
+    /// By terminal: the queue whose turn is next.
+    #[kept(each)]
+    pub turns: Vec<u8>,
+    pub ready: Pool<Ready>,
+    #[kept(each)]
+    pub keeps: Vec<KeptList>,
+    pub kept: Pool<Keeps>,
+}
+
+impl Queue {
+    pub fn new(rate: Option<Rate>) -> Self {
+        Self { to: NONE, first: NONE, last: NONE, packets: 0, left: 0, vc: u8::MAX, opens: 0, owed: 0, rate }
+    }
+
+    /// Whether the head of its first packet has left, and the tail has not.
+    pub fn is_amid(&self) -> bool {
+        self.vc != u8::MAX
+    }
+
+    /// A packet of `flits` flits begins in cycle `now`: sets when the next one may.
+    pub fn begin(&mut self, now: u64, flits: u16) {
+        let Some(rate) = self.rate else { return };
+        let parts = u64::from(flits) * u64::from(rate.cycles()) + u64::from(self.owed);
+        self.opens = now + parts / u64::from(rate.flits());
+        self.owed = (parts % u64::from(rate.flits())) as u32;
+    }
+}
+
+impl Stream {
+    /// Whether it has a packet to give in cycle `now`.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.pending != NONE || self.due <= now
+    }
+}
+
+impl Queues {
+    /// Queues for terminals with these streams.
+    pub fn new(streams: Vec<Vec<Stream>>, rules: &InterfaceRules, keeps: bool) -> Self {
+        let terminals = streams.len();
+        let mut first_stream = vec![0];
+        first_stream.extend(streams.iter().scan(0, |sum, of| {
+            *sum += of.len() as u32;
+            Some(*sum)
+        }));
+        let of_terminal = || rules.rates.iter().map(|&rate| Queue::new(rate));
+        Self {
+            each: rules.queues,
+            first_stream,
+            streams: streams.into_iter().flatten().collect(),
+            of: (0..terminals).flat_map(|_| of_terminal()).collect(),
+            filled: vec![0; terminals],
+            turns: vec![0; terminals],
+            ready: Pool::with_capacity(terminals * rules.queues.min(8) * usize::from(rules.depth)),
+            keeps: vec![KeptList { first: NONE, last: NONE }; if keeps { terminals } else { 0 }],
+            kept: Pool::with_capacity(if keeps { 64 * terminals } else { 0 }),
+        }
+    }
+
+    /// The streams of terminal `t`.
+    pub fn streams_of(&self, t: usize) -> std::ops::Range<usize> {
+        *self.first_stream.hot(t) as usize..*self.first_stream.hot(t + 1) as usize
+    }
+
+    /// Place of queue `q` of terminal `t`.
+    pub fn place(&self, t: usize, q: usize) -> usize {
+        t * self.each + q
+    }
+
+    /// Packet `ready` joins queue `q` of terminal `t`.
+    pub fn join(&mut self, t: usize, q: usize, ready: Ready) {
+        let id = self.ready.add(Ready { next: NONE, ..ready });
+        let place = self.place(t, q);
+        let queue = self.of.hot_mut(place);
+        if queue.first == NONE {
+            (queue.first, queue.left, queue.vc) = (id, ready.flits, u8::MAX);
+            *self.filled.hot_mut(t) |= 1 << q;
+        } else {
+            self.ready.items.hot_mut(queue.last as usize).next = id;
+        }
+        queue.last = id;
+        queue.packets += 1;
+    }
+
+    /// The tail of the first packet of queue `q` of terminal `t` has left. Returns the packet.
+    pub fn leave(&mut self, t: usize, q: usize) -> Ready {
+        let place = self.place(t, q);
+        let queue = self.of.hot_mut(place);
+        let id = queue.first;
+        let ready = *self.ready.items.hot(id as usize);
+        self.ready.remove(id);
+        (queue.first, queue.vc) = (ready.next, u8::MAX);
+        queue.packets -= 1;
+        if ready.next == NONE {
+            (queue.last, queue.left) = (NONE, 0);
+            *self.filled.hot_mut(t) &= !(1 << q);
+        } else {
+            queue.left = self.ready.items.hot(ready.next as usize).flits;
+        }
+        ready
+    }
+
+    /// The first packet of queue `q` of terminal `t`, which has one.
+    pub fn front(&self, t: usize, q: usize) -> &Ready {
+        self.ready.items.hot(self.of.hot(self.place(t, q)).first as usize)
+    }
+
+    /// The queue of terminal `t` for packets to `to`: the one that has such, or a free one; `None` if none is free in cycle
+    /// `now`.
+    pub fn to_destination(&mut self, t: usize, to: u32, now: u64) -> Option<usize> {
+        let queues = &mut self.of[t * self.each..(t + 1) * self.each];
+        let free = |queue: &Queue| queue.packets == 0 && queue.opens <= now;
+        let own = queues.iter().position(|queue| queue.to == to);
+        let q = own
+            .or_else(|| queues.iter().position(|queue| queue.to == NONE))
+            .or_else(|| queues.iter().position(free))?;
+        queues[q].to = to;
+        Some(q)
+    }
+
+    /// Packets that wait at terminal `t` and have not begun to leave.
+    pub fn waiting(&self, t: usize) -> u64 {
+        let queues = &self.of[t * self.each..(t + 1) * self.each];
+        let queued: u64 = queues.iter().map(|queue| u64::from(queue.packets) - u64::from(queue.is_amid())).sum();
+        queued + self.streams[self.streams_of(t)].iter().filter(|stream| stream.pending != NONE).count() as u64
+    }
+
+    /// VC of packet `id`, which is at terminal `t`; `u8::MAX` if its head has not left, and `None` if its tail has.
+    pub fn vc_of(&self, t: usize, id: u32) -> Option<u8> {
+        if self.streams[self.streams_of(t)].iter().any(|stream| stream.pending == id) {
+            return Some(u8::MAX);
+        }
+        self.of[t * self.each..(t + 1) * self.each].iter().find_map(|queue| {
+            let (mut at, mut vc) = (queue.first, queue.vc);
+            while at != NONE {
+                let ready = self.ready.items[at as usize];
+                if ready.packet == id {
+                    return Some(vc);
+                }
+                (at, vc) = (ready.next, u8::MAX);
+            }
+            None
+        })
+    }
+
+    /// A packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
+    pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
+        let id = self.kept.add(Keeps { next: NONE, flits, vc });
+        let list = self.keeps.hot_mut(t);
+        if list.first == NONE {
+            list.first = id;
+        } else {
+            self.kept.items.hot_mut(list.last as usize).next = id;
+        }
+        list.last = id;
+    }
+
+    /// The oldest packet that terminal `t` keeps goes.
+    pub fn free_oldest(&mut self, t: usize) -> Option<Keeps> {
+        let list = self.keeps.hot_mut(t);
+        let id = list.first;
+        if id == NONE {
+            return None;
+        }
+        let oldest = *self.kept.items.hot(id as usize);
+        self.kept.remove(id);
+        list.first = oldest.next;
+        Some(oldest)
+    }
+
+    /// No source gives a packet from now on.
+    pub fn stop(&mut self) {
+        self.streams.iter_mut().for_each(|stream| stream.due = NOT_DUE);
+    }
+}
+
+impl InjectionLimits for Queues {
+    fn limit(&mut self, terminal: usize, queue: usize, rate: Option<Rate>) {
+        let place = self.place(terminal, queue);
+        let queue = &mut self.of[place];
+        (queue.rate, queue.owed) = (rate, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(depth: u16, rate: Option<Rate>) -> InterfaceRules {
+        let (queueing, rule) = (Queueing::PerDestination, InjectionRule::RoundRobin);
+        InterfaceRules { queueing, rule, queues: 2, depth, rates: vec![rate; 2], vcs_of: vec![1] }
+    }
+
+    #[test]
+    fn a_limited_queue_begins_packets_at_the_exact_rate() {
+        // 3 flits in 8 cycles: 3 packets of 1 flit begin every 8 cycles, in cycles 0, 2, 5, 8
+        let mut queue = Queue::new(Some(Rate::new(3, 8, "rate").unwrap()));
+        let mut starts = Vec::new();
+        for now in 0..24 {
+            if queue.opens <= now {
+                starts.push(now);
+                queue.begin(now, 1);
+            }
+        }
+        assert_eq!(starts, [0, 2, 5, 8, 10, 13, 16, 18, 21]);
+    }
+
+    #[test]
+    fn a_destination_has_one_queue_and_a_queue_one_destination_at_a_time() {
+        let stream = Stream { due: 0, pending: NONE, job: 0, source: 0, class: 0, replies: false };
+        let mut queues = Queues::new(vec![vec![stream]], &rules(4, None), false);
+        let ready = |packet: u32| Ready { packet, flits: 1, ..Ready::default() };
+        for (packet, to) in [(0, 7), (1, 9), (2, 7)] {
+            let q = queues.to_destination(0, to, 0).unwrap();
+            queues.join(0, q, ready(packet));
+        }
+        assert_eq!((queues.to_destination(0, 5, 0), queues.filled[0]), (None, 0b11));
+        assert_eq!((queues.leave(0, 0).packet, queues.leave(0, 0).packet), (0, 2));
+        assert_eq!(queues.to_destination(0, 5, 0), Some(0));
+        assert_eq!(queues.waiting(0), 1);
+    }
+}

@@ -1,0 +1,320 @@
+//! Network interfaces with queues: several packets of a terminal are ready at a time.
+//!
+//! In each cycle the interface takes packets from the sources that are due and whose queue has a place. Then one of its queues
+//! sends a flit: among those that can, the one that the injection rule names. Flits of packets on different VCs may mix on
+//! the injection channel, unless outputs finish one packet before they begin another (`RouterRules::hold_switch`).
+
+use crate::block::Block;
+use crate::net::Net;
+use crate::network_interface::{Created, Sent};
+use crate::parts::queues::{InterfaceRules, Ready};
+use weft_api::base::unchecked::Hot;
+use weft_api::classes::{InjectionRule, Queueing};
+use weft_api::state::NONE;
+use weft_api::workload::NOT_DUE;
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// The injection of a cycle.
+    #[inline(never)]
+    pub fn inject_queued<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules) {
+        let measured = u64::from(self.observers.tally.inside(self.now));
+        if net.tells {
+            self.deliver(net);
+        }
+        while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
+            for k in 0..len {
+                let t = self.interfaces.alarms.item(chunk, k) as usize;
+                if self.interfaces.terminals.hot(t).alarm == self.now {
+                    self.look_at_queues(t);
+                }
+            }
+            self.interfaces.alarms.release(self.now);
+        }
+        for word in 0..self.interfaces.busy.0.len() {
+            let mut bits = *self.interfaces.busy.0.hot(word);
+            while bits != 0 {
+                let t = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.send_queued::<SINGLE>(net, rules, t, measured);
+            }
+        }
+    }
+
+    /// Terminal `t` looks at its queues and sources in this cycle.
+    pub(crate) fn look_at_queues(&mut self, t: usize) {
+        self.interfaces.terminals.hot_mut(t).waiting = false;
+        self.interfaces.busy.set(t);
+    }
+
+    /// Terminal `t` takes what its sources give, and sends a flit if one of its queues can.
+    pub(crate) fn send_queued<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        rules: &InterfaceRules,
+        t: usize,
+        measured: u64,
+    ) {
+        self.fill::<SINGLE>(net, rules, t);
+        let Some(q) = self.next_queue::<SINGLE>(net, rules, t) else {
+            return self.rest(t);
+        };
+        let place = self.interfaces.queues.place(t, q);
+        let (left, vc) = (self.interfaces.queues.of.hot(place).left, self.interfaces.queues.of.hot(place).vc);
+        let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
+        let sent = self.send_flit::<SINGLE, true>(net, t, measured, *rules.vcs_of.hot(usize::from(class)));
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        terminal.packet = NONE;
+        if sent == Sent::Nothing {
+            return;
+        }
+        let queue = self.interfaces.queues.of.hot_mut(place);
+        (queue.left, queue.vc) = (terminal.left, terminal.vc);
+        if left == flits {
+            queue.begin(self.now, flits);
+        }
+        if measured > 0 {
+            let job = self.interfaces.queues.streams.hot(stream as usize).job;
+            self.observers.tally.parts.inject(job, class);
+        }
+        *self.interfaces.queues.turns.hot_mut(t) = ((q + 1) % rules.queues) as u8;
+        if sent == Sent::Tail {
+            self.leave_queue(net, rules, t, q);
+        }
+    }
+
+    /// The tail of the first packet of queue `q` has left terminal `t`.
+    fn leave_queue(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize) {
+        let Ready { stream, frees, .. } = self.interfaces.queues.leave(t, q);
+        if frees {
+            self.free_kept(net, t);
+        }
+        if rules.queueing != Queueing::PerDestination {
+            self.tell_stream(net, stream as usize);
+        }
+    }
+
+    /// The source of a stream hears that the interface can take its next packet.
+    fn tell_stream(&mut self, net: &Net, stream: usize) {
+        let stream = self.interfaces.queues.streams.hot_mut(stream);
+        if net.jobs.hot(usize::from(stream.job)).is_told {
+            let sources = self.interfaces.sources.hot_mut(usize::from(stream.job)).all_mut();
+            sources.sent(stream.source as usize, &mut stream.due, self.now);
+        }
+    }
+
+    /// The oldest packet that terminal `t` keeps goes: its place in the buffer can be used again.
+    #[inline(never)]
+    fn free_kept(&mut self, net: &Net, t: usize) {
+        let Some(kept) = self.interfaces.queues.free_oldest(t) else { return };
+        let o = self.ejection_of(t) as u32;
+        for _ in 0..kept.flits {
+            let at = self.now + net.links.hot(0).credit_latency;
+            self.wires.credits.push(self.now, at, o << 4 | u32::from(kept.vc));
+        }
+    }
+
+    /// The output that leads to terminal `t`.
+    fn ejection_of(&self, t: usize) -> usize {
+        // the injection channel leads to the input port with the same number
+        self.wires.outs.hot(self.interfaces.terminals.hot(t).out as usize).peer as usize
+    }
+
+    /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
+    fn fill<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules, t: usize) {
+        while let Some(s) = self.next_stream(net, rules, t) {
+            let pending = self.interfaces.queues.streams.hot(s).pending;
+            let packet = if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(net, t, s) };
+            let Some(packet) = packet else { continue };
+            self.interfaces.queues.streams.hot_mut(s).pending = packet;
+            if let Some(q) = self.queue_of(rules, t, s, packet) {
+                self.interfaces.queues.streams.hot_mut(s).pending = NONE;
+                self.queue_up(net, rules, t, q, s, packet);
+            }
+        }
+    }
+
+    /// The stream of terminal `t` that gives the next packet: the one that the rule names among those that are due and whose
+    /// packet has a place.
+    fn next_stream(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
+        let queues = &self.interfaces.queues;
+        let due =
+            queues.streams_of(t).filter(|&s| queues.streams.hot(s).is_due(self.now) && self.has_place(rules, t, s));
+        due.min_by_key(|&s| {
+            let stream = queues.streams.hot(s);
+            let rank = *net.class_ranks.hot(stream.class.into());
+            match rules.rule {
+                // a terminal sends replies before requests
+                InjectionRule::RoundRobin => (0, !stream.replies, stream.due),
+                InjectionRule::Priority => (rank, !stream.replies, stream.due),
+                InjectionRule::Oldest => (0, false, stream.due),
+            }
+        })
+    }
+
+    /// Whether the next packet of stream `s` has a place, as far as that is known.
+    fn has_place(&self, rules: &InterfaceRules, t: usize, s: usize) -> bool {
+        let queues = &self.interfaces.queues;
+        let has_room = |q: usize| queues.of.hot(queues.place(t, q)).packets < rules.depth;
+        let stream = queues.streams.hot(s);
+        match rules.queueing {
+            Queueing::One => has_room(0),
+            Queueing::PerClass => has_room(stream.class.into()),
+            // where a packet goes is known when it has been created
+            Queueing::PerDestination if stream.pending == NONE => true,
+            Queueing::PerDestination => {
+                let to = self.buffers.packets.items.hot(stream.pending as usize).dst;
+                let own = &queues.of[t * queues.each..(t + 1) * queues.each];
+                match own.iter().find(|queue| queue.to == to) {
+                    Some(queue) => queue.packets < rules.depth,
+                    None => own.iter().any(|queue| queue.packets == 0 && queue.opens <= self.now),
+                }
+            }
+        }
+    }
+
+    /// The queue for `packet` of stream `s`; `None` if it has no place for it now.
+    fn queue_of(&mut self, rules: &InterfaceRules, t: usize, s: usize, packet: u32) -> Option<usize> {
+        let to = self.buffers.packets.items.hot(packet as usize).dst;
+        let queues = &mut self.interfaces.queues;
+        match rules.queueing {
+            Queueing::One => Some(0),
+            Queueing::PerClass => Some(queues.streams.hot(s).class.into()),
+            Queueing::PerDestination => {
+                let q = queues.to_destination(t, to, self.now)?;
+                (queues.of.hot(queues.place(t, q)).packets < rules.depth).then_some(q)
+            }
+        }
+    }
+
+    /// `packet` of stream `s` joins queue `q` of terminal `t`.
+    fn queue_up(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize, s: usize, packet: u32) {
+        let record = self.buffers.packets.items.hot(packet as usize);
+        let frees = net.keeps && net.jobs.hot(usize::from(record.job)).workload.frees(record);
+        let ready = Ready {
+            packet,
+            next: NONE,
+            stream: s as u32,
+            created: record.created,
+            flits: record.len,
+            class: record.class,
+            frees,
+        };
+        self.interfaces.queues.join(t, q, ready);
+        if rules.queueing == Queueing::PerDestination {
+            self.tell_stream(net, s);
+        }
+    }
+
+    /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
+    fn ask<const SINGLE: bool>(&mut self, net: &Net, t: usize, s: usize) -> Option<u32> {
+        let stream = self.interfaces.queues.streams.hot_mut(s);
+        let (job, class) = (stream.job, stream.class);
+        let sources = self.interfaces.sources.hot_mut(usize::from(job)).all_mut();
+        let new = sources.next(stream.source as usize, &mut stream.due, self.now)?;
+        let (own, created) = self.numbered(t, &new);
+        let created = Created { job, class, ..created };
+        let id = self.add_packet::<SINGLE>(net, t, new.created, created);
+        if own {
+            self.count_created::<SINGLE>(net, t, id, new.flits, created.measured);
+        } else {
+            self.note_injection(net, t, id);
+        }
+        Some(id)
+    }
+
+    /// The queue of terminal `t` that sends the next flit, if one can.
+    fn next_queue<const SINGLE: bool>(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
+        let queues = &self.interfaces.queues;
+        let (filled, turn) = (*queues.filled.hot(t), usize::from(*queues.turns.hot(t)));
+        let is_amid = self.some_queue_is_amid(t);
+        let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
+        while bits != 0 {
+            let q = (turn + bits.trailing_zeros() as usize) % 64;
+            bits &= bits - 1;
+            if !self.can_send::<SINGLE>(net, rules, (t, q), is_amid) {
+                continue;
+            }
+            let front = queues.front(t, q);
+            let score = match rules.rule {
+                InjectionRule::RoundRobin => 0,
+                InjectionRule::Priority => *net.class_ranks.hot(usize::from(front.class)),
+                InjectionRule::Oldest => front.created,
+            };
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, q));
+            }
+        }
+        best.map(|(_, q)| q)
+    }
+
+    /// Whether the tail of some packet of which terminal `t` has sent the head has not left.
+    fn some_queue_is_amid(&self, t: usize) -> bool {
+        let (queues, mut bits) = (&self.interfaces.queues, *self.interfaces.queues.filled.hot(t));
+        while bits != 0 {
+            if queues.of.hot(queues.place(t, bits.trailing_zeros() as usize)).is_amid() {
+                return true;
+            }
+            bits &= bits - 1;
+        }
+        false
+    }
+
+    /// Whether queue `q` of terminal `t`, which holds a packet, can send a flit now. A head may ask for a closed channel, unless
+    /// another packet has to finish first.
+    fn can_send<const SINGLE: bool>(
+        &self,
+        net: &Net,
+        rules: &InterfaceRules,
+        (t, q): (usize, usize),
+        is_amid: bool,
+    ) -> bool {
+        let queues = &self.interfaces.queues;
+        let queue = queues.of.hot(queues.place(t, q));
+        let out = self.wires.outs.hot(self.interfaces.terminals.hot(t).out as usize);
+        if queue.is_amid() {
+            return out.vcs_with_credit >> queue.vc & 1 != 0;
+        }
+        if queue.opens > self.now || is_amid && (net.router.hold_switch || out.is_closed()) {
+            return false;
+        }
+        let vcs = *rules.vcs_of.hot(usize::from(queues.front(t, q).class));
+        out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
+    }
+
+    /// Terminal `t` can send nothing now. It looks again when a credit comes, a source is due, or a limited queue opens.
+    fn rest(&mut self, t: usize) {
+        let (mut due, mut is_blocked) = (NOT_DUE, false);
+        let queues = &self.interfaces.queues;
+        for s in queues.streams_of(t) {
+            let stream = queues.streams.hot(s);
+            // one that is due has no place: it gets one when a packet has left
+            if stream.due > self.now && stream.pending == NONE {
+                due = due.min(stream.due);
+            }
+        }
+        let mut bits = *queues.filled.hot(t);
+        while bits != 0 {
+            let queue = queues.of.hot(queues.place(t, bits.trailing_zeros() as usize));
+            bits &= bits - 1;
+            if !queue.is_amid() && queue.opens > self.now {
+                due = due.min(queue.opens);
+            } else {
+                is_blocked = true;
+            }
+        }
+        let held = queues.of[t * queues.each..(t + 1) * queues.each].iter().map(|queue| queue.opens);
+        if queues.streams_of(t).any(|s| queues.streams.hot(s).pending != NONE) {
+            // the limit of an empty queue may be all that keeps it from another destination
+            due = held.filter(|&opens| opens > self.now).fold(due, u64::min);
+        }
+        let terminal = self.interfaces.terminals.hot_mut(t);
+        (terminal.due, terminal.waiting) = (due, is_blocked);
+        self.interfaces.busy.clear(t);
+        let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);
+        if self.needs_alarm(t, at) {
+            self.interfaces.alarms.push(self.now, at, t as u32);
+        }
+    }
+}

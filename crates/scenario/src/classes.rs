@@ -1,0 +1,218 @@
+//! Message classes, and the queues of network interfaces, as a scenario names them.
+
+use crate::assemble::Clock;
+use crate::config::Scenario;
+use crate::diagnostic::suggestion;
+use crate::name;
+use crate::warnings::Warning;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt::Formatter;
+use weft_engine::Spec;
+use weft_engine::classes::{ClassVcs, InjectionRule, InterfaceSpec, MessageClass, Queueing};
+use weft_engine::spec::Rate;
+use weft_units::{Bandwidth, Refusal};
+
+/// A class of packets, with VCs of its own and a priority.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassConfig {
+    /// Allocators let packets of a higher priority win; default 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub priority: u8,
+    /// VCs of each channel that only this class may use, or `shared`: the class shares VCs with all other classes that share.
+    /// Default: an equal share of those that no class asks for by number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcs: Option<ClassVcsConfig>,
+    /// Most that the queue of this class in a network interface injects [bits per second, or flits per cycle], with
+    /// `interface: {queues: per_class}`. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bandwidth>,
+}
+
+/// VCs of a message class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClassVcsConfig {
+    Own(u32),
+    Shared,
+}
+
+/// The queues of every network interface, which hold the packets of a terminal that are ready.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InterfaceConfig {
+    /// Which packets of a terminal wait behind each other: all (`one`), those of a message class (`per_class`), or those for
+    /// the same terminal (`per_destination`).
+    pub queues: Queueing,
+    /// Which queue sends the next flit, among those that can: `round_robin`, `priority` (of the message class of its first packet),
+    /// or `oldest` (its first packet was created first).
+    pub rule: InjectionRule,
+    /// Most that each queue injects [bits per second, or flits per cycle]. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bandwidth>,
+    /// Most destinations that have packets in queues at a time, 1 to 64, with `queues: per_destination`; default 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub destinations: Option<u32>,
+    /// Most packets of a queue, 1 to 65535, with `queues: per_destination`; default 16. Sources wait while the queue of their next
+    /// packet is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub depth: Option<u16>,
+}
+
+fn is_zero(priority: &u8) -> bool {
+    *priority == 0
+}
+
+impl InterfaceConfig {
+    /// As the engine takes it.
+    fn spec(&self, rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>) -> Result<InterfaceSpec, Refusal> {
+        let usual = InterfaceSpec::default();
+        let unused = [("destinations", self.destinations.is_some()), ("depth", self.depth.is_some())];
+        if let Some((key, _)) = unused.into_iter().find(|(_, given)| *given && self.queues != Queueing::PerDestination)
+        {
+            let what = "it belongs to queues for destinations, and there are none";
+            let help = format!("write `queues: per_destination`, or leave {key} out");
+            return Err(Refusal::new(format!("interface.{key}"), what, help));
+        }
+        Ok(InterfaceSpec {
+            queueing: self.queues,
+            rule: self.rule,
+            queues: self.destinations.unwrap_or(usual.queues),
+            depth: self.depth.unwrap_or(usual.depth),
+            rate: self.rate.map(|limit| rate(limit, "interface.rate")).transpose()?,
+        })
+    }
+}
+
+impl Scenario {
+    /// The message classes, by name.
+    pub(crate) fn message_classes(&self, clock: &Clock) -> Result<(Vec<MessageClass>, InterfaceSpec), Refusal> {
+        let rate = |limit: Bandwidth, path: &str| {
+            let (flits, cycles) = limit.flits_in_cycles(self.flit.0, clock.cycle_fs, path)?;
+            Rate::new(flits, cycles, path)
+        };
+        let class = |(key, config): (&String, &ClassConfig)| {
+            let path = |part: &str| format!("classes.{key}.{part}");
+            name::check_line(&format!("classes.{key}"), key)?;
+            if config.vcs == Some(ClassVcsConfig::Own(0)) {
+                let what = "a class without VCs sends nothing";
+                return Err(Refusal::new(path("vcs"), what, "write 1 or more, `shared`, or leave the key out"));
+            }
+            Ok(MessageClass {
+                name: key.clone(),
+                priority: config.priority,
+                vcs: match config.vcs {
+                    None => ClassVcs::Equal,
+                    Some(ClassVcsConfig::Own(vcs)) => ClassVcs::Own(vcs),
+                    Some(ClassVcsConfig::Shared) => ClassVcs::Shared,
+                },
+                rate: config.rate.map(|limit| rate(limit, &path("rate"))).transpose()?,
+            })
+        };
+        let classes = self.classes.iter().map(class).collect::<Result<_, Refusal>>()?;
+        Ok((classes, self.interface.spec(rate)?))
+    }
+
+    /// Number of the message class that a job names at `path`, or of the only one there is.
+    pub(crate) fn class_number(&self, class: Option<&str>, path: &str) -> Result<u8, Refusal> {
+        let names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
+        match class {
+            Some(class) => names.iter().position(|name| *name == class).map(|k| k as u8).ok_or_else(|| {
+                let help = match names.is_empty() {
+                    true => format!("name it under `classes`: `classes: {{{class}: {{}}}}`"),
+                    false => suggestion(class, "the classes", &names),
+                };
+                Refusal::new(path, format!("there is no class `{class}`"), help)
+            }),
+            None if names.len() < 2 => Ok(0),
+            None => {
+                let what = format!("no class is named, and there are {}: {}", names.len(), names.join(", "));
+                Err(Refusal::new(path, what, format!("write the class of the packets, such as `class: {}`", names[0])))
+            }
+        }
+    }
+
+    /// Refuses classes and interfaces that can't work, at the keys as they were written.
+    pub(crate) fn check_classes(&self, spec: &Spec) -> Result<(), Refusal> {
+        let path = |j: usize| if self.traffic.jobs.is_empty() { "traffic".into() } else { format!("traffic.jobs.{j}") };
+        spec.check_classes(path).map_err(|refusal| self.at_workload(refusal))
+    }
+}
+
+/// Priorities that have no effect behind the switch, where flits wait for their link in the order of their grants.
+pub(crate) fn warning(spec: &Spec) -> Option<Warning> {
+    if spec.has_priorities() && spec.router.vc_realloc > 0 {
+        let what = "1: VCs are allocated in a stage of its own, which goes round robin, so priorities of message classes count in network \
+                    interfaces only";
+        let help = "write `router: {vc_realloc: 0}`";
+        return Some(Warning::coded("priority_at_terminals_only", "router.vc_realloc", [], what, help));
+    }
+    let waits = spec.router.speedup > 1 && spec.router.output_buffer.is_none();
+    (spec.has_priorities() && waits).then(|| {
+        let speedup = spec.router.speedup;
+        let what = format!(
+            "message classes have priorities, and at speedup {speedup} flits wait behind the switch for their link, in the order of \
+             their grants, as many as there are credits: no priority has an effect there"
+        );
+        let help = "write `router: {output_buffer: 2flits}`, so that flits wait before the switch, or `router: {speedup: 1}`";
+        let numbers = [("speedup", f64::from(speedup))];
+        Warning::coded("priority_behind_switch", "router.speedup", numbers, what, help)
+    })
+}
+
+impl<'de> Deserialize<'de> for ClassVcsConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Vcs;
+        impl Visitor<'_> for Vcs {
+            type Value = ClassVcsConfig;
+
+            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+                f.write_str("a number of VCs, or `shared`")
+            }
+
+            fn visit_u64<E: Error>(self, vcs: u64) -> Result<Self::Value, E> {
+                u32::try_from(vcs)
+                    .map(ClassVcsConfig::Own)
+                    .map_err(|_| E::custom("a link has at most 16 VCs\nwrite 1 to 16"))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                match text {
+                    "shared" => Ok(ClassVcsConfig::Shared),
+                    _ => Err(E::custom(format!("\"{text}\" is no number of VCs\nwrite 1 to 16, or shared"))),
+                }
+            }
+        }
+        deserializer.deserialize_any(Vcs)
+    }
+}
+
+impl Serialize for ClassVcsConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(vcs) => serializer.serialize_u32(*vcs),
+            Self::Shared => serializer.serialize_str("shared"),
+        }
+    }
+}
+
+impl JsonSchema for ClassVcsConfig {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ClassVcs".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "string"],
+            "minimum": 1,
+            "maximum": 16,
+            "pattern": "^shared$",
+            "examples": [2, "shared"]
+        })
+    }
+}
