@@ -77,7 +77,7 @@ fn check_stalls(spec: &Spec, how: Execution) -> Vec<String> {
         let next = &stall.wait_for[(k + 1) % stall.wait_for.len()];
         assert_eq!(waiting.cause.queue(), Some(next.at), "{:?}", stall.wait_for);
         if let Cause::NoRoom { port, to } = waiting.cause {
-            let far = weft_topology::Peer::Router { router: to.router, port: to.port.into() };
+            let far = weft_topology::Peer::Router { router: to.router, port: to.port };
             assert_eq!(spec.graph.ports(waiting.at.router)[port as usize].peer, far);
         }
     }

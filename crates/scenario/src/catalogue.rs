@@ -192,8 +192,8 @@ impl PowerConfig {
     /// Refuses prices of modes that the run does not have.
     pub(crate) fn check_modes(&self, modes: &Modes) -> Result<(), Refusal> {
         self.prices.check_names(modes, "power.prices")?;
-        let classes = self.class_prices.iter();
-        classes.map(|(class, own)| own.check_names(modes, &format!("power.class_prices.{class}"))).collect()
+        let mut classes = self.class_prices.iter();
+        classes.try_for_each(|(class, own)| own.check_names(modes, &format!("power.class_prices.{class}")))
     }
 
     /// Refuses a policy that puts links in a state of which the catalogue has no power. The keys of prices are no remedy, as

@@ -3,10 +3,9 @@
 use crate::network::assemble::Builder;
 use crate::network::rows;
 use crate::network::spec::Spec;
-use crate::run::outcome::ChannelCount;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::recording::{
-    Asked, ChannelUse, ChannelUses, NetworkSite, Receiver, Recorded, Recorder, RecorderSite, Sender, Table, TerminalSet,
+    Asked, ChannelUses, NetworkSite, Receiver, Recorded, Recorder, RecorderSite, Sender, Table, TerminalSet,
 };
 use weft_api::state::{ChannelEnd, LinkState};
 use weft_kernel::face::AnyBlock;
@@ -113,41 +112,19 @@ impl Builder<'_> {
     }
 }
 
-/// The accounts of all channels over the window.
-#[derive(Debug)]
-struct Accounts<'a> {
-    spec: &'a Spec,
-    channels: &'a [ChannelCount],
-}
-
-impl ChannelUses for Accounts<'_> {
-    fn of(&self, row: usize) -> ChannelUse {
-        let (count, flits) = (&self.channels[row], self.channels[row].flits.iter().sum());
-        let prices = &self.spec.prices[usize::from(count.class)];
-        // a state without a price is refused where the channels are priced
-        let flit_yj = |state: LinkState| prices.of(state).map_or(0, |price| price.flit_yj);
-        let router = self.spec.router_price.filter(|_| count.from.is_some()).map_or(0, |price| price.flit_yj);
-        ChannelUse {
-            flits,
-            link_yj: count.flits.by_state().map(|(state, flits)| u128::from(flits) * flit_yj(state)).sum(),
-            router_yj: u128::from(flits) * router,
-        }
-    }
-}
-
 /// The tables of a run that has ended, each with the name of its recording.
 pub(crate) fn tables(
     spec: &Spec,
     blocks: &mut [Box<dyn AnyBlock>],
     cycles: u64,
     window: u64,
-    channels: &[ChannelCount],
+    channels: &dyn ChannelUses,
 ) -> Vec<(&'static str, Table)> {
     if spec.recordings.is_empty() {
         return Vec::new();
     }
     let network = site(spec);
-    let run = Recorded { network: &network, cycles, window, channels: &Accounts { spec, channels } };
+    let run = Recorded { network: &network, cycles, window, channels };
     let mut parts: Vec<_> = blocks.iter_mut().map(|block| block.end_recordings(cycles).into_iter()).collect();
     let mut table = |asked: &Asked| {
         let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();

@@ -157,7 +157,8 @@ impl Simulation {
         // flits are counted as accepted before they are delivered, if that will be in the window
         let (first, end) = self.blocks[0].observers().tally.window;
         let bounds = [first, end].into_iter().filter(|&bound| bound > begin);
-        let ahead = self.net.times.landing + period + both().map(|(block, flow)| block.longest_wait(flow)).max().unwrap_or(0);
+        let ahead =
+            self.net.times.landing + period + both().map(|(block, flow)| block.longest_wait(flow)).max().unwrap_or(0);
         bounds.map(|bound| bound.saturating_sub(ahead)).fold(counted.min(due), u64::min)
     }
 }

@@ -1,5 +1,6 @@
 mod by_fault;
 pub mod by_phase;
+mod channel_uses;
 pub mod course;
 pub mod journey;
 pub mod judge;

@@ -3,6 +3,7 @@
 use crate::network::recordings;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
+use crate::run::channel_uses::Accounts;
 use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, ClassOutcome, JobOutcome, Measured, Outcome, PacketSums};
@@ -27,7 +28,8 @@ impl Simulation {
         let packets = Measured { sums: sums.clone(), batches: tally.batches.clone(), latency };
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let faults = self.by_fault(&tally, found.window);
-        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &channels);
+        let uses = Accounts { spec, channels: &channels };
+        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses);
         Outcome {
             ending: found.ending,
             saturated: found.saturated,

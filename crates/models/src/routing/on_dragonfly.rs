@@ -44,9 +44,9 @@ impl Groups {
         Some(Self {
             groups: groups.count,
             per_group: graph.routers() / groups.count,
-            first_local: local.first_port as u16,
+            first_local: local.first_port,
             arrangement: global.arrangement,
-            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port as u16)).collect(),
+            gateway: global.gateways.iter().map(|&(router, port)| (router as u16, port)).collect(),
             links_per_pair: global.per_pair(),
             link_classes: graph.class_names().len(),
             local_class: local.class.into(),

@@ -54,7 +54,7 @@ impl Grid {
         };
         for (d, dimension) in dimensions.iter().enumerate() {
             grid.widths[d] = dimension.width as u8;
-            grid.ports[d] = dimension.first_port as u16;
+            grid.ports[d] = dimension.first_port;
         }
         Some(grid)
     }

@@ -165,7 +165,7 @@ fn links_to(graph: &Graph, router: u32) -> impl Iterator<Item = (u16, u32, u16)>
     };
     (0..).zip(graph.ports(router)).filter_map(move |(number, port)| match port.peer {
         Peer::Router { router: far, port } => {
-            let is_first = u16::from(graph.trunk(router, number).first) == number;
+            let is_first = graph.trunk(router, number).first == number;
             (is_first && !own(number)).then_some((number, far, port))
         }
         Peer::Terminal(_) | Peer::Unused => None,

@@ -245,14 +245,10 @@ impl Builder<'_> {
         }
         let batches = self.spec.phases.most_batches(self.net.times.batch);
         let faults = episodes::tally(self.spec);
-        let parts = Parts::new(
-            &self.net.jobs,
-            self.spec.classes.len(),
-            batches,
-            &self.net.times.changes,
-            faults,
-            |job| here[job],
-        );
+        let parts =
+            Parts::new(&self.net.jobs, self.spec.classes.len(), batches, &self.net.times.changes, faults, |job| {
+                here[job]
+            });
         Tally::new(self.spec.phases.first_window(), batches, parts)
     }
 

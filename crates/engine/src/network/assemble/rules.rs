@@ -87,7 +87,8 @@ pub(super) fn slow_paths(
     (watches, paced, terminals_paced): (bool, bool, bool),
 ) -> SlowPaths {
     // counted by job, because there are several jobs or a workload reports latencies separately
-    let by_job = jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
+    let by_job =
+        jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let is_told = jobs.iter().any(|job| job.is_told);
     let ends = jobs.iter().any(|job| job.workload.total().is_some());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
