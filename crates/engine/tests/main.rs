@@ -34,6 +34,7 @@ mod tcep_in_transit;
 mod theory;
 mod topologies;
 mod tree_faults;
+mod two_latencies;
 mod warmup;
 mod watch;
 mod wide_routers;

@@ -81,6 +81,9 @@ pub struct Net {
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
     pub links: Vec<Link>,
+    /// By link class: cycles until the credit of a flit on a channel of the class can be used, which returns on the opposite channel
+    /// of the link. The longest where opposite channels are of several classes.
+    pub credit_returns: Vec<u64>,
     /// Rates of the links; `None` if all carry one flit per cycle and any number of flits may wait for them.
     pub rates: Option<Rates>,
     /// Some links carry more than one flit per cycle, so that flits of one packet may arrive in the same cycle.

@@ -30,7 +30,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
-        (self.buffers.ins.hot(i).class, self.wires.paces.came.hot(i).0)
+        (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0)
     }
 
     /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the

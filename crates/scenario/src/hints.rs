@@ -4,9 +4,12 @@ use crate::warnings::{Warning, long, told};
 use weft_engine::spec::Job;
 use weft_engine::{Implied, Spec};
 
-/// The round trip of a credit, per link class [cycles].
+/// The round trip of a credit, per link class [cycles]; the longest where the opposite channels are of several classes.
 pub(crate) fn round_trips(spec: &Spec) -> Vec<u64> {
-    (0..spec.links.len()).map(|class| spec.credit_round_trip(class)).collect()
+    let longest = |(class, back): (usize, Vec<u8>)| {
+        back.into_iter().map(|back| spec.credit_round_trip(class, back.into())).max().unwrap_or(0)
+    };
+    spec.ways_back().into_iter().enumerate().map(longest).collect()
 }
 
 /// Links between routers whose buffers are too small to keep them busy, or to let an adaptive routing see a full link

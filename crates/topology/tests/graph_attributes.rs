@@ -116,11 +116,10 @@ fn what_is_not_used_is_told() {
       to use them, write beside `file` `attributes: {bandwidth: {from: capacity, unit: UNIT}, latency: {from: latency, unit: UNIT}}`, and for UNIT the unit of `capacity` (`Gb/s`, `Mb/s` or `b/s`) and that of `latency` (`ms`, `us` or `ns`, or for lengths `km` or `m`): the file does not say it
     ");
     let keys = r#"{"attributes": {"bandwidth": {"from": "capacity", "unit": "Gb/s"}}}"#;
-    let refusal = build(text, keys).unwrap_err();
-    assert_eq!(
-        refusal.what,
-        "net.json: links[0] and links[1]: the link from 0 to 1 is `link_5T`, and `link_1T` on the way back"
-    );
+    let graph = build(text, keys).unwrap();
+    // each direction has its own bandwidth
+    assert_eq!(graph.class_names(), ["terminal", "link_1T", "link_5T"]);
+    assert_eq!(graph.links().map(|link| (link.class, link.back)).collect::<Vec<_>>(), [(2, 1)]);
     let text = triangle([r#", "capacity": "100G""#, "", r#", "capacity": """#]);
     let graph = build(&text, r#"{"attributes": {"bandwidth": {"from": "capacity"}}}"#).unwrap();
     assert_eq!(graph.class_names(), ["terminal", "link", "link_100G"]);

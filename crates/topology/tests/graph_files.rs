@@ -151,6 +151,34 @@ fn links_that_a_file_repeats_are_a_trunk() {
     assert_eq!(pairs(&graph.without_trunks()), pairs(&build("g.json", &file(false, &once))));
 }
 
+/// The classes of the channels of each link, there and back.
+fn ways(file: &TopologyConfig) -> Vec<(String, String)> {
+    let graph = file.build("topology.graph").expect("a network");
+    let name = |class: u8| graph.class_names()[usize::from(class)].clone();
+    graph.links().map(|link| (name(link.class), name(link.back))).collect()
+}
+
+#[test]
+fn each_direction_of_a_link_has_the_latency_of_its_own_statement() {
+    let way = |there: &str, back: &str| vec![(there.to_owned(), back.to_owned())];
+    let anynet = |text: &str| ways(&graph_file("net.anynet", text));
+    assert_eq!(anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"), way("latency5", "latency7"));
+    assert_eq!(anynet("router 1 router 0 7\nrouter 0 node 0 router 1 5"), way("latency5", "latency7"));
+    // BookSim gives 1 cycle to the direction that is not stated
+    assert_eq!(anynet("router 0 node 0 router 1 15\nrouter 1 node 1"), way("latency15", "latency1"));
+    assert_eq!(anynet("router 1 node 1 router 0 15\nrouter 0 node 0"), way("latency1", "latency15"));
+    assert_eq!(anynet("router 0 node 0 router 1 1\nrouter 1 node 1"), way("latency1", "latency1"));
+    // without any number both directions are as the scenario says
+    assert_eq!(anynet("router 0 node 0 router 1\nrouter 1 node 1"), way("link", "link"));
+    let json = r#"{"directed": true, "nodes": [{"id": 1}, {"id": 2, "terminals": 1}], "edges": [
+        {"source": 2, "target": 1, "class": "b"}, {"source": 1, "target": 2, "class": "a"}]}"#;
+    assert_eq!(ways(&graph_file("net.json", json)), way("a", "b"));
+    let graph =
+        graph_file("net.anynet", "router 0 node 0 router 1 5\nrouter 1 router 0 7").build("topology.graph").unwrap();
+    let remarks: Vec<_> = graph.remarks().iter().map(|remark| (remark.code, remark.path.as_str())).collect();
+    assert_eq!(remarks, [("anynet_credits_unlike_booksim", "topology.graph.file")]);
+}
+
 /// What is refused, each with the file that is.
 fn refusals() -> Vec<TopologyConfig> {
     [refused_json(), refused_graphml(), refused_anynet()].concat()
@@ -192,7 +220,8 @@ fn refused_json() -> Vec<TopologyConfig> {
         json(&one_link("terminal")),
         json(
             r#"{"directed": true, "nodes": [{"id": 1, "terminals": 1}, {"id": 2}], "edges": [
-            {"source": 1, "target": 2, "class": "a"}, {"source": 2, "target": 1, "class": "b"}]}"#,
+            {"source": 1, "target": 2, "class": "a"}, {"source": 1, "target": 2, "class": "b"},
+            {"source": 2, "target": 1, "class": "a"}, {"source": 2, "target": 1, "class": "c"}]}"#,
         ),
         json("{\"nodes\": [{\"id\": 1,\n"),
         json(r#"{"nodes": [{"id": {"x": 1}}], "edges": []}"#),
@@ -233,12 +262,8 @@ fn refused_anynet() -> Vec<TopologyConfig> {
     };
     vec![
         anynet(&format!("router 0{wide}{star}")),
-        // a latency that is stated for one direction only, and from both ends differently
-        anynet("router 0 node 0 router 1 15\nrouter 1 node 1"),
-        anynet("router 0 node 0 router 1 15\nrouter 1 node 1 router 0"),
         anynet("router 0 node 0 router 1\nrouter 1 router 2\nrouter 3 router 4"),
         anynet("router 0 node 0 router 1 router 1"),
-        anynet("router 0 node 0 router 1 5\nrouter 1 router 0 7"),
         anynet("router 0 node 0\nrouter 0 router 1 0"),
         anynet("router 0 node 0\nrouter 0 node 2"),
         anynet("router 0 node 0 router 1\nnode 0 router 1"),

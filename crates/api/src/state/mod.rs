@@ -120,6 +120,7 @@ pub struct InputUnit<const V: usize> {
     #[kept(fixed)]
     pub port: u16,
     pub rr_out: u16,
+    /// Link class of the channel on which its credits return: the way back of the one that comes in.
     #[kept(fixed)]
     pub class: u8,
     pub rr_vc: u8,

@@ -67,11 +67,12 @@ impl<'a> Sequences<'a> {
 
 /// Whether a lone worm of `flits` flits may wait for credits of some link. Links that are paced are left to [`cycles`].
 pub fn waits_for_credits(net: &Net, flits: u32) -> bool {
-    let starves = |link: &Link| {
-        let round_trip = net.router.after_grant + 1 + link.latency + link.credit_latency;
+    let starves = |(link, &returns): (&Link, &u64)| {
+        let round_trip = net.router.after_grant + 1 + link.latency + returns;
         u64::from(link.buffer) < u64::from(flits).min(round_trip)
     };
-    net.router.flow_control == FlowControl::Wormhole && net.links.iter().any(starves)
+    let wormhole = net.router.flow_control == FlowControl::Wormhole;
+    wormhole && net.links.iter().zip(&net.credit_returns).any(starves)
 }
 
 /// Cycles from creation to delivery over links of rate 1 between routers and large buffers.
@@ -191,7 +192,7 @@ impl Channel {
     /// This flit has left its place in cycle `at`.
     fn free_place(&mut self, net: &Net, flit: usize, at: u64) {
         let place = flit % self.places.len();
-        self.places[place] = at + net.links[usize::from(self.class)].credit_latency;
+        self.places[place] = at + net.credit_returns[usize::from(self.class)];
     }
 
     fn latency(&self, net: &Net) -> u64 {

@@ -79,6 +79,7 @@ pub(crate) fn net_with(
         slow: rules::slow_paths(spec, &jobs, &needs, &router, (watches, rates.is_some(), links[0].paced)),
         watches,
         rates,
+        credit_returns: credit_returns(spec, &links),
         links,
         subnets: pairs::subnetworks(spec),
         faults,
@@ -145,6 +146,12 @@ fn check(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<(), Ref
     faults::check_aim(spec, routing)?;
     spec.check_recordings()?;
     parameters::refuse_worms(spec, &routing.proof())
+}
+
+/// By link class: the longest way of a credit for a flit on a channel of the class \[cycles\].
+fn credit_returns(spec: &Spec, links: &[Link]) -> Vec<u64> {
+    let of = |back: Vec<u8>| back.into_iter().map(|class| links[usize::from(class)].credit_latency).max().unwrap_or(0);
+    spec.ways_back().into_iter().map(of).collect()
 }
 
 /// What allocators and routings may know of all routers.

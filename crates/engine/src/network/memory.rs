@@ -126,9 +126,11 @@ impl Blocks {
         let block = |router: u32| bounds.partition_point(|&first| first <= router);
         let (mut cuts, mut window) = (0, u64::MAX);
         for link in graph.links().filter(|link| block(link.ends[0].0) != block(link.ends[1].0)) {
-            let LinkClass { latency, credit_latency, .. } = spec.links[usize::from(link.class)];
             cuts += 2;
-            window = window.min(latency + spec.router.delay).min(credit_latency.max(1));
+            for class in [link.class, link.back] {
+                let LinkClass { latency, credit_latency, .. } = spec.links[usize::from(class)];
+                window = window.min(latency + spec.router.delay).min(credit_latency.max(1));
+            }
         }
         let count = bounds.len() as u64 - 1;
         let threads = (how.threads as u64).clamp(1, count) as f64;

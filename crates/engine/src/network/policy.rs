@@ -1,6 +1,7 @@
 //! Builds the power policy of a run, and sets up its agents in the blocks.
 
 use crate::network::assemble::Builder;
+use crate::network::faults::Fault;
 use crate::network::pairs;
 use crate::network::spec::Spec;
 use std::sync::Arc;
@@ -35,9 +36,24 @@ pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
 /// The policy of a run. Refuses parameters that it can't work with, and a routing that does not go with it.
 pub(crate) fn build(spec: &Spec) -> Result<Arc<dyn Policy>, Refusal> {
     pairs::check_terminal_links(spec)?;
+    check_both_ways(spec)?;
     let policy = with_site(spec, |site| spec.policy.model().build(site))?;
     pairs::check(spec)?;
     Ok(policy)
+}
+
+/// Refuses a policy that manages one channel of a link and not the other.
+fn check_both_ways(spec: &Spec) -> Result<(), Refusal> {
+    let managed = |class: u8| spec.managed[usize::from(class)];
+    let Some(link) = spec.graph.links().find(|link| managed(link.class) != managed(link.back)) else { return Ok(()) };
+    let name = |class: u8| &spec.graph.class_names()[usize::from(class)];
+    let (with, without) = if managed(link.class) { (link.class, link.back) } else { (link.back, link.class) };
+    let [a, b] = link.ends.map(|(router, _)| spec.graph.router_name(router));
+    let (with, without) = (name(with), name(without));
+    let what = format!(
+        "the link between routers {a} and {b} is {with} one way and {without} the other, and only {with} is managed"
+    );
+    Err(Refusal::new("power.manages", what, format!("name both, {with} and {without}, or neither")))
 }
 
 impl Spec {
@@ -69,8 +85,14 @@ impl Builder<'_> {
                 Far::Terminal(_) => (self.net.faults.repair != Repair::ByPolicy).then_some(from),
                 Far::Nowhere => None,
             };
-            let class = port.class;
-            let events = move |to| self.spec.faults.iter().flat_map(move |f| f.events(channel, (from, to, class)));
+            // a link is known by the class of either channel
+            let named = move |f: &&Fault, to| f.breaks(from, to, port.back) && !f.breaks(from, to, port.class);
+            let events = move |to| {
+                self.spec.faults.iter().flat_map(move |f| {
+                    let class = if named(&f, to) { port.back } else { port.class };
+                    f.events(channel, (from, to, class))
+                })
+            };
             to.into_iter().flat_map(events)
         });
         Faults::new(events.collect(), ports.len(), routers.len(), self.allocator.width().vcs())

@@ -29,12 +29,15 @@ fn part(asked: &Asked, network: &NetworkSite, block: &RecorderSite) -> Result<Bo
 /// What recordings know of the network.
 pub(super) fn site(spec: &Spec) -> NetworkSite {
     let managed = |class: u8| spec.managed[usize::from(class)];
+    let links_of = |is: &dyn Fn(u8) -> bool| -> usize {
+        spec.graph.links().map(|link| usize::from(is(link.class)) + usize::from(is(link.back))).sum()
+    };
     let links = *rows::first_links(&spec.graph).last().unwrap_or(&0);
     let terminals = if managed(0) { spec.graph.terminals() as usize } else { 0 };
     NetworkSite {
         cycle_fs: spec.cycle_fs,
         channels: (links + spec.graph.terminals()) as usize,
-        managed: 2 * (spec.graph.links().filter(|link| managed(link.class)).count() + terminals),
+        managed: links_of(&managed) + 2 * terminals,
         bandwidths: spec.links.iter().map(|link| link.rate.per_cycle()).collect(),
         modes: spec.modes.clone(),
         classes: spec.graph.class_names().iter().map(|name| name.as_str().into()).collect(),

@@ -231,11 +231,34 @@ impl Spec {
         }
     }
 
-    /// Round trip of a credit on links of a class [cycles]: over the link, through the next router, and back. Then the place
-    /// of a flit in the buffer can be used again.
-    pub fn credit_round_trip(&self, class: usize) -> Cycles {
-        let link = &self.links[class];
-        self.router.delay + link.latency + (link.credit_latency + self.router.credit_delay).max(1)
+    /// For each link class, the classes of the opposite channels of its links. Most classes have one: themselves.
+    pub fn ways_back(&self) -> Vec<Vec<u8>> {
+        let mut back: Vec<Vec<u8>> = (0..self.links.len()).map(|class| vec![class as u8]).collect();
+        let two = self.graph.links().filter(|link| link.class != link.back);
+        let mut differ = vec![Vec::new(); self.links.len()];
+        let mut same = vec![false; self.links.len()];
+        for link in two {
+            differ[usize::from(link.class)].push(link.back);
+            differ[usize::from(link.back)].push(link.class);
+        }
+        self.graph.links().filter(|link| link.class == link.back).for_each(|link| same[usize::from(link.class)] = true);
+        for (class, mut others) in differ.into_iter().enumerate().filter(|(_, others)| !others.is_empty()) {
+            others.sort_unstable();
+            others.dedup();
+            if !same[class] {
+                back[class].clear();
+            }
+            back[class].append(&mut others);
+        }
+        back
+    }
+
+    /// Round trip of a credit [cycles], over a channel of one class and back over the opposite one of class `back`: over the link,
+    /// through the next router, and back. Then the place of a flit in the buffer can be used again.
+    pub fn credit_round_trip(&self, class: usize, back: usize) -> Cycles {
+        self.router.delay
+            + self.links[class].latency
+            + (self.links[back].credit_latency + self.router.credit_delay).max(1)
     }
 
     /// The least width of records that has room for the ports and VCs of the routers.

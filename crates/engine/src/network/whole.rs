@@ -82,9 +82,10 @@ impl Network for Whole<'_> {
     fn throughput(&self, channel: u32) -> f64 {
         let (block, o) = self.place(channel);
         let block = &self.blocks[block];
-        let link = &self.net.links[usize::from(block.output(o).class)];
+        let class = usize::from(block.output(o).class);
+        let link = &self.net.links[class];
         // from the grant of a flit until its credit can be used, if the flit leaves the far end in the cycle in which it comes
-        let round_trip = self.net.router.after_grant + link.latency + link.credit_latency;
+        let round_trip = self.net.router.after_grant + link.latency + self.net.credit_returns[class];
         block.bandwidth(self.net, o).min(f64::from(link.capacity) / round_trip as f64)
     }
 

@@ -43,6 +43,8 @@ pub struct Port {
     pub port: u16,
     /// Link class.
     pub class: u8,
+    /// Link class of the channel that comes in.
+    pub back: u8,
     pub far: Far,
 }
 
@@ -101,6 +103,7 @@ where
     Widths: ForPorts<V>,
 {
     let Units { ins, outs, next_router, cuts } = units(net, &plan.ports);
+    let back = plan.ports.iter().map(|port| port.back).collect();
     let Plan { routers, trunks, outbox, interfaces, policy, observers, room, .. } = plan;
     let routers: Vec<Router<W>> =
         routers.iter().map(|&Place { id, base }| Router { id, base, ..Router::default() }).collect();
@@ -116,7 +119,7 @@ where
             trunks,
             flits: Wheel::new(room.horizon, room.flits),
             credits: Wheel::new(room.horizon, room.credits),
-            paces: paces(net, &outs, routers.len(), room.horizon),
+            paces: paces(net, &outs, back, routers.len(), room.horizon),
             next_router,
             outbox,
             cuts,
@@ -154,7 +157,7 @@ fn units<const V: usize>(net: &Net, ports: &[Port]) -> Units<V> {
     let mut outs: Vec<OutputUnit<V>> = Vec::with_capacity(ports.len() + terminals);
     let mut ins: Vec<InputUnit<V>> = Vec::with_capacity(ports.len());
     let (mut next_router, mut cuts, mut nics) = (Vec::with_capacity(ports.len()), Vec::new(), Vec::new());
-    for &Port { router, port, class, far } in ports {
+    for &Port { router, port, class, far, .. } in ports {
         let mut input = InputUnit::new(router, port, class);
         let mut output = output(net, router, class);
         let mut next = 0;
@@ -202,9 +205,15 @@ fn output<const V: usize>(net: &Net, router: u32, class: u8) -> OutputUnit<V> {
 }
 
 /// The pace of each output; none if no link is paced.
-fn paces<const W: usize, const V: usize>(net: &Net, outs: &[OutputUnit<V>], routers: usize, horizon: u64) -> Paces<W> {
+fn paces<const W: usize, const V: usize>(
+    net: &Net,
+    outs: &[OutputUnit<V>],
+    back: Vec<u8>,
+    routers: usize,
+    horizon: u64,
+) -> Paces<W> {
     let of = |rates: &Rates| outs.iter().map(|out| rates.pace(out.class)).collect();
-    Paces::new(net.rates.as_ref().map(of).unwrap_or_default(), routers, horizon)
+    Paces::new(net.rates.as_ref().map(of).unwrap_or_default(), back, routers, horizon)
 }
 
 fn buffers<const V: usize>(net: &Net, ins: Vec<InputUnit<V>>, room: &Room) -> Buffers<V> {

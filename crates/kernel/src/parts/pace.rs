@@ -97,15 +97,18 @@ pub struct Paces<const W: usize> {
     /// By input: share of the rate at which its flits were sent, and the number of that change.
     #[kept(each)]
     pub came: Vec<(Rate, u32)>,
+    /// By input: class of the channel that comes in.
+    #[kept(fixed)]
+    pub from: Vec<u8>,
     pub events: Wheel<Event, 32>,
 }
 
 impl<const W: usize> Paces<W> {
-    pub fn new(of: Vec<Pace>, routers: usize, horizon: u64) -> Self {
+    pub fn new(of: Vec<Pace>, from: Vec<u8>, routers: usize, horizon: u64) -> Self {
         let channels = of.len();
         let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
         let events = Wheel::new(if of.is_empty() { 2 } else { horizon }, 2 * channels);
-        Self { full, arriving: Vec::new(), came: vec![(Rate::ONE, 0); channels], events, of }
+        Self { full, arriving: Vec::new(), came: vec![(Rate::ONE, 0); channels], from, events, of }
     }
 
     /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.

@@ -40,7 +40,7 @@ pub enum Peer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
     pub peer: Peer,
-    /// Link class: index into [`Graph::class_names`].
+    /// Link class of the channel that leaves by this port: index into [`Graph::class_names`].
     pub class: u8,
 }
 
@@ -48,8 +48,10 @@ pub struct Port {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub ends: [(u32, u16); 2],
-    /// Link class: index into [`Graph::class_names`].
+    /// Link class of the channel from `ends[0]`: index into [`Graph::class_names`].
     pub class: u8,
+    /// Link class of the channel from `ends[1]`.
+    pub back: u8,
 }
 
 /// Routers, ports and links. Immutable once built.
@@ -159,11 +161,23 @@ impl Graph {
         (0..self.routers()).flat_map(move |router| {
             self.ports(router).iter().zip(0u16..).filter_map(move |(port, number)| match port.peer {
                 Peer::Router { router: far, port: far_port } if (router, number) < (far, far_port) => {
-                    Some(Link { ends: [(router, number), (far, far_port)], class: port.class })
+                    let ends = [(router, number), (far, far_port)];
+                    Some(Link { ends, class: port.class, back: self.way_back(*port) })
                 }
                 _ => None,
             })
         })
+    }
+    /// The link class of the channel that comes in by this port.
+    pub fn way_back(&self, port: Port) -> u8 {
+        match port.peer {
+            Peer::Router { router, port } => self.ports(router)[usize::from(port)].class,
+            Peer::Terminal(_) | Peer::Unused => port.class,
+        }
+    }
+    /// The first link whose two channels are of different classes.
+    pub fn first_of_two_classes(&self) -> Option<Link> {
+        self.links().find(|link| link.class != link.back)
     }
     /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
     /// built, it may have fallen apart, and its structure still says what it was.
@@ -172,19 +186,26 @@ impl Graph {
         for router in 0..self.routers() {
             let (base, end) = (self.port_base(router) as usize, self.port_base(router + 1) as usize);
             for port in &mut left.ports[base..end] {
-                if matches!(port.peer, Peer::Router { router: far, .. } if is_gone(router, far, port.class)) {
+                // a link is known by the class of either channel
+                let back = self.way_back(*port);
+                let is_named = |far| is_gone(router, far, port.class) || is_gone(router, far, back);
+                if matches!(port.peer, Peer::Router { router: far, .. } if is_named(far)) {
                     port.peer = Peer::Unused;
                 }
             }
         }
         left
     }
-    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals.
+    /// Number of links of each class, in the order of [`Graph::class_names`]; class 0 counts the terminals. A link whose channels are
+    /// of two classes counts in both.
     pub fn links_by_class(&self) -> Vec<(String, usize)> {
         let mut counts: Vec<_> = self.class_names.iter().map(|name| (name.clone(), 0)).collect();
         counts[0].1 = self.terminals() as usize;
         for link in self.links() {
-            counts[link.class as usize].1 += 1;
+            counts[usize::from(link.class)].1 += 1;
+            if link.back != link.class {
+                counts[usize::from(link.back)].1 += 1;
+            }
         }
         counts
     }

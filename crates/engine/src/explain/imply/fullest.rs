@@ -60,17 +60,18 @@ impl Walker<'_> {
             let rate = rate(port.class);
             let whole = Fullest { share: self.peak * load / rate, rate, buffers: None };
             let starved = of_class.iter().enumerate().filter_map(move |(vc_class, load)| {
-                self.by_buffers(port.class.into(), vc_class as u8, self.peak * load)
+                let classes = [port.class, graph.way_back(*port)].map(usize::from);
+                self.by_buffers(classes, vc_class as u8, self.peak * load)
             });
             starved.chain([whole])
         });
         channels.fold(source, |most, other| if other.share > most.share { other } else { most })
     }
 
-    /// A channel by the capacity of the buffers of a VC class; `None` where these keep the link busy. `load`: of this class
-    /// [flits/cycle].
-    fn by_buffers(&self, class: usize, vc_class: u8, load: f64) -> Option<Fullest> {
-        let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class));
+    /// A channel of a class by the capacity of the buffers of a VC class; `None` where these keep the link busy. `back`: class of the
+    /// opposite channel; `load`: of this VC class [flits/cycle].
+    fn by_buffers(&self, [class, back]: [usize; 2], vc_class: u8, load: f64) -> Option<Fullest> {
+        let (link, round_trip) = (&self.net.links[class], self.spec.credit_round_trip(class, back));
         let needed = self.spec.links[class].rate.most_flits_in(round_trip);
         let places = u64::from(link.room_of(vc_class));
         (load > 0.0 && places < needed).then(|| {

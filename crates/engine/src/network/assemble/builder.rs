@@ -99,7 +99,14 @@ impl Builder<'_> {
             Vec::with_capacity(routers.last().map_or(0, |last| last.base as usize + graph.ports(last.id).len()));
         for (router, place) in (0..).zip(routers) {
             let of_router = (0..).zip(graph.ports(place.id));
-            ports.extend(of_router.map(|(port, at)| Port { router, port, class: at.class, far: far(at.peer) }));
+            let planned = |(port, at): (u16, &weft_topology::Port)| Port {
+                router,
+                port,
+                class: at.class,
+                back: graph.way_back(*at),
+                far: far(at.peer),
+            };
+            ports.extend(of_router.map(planned));
         }
         ports
     }

@@ -69,7 +69,7 @@ fn is_closer_inside(spec: &Spec, grain: u32) -> bool {
     };
     let shortest = |inside: bool| {
         let links = spec.graph.links().filter(|link| (link.ends[0].0 / grain == link.ends[1].0 / grain) == inside);
-        links.map(|link| alone(link.class)).min().unwrap_or(u64::MAX)
+        links.map(|link| alone(link.class).min(alone(link.back))).min().unwrap_or(u64::MAX)
     };
     shortest(true) < shortest(false)
 }

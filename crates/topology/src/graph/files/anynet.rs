@@ -7,6 +7,7 @@ use crate::graph::facts::{Facts, Latency};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
+use weft_units::Remark;
 
 /// Begin of the name of the class of links that state their latency.
 pub const LATENCY_CLASS: &str = "latency";
@@ -33,6 +34,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
             .line(line, number)
             .map_err(|problem| Problem { what: format!("line {number}: {}", problem.what), ..problem })?;
     }
+    state_ways_back(&mut reading);
     let Reading { routers, mut links, classes, router_of } = reading;
     let ids: Vec<u32> = routers.into_iter().collect();
     let index = |id: u32| ids.binary_search(&id).map_or(0, |index| index as u32);
@@ -49,7 +51,7 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
     let classes = classes.into_list();
     let latency = |class: &String| class.strip_prefix(LATENCY_CLASS).and_then(|cycles| cycles.parse().ok());
     let fact = |class: &String| Facts { latency: latency(class).map(Latency::cycles), ..Facts::default() };
-    let draft = Draft {
+    let mut draft = Draft {
         facts: classes.iter().map(fact).collect(),
         sections: vec![false; classes.len()],
         terminal_facts: Facts::default(),
@@ -62,35 +64,46 @@ pub fn read(text: &str) -> Result<Draft, Problem> {
         count: Count::Lines,
         router_of,
     };
-    check_ways_back(&draft)?;
+    draft.remarks.extend(remark(&draft));
     Ok(draft)
 }
 
 /// The latency that BookSim gives to a direction of a link if the file does not state it \[cycles\].
 const UNSAID: u32 = 1;
 
-/// Refuses a latency that is stated for one direction only: the other one has latency 1.
-fn check_ways_back(draft: &Draft) -> Result<(), Problem> {
-    let stated: HashSet<(u32, u32)> = draft.links.iter().map(|link| (link.from, link.to)).collect();
-    for link in &draft.links {
-        let latency = draft.classes[link.class as usize].strip_prefix(LATENCY_CLASS);
-        let Some(latency) = latency.and_then(|latency| latency.parse::<u32>().ok()) else { continue };
-        if latency == UNSAID || stated.contains(&(link.to, link.from)) {
-            continue;
-        }
-        let (from, to) = (draft.name(link.from), draft.name(link.to));
-        let what = format!(
-            "{}: router {from} to {to} takes {latency} cycles, and back {UNSAID}, as the file does not say it: the mean is \
-             ({latency} + {UNSAID}) / 2 = {}, and a link here takes equally long both ways",
-            draft.place(link),
-            f64::from(latency).midpoint(f64::from(UNSAID))
-        );
-        return Err(Problem::new(
-            what,
-            format!("if it takes {latency} both ways, add `router {to} router {from} {latency}`"),
-        ));
+/// States the way back of each link whose latency the file states for one direction only: BookSim gives it a latency of 1.
+fn state_ways_back(reading: &mut Reading) {
+    let stated: HashSet<(u32, u32)> = reading.links.iter().map(|link| (link.from, link.to)).collect();
+    let unsaid = reading.classes.find(DEFAULT_CLASS);
+    let back = |link: &&Link| Some(link.class) != unsaid && !stated.contains(&(link.to, link.from));
+    let one_way: Vec<Link> = reading.links.iter().filter(back).copied().collect();
+    for link in one_way {
+        let class = reading.classes.number(&format!("{LATENCY_CLASS}{UNSAID}"));
+        reading.links.push(Link { from: link.to, to: link.from, class, ..link });
     }
-    Ok(())
+}
+
+/// What a link whose directions have different latencies means here, and in BookSim.
+fn remark(draft: &Draft) -> Option<Remark> {
+    let class_of: BTreeMap<(u32, u32), u32> =
+        draft.links.iter().map(|link| ((link.from, link.to), link.class)).collect();
+    let differ = |link: &&Link| class_of.get(&(link.to, link.from)).is_some_and(|&back| back != link.class);
+    let mut different = draft.links.iter().filter(differ).filter(|link| link.from < link.to);
+    let first = different.next()?;
+    let links = 1 + different.count();
+    let name = |class: u32| &draft.classes[class as usize];
+    let (there, back) = (name(first.class), name(class_of[&(first.to, first.from)]));
+    let what = format!(
+        "{links} of the links take another latency on the way back, such as {} ({there}, and {back} back). A credit here travels on \
+         the way back of its flit. In BookSim it takes as long as its flit",
+        draft.place(first)
+    );
+    let help = format!(
+        "nothing needs to change; for the credits of BookSim set links.{back}.credit_latency to the latency of {there}, and \
+         links.{there}.credit_latency to that of {back}"
+    );
+    let numbers = [("links".to_owned(), links as f64)].into();
+    Some(Remark { code: "anynet_credits_unlike_booksim", path: "file".to_owned(), numbers, what, help })
 }
 
 impl Reading {

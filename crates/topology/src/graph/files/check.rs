@@ -104,12 +104,12 @@ fn counted((number, thing): (u64, &str)) -> String {
 pub fn wiring<'a>(draft: &'a Draft, terminals: &[u32]) -> Result<Wiring<'a>, Problem> {
     let (classes, numbers) = classes(draft)?;
     let mut ends = vec![Vec::new(); draft.routers.len()];
-    for Bundle { pair: (a, b), class, width, .. } in bundles(draft, &numbers)? {
+    for Bundle { pair: (a, b), class, back, width, .. } in bundles(draft, &numbers)? {
         // Pairs ascend, so the neighbours of each router do: first those below it, then those above.
         // A router with more links than its number of ports can say is refused below.
         let [far, near] = [b, a].map(|router| ends[router as usize].len() as u16);
         ends[a as usize].push(End { to: b, far, class, width });
-        ends[b as usize].push(End { to: a, far: near, class, width });
+        ends[b as usize].push(End { to: a, far: near, class: back, width });
     }
     check_ports(draft, terminals, &ends)?;
     check_connected(draft, &ends)?;

@@ -10,8 +10,9 @@ use super::draft::{Draft, Link, Parallel, Problem, Stated};
 pub struct Bundle {
     /// The routers, the smaller number first.
     pub pair: (u32, u32),
-    /// Number of the class in the graph.
+    /// Number of the class in the graph of the channels from the first router, and of those from the second.
     pub class: u8,
+    pub back: u8,
     /// Number of links.
     pub width: u32,
     /// Where the file states the first of the links.
@@ -22,8 +23,8 @@ fn pair(link: &Link) -> (u32, u32) {
     (link.from.min(link.to), link.from.max(link.to))
 }
 
-/// The links of a file by ascending pair of routers, then by class; `numbers` are those of the classes in the graph. Refuses loops, links of one direction, links whose
-/// directions differ, and repeated links of a file that has no parallel ones.
+/// The links of a file by ascending pair of routers, then by class; `numbers` are those of the classes in the graph. Refuses loops, links of one direction, parallel links
+/// whose directions differ so that nobody can tell which belong together, and repeated links of a file that has no parallel ones.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
         let what = format!("{}: router {} is joined to itself", draft.place(link), draft.name(link.from));
@@ -36,15 +37,18 @@ pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     let mut bundles = Vec::with_capacity(sorted.len());
     for links in sorted.chunk_by(|a, b| pair(a) == pair(b)) {
         check_repeated(draft, links)?;
-        let there = match draft.stated {
-            Stated::Once => links,
-            Stated::BothWays | Stated::OneOrBothWays => one_way(draft, links)?,
+        let (there, back) = match draft.stated {
+            Stated::Once => (links, links),
+            Stated::BothWays | Stated::OneOrBothWays => both_ways(draft, links)?,
         };
-        bundles.extend(there.chunk_by(|a, b| a.class == b.class).map(|same| Bundle {
-            pair: pair(&same[0]),
-            class: class(&same[0]),
-            width: same.len() as u32,
-            place: same[0].place,
+        let both: Vec<(&Link, &Link)> = there.iter().zip(back).collect();
+        bundles.extend(both.chunk_by(|a, b| (a.0.class, a.1.class) == (b.0.class, b.1.class)).map(|same| {
+            // a file that states one direction may begin at either router
+            let (one, other) = same[0];
+            let (up, down) =
+                if one.from <= one.to || draft.stated == Stated::Once { (one, other) } else { (other, one) };
+            let (class, back) = (class(up), class(down));
+            Bundle { pair: pair(one), class, back, width: same.len() as u32, place: one.place }
         }));
     }
     Ok(bundles)
@@ -80,12 +84,12 @@ fn check_repeated(draft: &Draft, links: &[Link]) -> Result<(), Problem> {
     Err(Problem::new(what, help))
 }
 
-/// The links of one direction between two routers. They stand for both directions.
-fn one_way<'l>(draft: &Draft, links: &'l [Link]) -> Result<&'l [Link], Problem> {
+/// The links of one direction between two routers, and for each the same link on the way back.
+fn both_ways<'l>(draft: &Draft, links: &'l [Link]) -> Result<(&'l [Link], &'l [Link]), Problem> {
     let (there, back) = links.split_at(links.partition_point(|link| link.from == links[0].from));
     let (first, from, to) = (&links[0], draft.name(links[0].from), draft.name(links[0].to));
     if draft.stated == Stated::OneOrBothWays && back.is_empty() {
-        return Ok(there);
+        return Ok((there, there));
     }
     if there.len() != back.len() {
         let what = match (there.len(), back.len()) {
@@ -98,12 +102,17 @@ fn one_way<'l>(draft: &Draft, links: &'l [Link]) -> Result<&'l [Link], Problem> 
         let help = "state every link in both directions, or write an undirected graph: links carry both directions";
         return Err(Problem::new(format!("{}: {what}", draft.place(first)), help));
     }
-    // The links of both directions are sorted by class.
-    if let Some((one, other)) = there.iter().zip(back).find(|(one, other)| one.class != other.class) {
+    // The links of both directions are sorted by class. Each may differ from its way back, if it is clear which that is.
+    let is_clear = |links: &[Link]| links.iter().all(|link| link.class == links[0].class);
+    let differ = there.iter().zip(back).find(|(one, other)| one.class != other.class);
+    if let Some((one, other)) = differ.filter(|_| !is_clear(there) && !is_clear(back)) {
         let [there, back] = [one, other].map(|link| &draft.classes[link.class as usize]);
         let places = draft.places(one, other);
-        let what = format!("{places}: the link from {from} to {to} is `{there}`, and `{back}` on the way back");
-        return Err(Problem::new(what, "give both directions one class or latency"));
+        let what = format!(
+            "{places}: several links lead from {from} to {to}, one of them of class `{there}`, and those on the way back have \
+             other classes, such as `{back}`: which belong together?"
+        );
+        return Err(Problem::new(what, "give the links of one direction the same class or latency"));
     }
-    Ok(there)
+    Ok((there, back))
 }

@@ -14,17 +14,19 @@ pub fn add_up(draft: &mut Draft) -> Result<(), Problem> {
     let found = bundles(draft, &numbers)?;
     let mut sums: HashMap<(u32, u32), u32> = HashMap::new();
     let mut links = Vec::with_capacity(found.len());
-    for Bundle { pair: (from, to), class, width, place } in found {
-        let one = of_number[&class];
-        let class = match sums.get(&(one, width)) {
-            _ if width == 1 => one,
-            Some(&known) => known,
-            None => new_class(draft, one, width)?,
-        };
-        sums.insert((one, width), class);
-        links.push(Link { from, to, class, place });
+    for Bundle { pair: (a, b), class, back, width, place } in found {
+        for (from, to, number) in [(a, b, class), (b, a, back)] {
+            let one = of_number[&number];
+            let class = match sums.get(&(one, width)) {
+                _ if width == 1 => one,
+                Some(&known) => known,
+                None => new_class(draft, one, width)?,
+            };
+            sums.insert((one, width), class);
+            links.push(Link { from, to, class, place });
+        }
     }
-    (draft.links, draft.stated, draft.parallel) = (links, Stated::Once, Parallel::Links);
+    (draft.links, draft.stated, draft.parallel) = (links, Stated::BothWays, Parallel::Links);
     Ok(())
 }
 
