@@ -72,8 +72,6 @@ fn a_credit_returns_on_the_opposite_channel() {
             4 * out.window / round_trip,
             "terminal {sender} sends 4 flits in {round_trip} cycles"
         );
-        let fullest = out.fullest.expect("packets have one path");
-        assert!((fullest.rate - 4.0 / round_trip as f64).abs() < 1e-12, "{fullest:?}");
     }
 }
 
