@@ -518,7 +518,6 @@ def test_anynet_takes_the_ways_of_least_latency() -> None:
     ("text", "place", "words"),
     [
         ("router 0 node 0 5", "f:1", "takes it for the latency of a link"),
-        ("router 0 node 0 router 1 5\nrouter 1 node 1", "f:1", "takes 5 cycles, and back 1"),
         ("router 0 node 0\nrouter 1 node 0", "f:2", "joined to router 0 and to router 1"),
         ("router 0 node 1", "f", "there is no node 0"),
         ("router 1 node 0", "f", "there is no router 0"),
@@ -533,6 +532,38 @@ def test_network_files_that_booksim_refuses_or_misreads(text: str, place: str, w
         anynet.read(text, "f")
     assert error.value.path == place
     assert words in error.value.what + error.value.help
+
+
+def test_a_latency_of_one_direction_gives_the_other_1_cycle_and_credits_those_of_their_flits() -> None:
+    network = anynet.read("router 0 node 0 router 1 15\nrouter 1 node 1", "f")
+    assert (network.links, network.back) == ({(0, 1): 15}, {(0, 1): 1})
+    assert network.graph() == "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n"
+    # a credit for a flit of the channel of 15 cycles takes 15 cycles, on the channel of 1 cycle; and vice versa
+    assert network.credit_latencies() == {15: {1}, 1: {15}}
+    other = anynet.read("router 1 node 1 router 0 15\nrouter 0 node 0", "f")
+    assert (other.links, other.back) == ({(0, 1): 1}, {(0, 1): 15})
+    assert anynet.read("router 0 node 0 router 1 5\nrouter 1 node 1 router 0 5", "f").credit_latencies() == {}
+    # 0 to 2: over 1 in 4 cycles, straight in 9; back straight in 1
+    ring = anynet.read("router 0 node 0 router 1 2 router 2 9\nrouter 1 router 2 2\nrouter 2 node 1", "f")
+    following = anynet.shortest(ring, "f")
+    assert (following(0, 2), following(2, 0)) == (1, 0)
+
+
+def test_an_import_of_a_latency_of_one_direction_sets_the_latency_of_its_credits(tmp_path: Path) -> None:
+    def links(text: str) -> tuple[dict[str, Any], str]:
+        (tmp_path / "way.anynet").write_text(text)
+        words = ["topology=anynet", "routing_function=min", f"network_file={tmp_path / 'way.anynet'}"]
+        text = convert(words, "x").scenario.text
+        return yaml.safe_load(text)["links"], text
+
+    found, _ = links("router 0 node 0 router 1 15\nrouter 1 node 1\n")
+    assert found["latency15"] == {"credit_latency": "1cycle"}
+    assert found["latency1"] == {"credit_latency": "15cycles"}
+    # channels of 1 cycle answer such of 15 and of 7 cycles: one class can't say both
+    found, text = links("router 0 node 0 router 1 15 router 2 7\nrouter 1 node 1\nrouter 2 node 2\n")
+    assert "latency1" not in found
+    assert found["latency15"] == found["latency7"] == {"credit_latency": "1cycle"}
+    assert "channels of 1 cycles have ways back of 7, 15 cycles" in " ".join(text.replace("#", " ").split())
 
 
 def test_a_router_that_can_not_be_reached_is_named() -> None:

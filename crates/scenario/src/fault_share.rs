@@ -152,7 +152,7 @@ impl FaultShare {
                 Err(Refusal::new(format!("{path}.class"), what, "leave class out, or write it in `fault_model.links`"))
             }
             (Parts::Links, class) => {
-                let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.class == class));
+                let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.is_of(class)));
                 let mut ends: Vec<[u32; 2]> = links.map(|link| link.ends.map(|(router, _)| router)).collect();
                 ends.sort_unstable();
                 ends.dedup();
@@ -172,6 +172,6 @@ fn count_links(parts: &[Part], spec: &Spec) -> usize {
         Part::Link(_) | Part::Router(_) => None,
     });
     let ends: BTreeSet<Vec<u32>> = parts.iter().map(|part| part.routers()).collect();
-    let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.class == class));
+    let links = spec.graph.links().filter(|link| class.is_none_or(|class| link.is_of(class)));
     links.filter(|link| ends.contains(link.ends.map(|(router, _)| router).as_slice())).count()
 }

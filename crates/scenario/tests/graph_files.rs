@@ -26,6 +26,12 @@ pub fn refused(file: &str, text: &str, more: &str) -> Diagnostic {
     points(file, text, more).expect_err("the scenario is bad")
 }
 
+/// The zero-load latency of a network [cycles].
+fn zero_load(file: &str, text: &str, more: &str) -> f64 {
+    let spec = point(file, text, more).spec().expect("good");
+    weft_engine::imply(&spec).expect("good").zero_load_latency.expect("a latency")
+}
+
 /// 2 routers with 2 terminals each, and this number of links between the two routers.
 fn pair(links: usize) -> String {
     let link = |key| format!(r#"{{"source": 0, "target": 1, "key": {key}}}"#);
@@ -73,19 +79,37 @@ fn parallel_links_of_a_file_may_add_up() {
 }
 
 #[test]
-fn a_latency_that_is_stated_one_way_is_refused_and_the_remedy_works() {
+fn a_latency_that_is_stated_one_way_holds_one_way_and_is_told_with_its_credits() {
     let text = "router 0 node 0 router 1 15\nrouter 1 node 1\n";
-    let problem = refused("sym.anynet", text, "");
-    assert_eq!(problem.path, "topology.graph.file");
-    let what =
-        "line 1: router 0 to 1 takes 15 cycles, and back 1, as the file does not say it: the mean is (15 + 1) / 2 = 8";
-    assert!(problem.what.contains(what), "{problem}");
-    assert!(problem.help.contains("add `router 1 router 0 15`"), "{problem}");
-    let mended = run("sym.anynet", &format!("{text}router 1 router 0 15\n"), "");
-    // the link of 15 cycles in place of one of 1 cycle adds 15 - 1
-    let short = run("sym.anynet", "router 0 node 0 router 1 1\nrouter 1 node 1\n", "");
-    let mean = |finished: &Finished| finished.summary["packet_latency_min_cycles"].as_f64();
-    assert_eq!(mean(&mended).zip(mean(&short)).map(|(long, short)| long - short), Some(14.0), "{:#}", mended.summary);
+    let zero_load = |text: &str| zero_load("sym.anynet", text, "");
+    let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
+    let long = zero_load(&format!("{text}router 1 router 0 15\n"));
+    // half of the packets take the channel of 15 cycles in place of one of 1 cycle, which adds 15 - 1; or all of them
+    assert_eq!((one_way - short, long - short), (7.0, 14.0));
+    let told = |more: &str| {
+        let point = point("sym.anynet", text, more);
+        let (spec, warnings) = (point.spec().expect("good"), point.warnings);
+        let classes = spec.graph.class_names().iter().map(String::as_str);
+        let credits: Vec<_> =
+            classes.zip(&spec.links).skip(1).map(|(name, link)| (name.to_owned(), link.credit_latency)).collect();
+        (credits, warnings)
+    };
+    let names = |there, back| vec![("latency1".to_owned(), back), ("latency15".to_owned(), there)];
+    let of_class = |mut credits: Vec<(String, u64)>| {
+        credits.retain(|(name, _)| name.starts_with("latency"));
+        credits.sort();
+        credits
+    };
+    let (credits, warnings) = told("");
+    assert_eq!(of_class(credits), names(15, 1));
+    let warning =
+        warnings.iter().find(|warning| warning.code == Some("anynet_credits_unlike_booksim")).expect("a warning");
+    // the remedy works: a credit takes as long as its flit
+    let keys = "links.latency1.credit_latency to the latency of latency15, and links.latency15.credit_latency to that of latency1";
+    assert!(warning.help.contains(keys), "{}", warning.help);
+    let (credits, _) =
+        told("sweep: {links.latency1.credit_latency: [15cycles], links.latency15.credit_latency: [1cycle]}");
+    assert_eq!(of_class(credits), names(1, 15));
 }
 
 #[test]
@@ -108,4 +132,28 @@ fn a_router_with_too_many_ports_is_refused_with_their_number() {
     let problem = refused("star.json", &text, "");
     let what = "router 0 has 512 links and 1 terminal, which are 513 ports; a router has at most 512";
     assert!(problem.what.contains(what), "{problem}");
+}
+
+#[test]
+fn a_hub_of_300_ports_runs() {
+    // as in the Topology Zoo: GraphML, a hub with 299 neighbours, and a terminal on each router
+    let nodes: String = (0..300).map(|node| format!(r#"<node id="{node}"/>"#)).collect();
+    let links: String = (1..300).map(|leaf| format!(r#"<edge source="0" target="{leaf}"/>"#)).collect();
+    let text = format!(
+        r#"<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{links}</graph></graphml>"#
+    );
+    let keys = "sweep: {topology.graph.terminals_per_router: [1]}";
+    // 298 of the 299 others of a leaf are 2 links away and the hub is 1 link away; those of the hub are 1 link away
+    let links = (299.0 * (298.0 * 2.0 + 1.0) + 299.0) / (300.0 * 299.0);
+    // each link with its router adds as much as the only one of two routers
+    let [none, one] = ["router 0 node 0 node 1", "router 0 node 0 router 1\nrouter 1 node 1"]
+        .map(|text| zero_load("few.anynet", text, ""));
+    let expected = none + links * (one - none);
+    let found = zero_load("hub.graphml", &text, keys);
+    assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    let finished = run("hub.graphml", &text, keys);
+    assert_eq!(finished.summary["saturated"], false, "{:#}", finished.summary);
+    // 300 terminals send 0.05 flits in each of 4000 cycles: 60,000, which scatter by about sqrt(60,000) = 245; 2 % are 5 of these
+    let accepted = finished.summary["accepted_load"].as_f64().expect("a load");
+    assert!((accepted - 0.05).abs() < 0.05 * 0.02, "{accepted}");
 }

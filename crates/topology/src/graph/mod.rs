@@ -54,6 +54,13 @@ pub struct Link {
     pub back: u8,
 }
 
+impl Link {
+    /// Whether either of its channels is of this class.
+    pub fn is_of(&self, class: u8) -> bool {
+        self.class == class || self.back == class
+    }
+}
+
 /// Routers, ports and links. Immutable once built.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
@@ -174,10 +181,6 @@ impl Graph {
             Peer::Router { router, port } => self.ports(router)[usize::from(port)].class,
             Peer::Terminal(_) | Peer::Unused => port.class,
         }
-    }
-    /// The first link whose two channels are of different classes.
-    pub fn first_of_two_classes(&self) -> Option<Link> {
-        self.links().find(|link| link.class != link.back)
     }
     /// The same graph without the links between these pairs of routers: their ports lead nowhere. Unlike a graph that is
     /// built, it may have fallen apart, and its structure still says what it was.

@@ -39,6 +39,8 @@ class Network:
         Keys that it comes from.
     homes : list of int or None
         Router of each terminal, where BookSim2 does not number terminals router by router.
+    credits : dict of str to int or None
+        Latency [cycles] of the credits on channels of a link class, where it is not that of the flits.
     """
 
     topology: dict[str, Any]
@@ -46,6 +48,7 @@ class Network:
     latencies: dict[str, int]
     keys: tuple[str, ...]
     homes: list[int] | None = None
+    credits: dict[str, int] | None = None
 
 
 def network(draft: Draft) -> Network:
@@ -109,6 +112,9 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
         entry = {} if latency is None else {"latency": amount(latency, "cycle")}
         entry |= {"vcs": _vcs(routing, name, vcs)} | buffer
         draft.put(f"links.{name}", entry, *_link_keys(config, name), why=_why(config, name, name in routing.vcs))
+    for name, latency in (found.credits or {}).items():
+        why = "in BookSim2 a credit takes as long as its flit, which came on the opposite channel"
+        draft.put(f"links.{name}", {"credit_latency": amount(latency, "cycle")}, *found.keys, why=why)
     if routing.differs:
         draft.approximate("routing_function", routing.differs, f"{function} on {topology}")
     if vcs % routing.parts:
@@ -300,7 +306,21 @@ def _written(
     if following:
         draft.files[f"{draft.name}-routes.csv"] = built.table(following)
         draft.put("routing", {"table": {"file": f"{draft.name}-routes.csv"}}, "routing_function")
-    return Network(topology, len(built.terminals), {}, keys)
+    return Network(topology, len(built.terminals), {}, keys, credits=_credits(draft, built, keys))
+
+
+def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, int]:
+    """Latencies of credits by link class; notes it where ways back of several latencies hinder this."""
+    found = built.credit_latencies()
+    several = sorted(there for there, back in found.items() if len(back) > 1)
+    if several:
+        text = (
+            f"channels of {several[0]} cycles have ways back of {', '.join(map(str, sorted(found[several[0]])))} "
+            f"cycles, and credits on a link class have one latency: here it is {several[0]} cycles, in BookSim2 that "
+            "of the way back; the round trip of a credit differs, and the saturation of links with small buffers"
+        )
+        draft.approximate(keys[0], text)
+    return {f"latency{there}": min(back) for there, back in found.items() if len(back) == 1}
 
 
 def _power(config: Config, k: int, n: int) -> int:

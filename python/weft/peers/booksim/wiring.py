@@ -25,15 +25,42 @@ class Wiring:
         Router of each terminal.
     links : dict of (int, int) to int
         Latency [cycles] of each link, from the router with the lower number.
+    back : dict of (int, int) to int
+        Latency [cycles] of the way back, where it is another one, under the key that the link has in `links`.
     """
 
     routers: int
     terminals: list[int]
     links: dict[tuple[int, int], int] = field(default_factory=dict)
+    back: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def join(self, a: int, b: int, latency: int) -> None:
-        """Add a link with the same latency in both directions."""
-        self.links[min(a, b), max(a, b)] = latency
+    def join(self, a: int, b: int, latency: int, back: int | None = None) -> None:
+        """Add a link that takes `latency` cycles from a to b, and as many back unless `back` says another number."""
+        back = latency if back is None else back
+        there, back = (latency, back) if a < b else (back, latency)
+        self.links[min(a, b), max(a, b)] = there
+        if there != back:
+            self.back[min(a, b), max(a, b)] = back
+
+    def ways(self) -> Iterator[tuple[int, int, int, int]]:
+        """Each direction of each link: its routers, its latency, and the latency of the way back [cycles]."""
+        for (a, b), there in sorted(self.links.items()):
+            back = self.back.get((a, b), there)
+            yield a, b, there, back
+            yield b, a, back, there
+
+    def credit_latencies(self) -> dict[int, set[int]]:
+        """For each latency of a channel, the latencies that BookSim2 gives to the credits on it [cycles].
+
+        There a credit takes as long as the flit that it answers, which came on the opposite channel. Only channels
+        whose way back has another latency count.
+        """
+        found = defaultdict[int, set[int]](set)
+        different = {there for _, _, there, back in self.ways() if there != back}
+        for _, _, there, back in self.ways():
+            if there in different:
+                found[there].add(back)
+        return found
 
     def graph(self) -> str:
         """The network as BookSim2's own anynet text, where a latency holds for one direction."""
@@ -41,9 +68,8 @@ class Wiring:
         for terminal, router in enumerate(self.terminals):
             homes[router].append(terminal)
         joined = defaultdict(list)
-        for (a, b), latency in sorted(self.links.items()):
+        for a, b, latency, _ in self.ways():
             joined[a].append(f" router {b} {latency}")
-            joined[b].append(f" router {a} {latency}")
         return "".join(
             f"router {router}{''.join(f' node {terminal}' for terminal in homes[router])}{''.join(joined[router])}\n"
             for router in range(self.routers)

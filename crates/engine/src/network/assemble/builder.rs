@@ -131,14 +131,16 @@ impl Builder<'_> {
         let (net, spec) = (self.net, self.spec);
         let per_channel = |class: u8| net.links[usize::from(class)].capacity as usize;
         let shortest = spec.traffic.lengths().min().unwrap_or(1) as usize;
-        let buffered = ports.iter().map(|port| per_channel(port.class)).sum::<usize>() / shortest;
+        let buffered = ports.iter().map(|port| per_channel(port.back)).sum::<usize>() / shortest;
         // on the link, and staged before it: in overload 16 were too few
         let on_wire = |class: u8| {
             let link = &net.links[usize::from(class)];
             (link.latency + net.router.after_grant + 32).min(u64::from(link.capacity)) as usize
         };
         let control = self.policy.control().map_or(0, |plan| plan.queue);
-        let longest = self.longest(|l| l.latency + l.credit_latency + u64::from(l.capacity));
+        // credits return on the opposite channel, whose class may be another one
+        let credit = self.longest(|l| l.credit_latency);
+        let longest = self.longest(|l| l.latency + credit + u64::from(l.capacity));
         let flit = net.common.rates.iter().map(|rate| rate.cycles_per_flit()).max().unwrap_or(1);
         let outs = || Self::classes(ports, terminals);
         let most = (1 << 20) + 64 * terminals;
