@@ -52,14 +52,14 @@ fn a_packet_takes_the_latency_of_its_direction() {
     assert!((latency - 13.0).abs() < 1e-9, "{latency}");
 }
 
-/// A flit uses its place in the buffer from its grant until its credit can be used: the delay of the router, the latency there, and for
-/// the credit the latency of the way back and the credit delay. With 4 places a channel carries 4 flits in that time.
+/// A flit uses its place in the buffer from its grant until its credit can be used. This time is the sum of the delay of the router,
+/// the latency there, the latency of the way back and the credit delay. With 4 places a channel carries 4 flits in it.
 #[test]
 fn a_credit_returns_on_the_opposite_channel() {
     for sender in [0, 1] {
         let mut spec = pair();
         queues(&mut spec, 1, 4);
-        // its terminal link has room for what waits
+        // its terminal link has room for the waiting flits
         (spec.links[0].buffer, spec.links[0].vcs) = (64, 1);
         spec.set_load(0.0);
         spec.set_load_of(sender, 1.0);
@@ -78,8 +78,8 @@ fn a_credit_returns_on_the_opposite_channel() {
 #[test]
 fn a_ring_with_other_latencies_clockwise_has_the_zero_load_latency_of_both_directions() {
     let spec = ring(5);
-    // of 4 others two are 1 link away (7 or 3 cycles) and two are 2 links away (14 or 6): 7.5 cycles and 1.5 links on average;
-    // a cycle in each of 2.5 routers, one on each of two terminal links, and one to eject
+    // Two of 4 others are 1 link away (7 or 3 cycles), and two are 2 links away (14 or 6): 7.5 cycles and 1.5 links on average.
+    // A packet takes a cycle in each of 2.5 routers, one on each of two terminal links, and one to eject.
     let latency = imply(&spec).unwrap().zero_load_latency.unwrap();
     assert!((latency - (7.5 + 2.5 + 2.0 + 1.0)).abs() < 1e-9, "{latency}");
 }

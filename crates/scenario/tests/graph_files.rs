@@ -84,7 +84,7 @@ fn a_latency_that_is_stated_one_way_holds_one_way_and_is_told_with_its_credits()
     let zero_load = |text: &str| zero_load("sym.anynet", text, "");
     let (one_way, short) = (zero_load(text), zero_load("router 0 node 0 router 1 1\nrouter 1 node 1\n"));
     let long = zero_load(&format!("{text}router 1 router 0 15\n"));
-    // half of the packets take the channel of 15 cycles in place of one of 1 cycle, which adds 15 - 1; or all of them
+    // A channel of 15 cycles in place of one of 1 cycle adds 15 - 1, for half of the packets or for all.
     assert_eq!((one_way - short, long - short), (7.0, 14.0));
     let told = |more: &str| {
         let point = point("sym.anynet", text, more);
@@ -143,7 +143,7 @@ fn a_hub_of_300_ports_runs() {
         r#"<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{links}</graph></graphml>"#
     );
     let keys = "sweep: {topology.graph.terminals_per_router: [1]}";
-    // 298 of the 299 others of a leaf are 2 links away and the hub is 1 link away; those of the hub are 1 link away
+    // From a leaf 298 routers are 2 links away, and the hub is 1 link away. From the hub all are 1 link away.
     let links = (299.0 * (298.0 * 2.0 + 1.0) + 299.0) / (300.0 * 299.0);
     // each link with its router adds as much as the only one of two routers
     let [none, one] = ["router 0 node 0 node 1", "router 0 node 0 router 1\nrouter 1 node 1"]
