@@ -25,7 +25,7 @@ fn unknown_key_at_the_top() {
     8 | routng: ugal_p
       | ^^^^^^
       |
-      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, topology, links, router, routing, traffic, classes, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 
@@ -556,7 +556,7 @@ fn sweep_over_an_unknown_path() {
     9 | sweep: {traffic.lod: [0.1, 0.2]}
       |         ^^^^^^^^^^^
       |
-      = help: did you mean `load`? the keys of `traffic`: pattern, load, loads, packet, injection, phases, batch, workload, reply, jobs
+      = help: did you mean `load`? the keys of `traffic`: pattern, load, loads, packet, injection, phases, batch, workload, reply, class, jobs
     "#);
 }
 
@@ -674,7 +674,7 @@ fn set_of_an_unknown_path() {
     1 | trafic.load=0.2
       | ^^^^^^^^^^^
       |
-      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, topology, links, router, routing, traffic, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, topology, links, router, routing, traffic, classes, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 
