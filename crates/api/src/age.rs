@@ -1,10 +1,11 @@
 //! Arbitration by age: wherever an allocator has a choice, the packet with the least age number wins (the oldest, or one that
 //! has come over a link); ties go round robin.
 
-use crate::base::bits::{Bits, pick16};
+use crate::base::arrays::At;
 use crate::base::unchecked::Hot;
+use crate::base::bits::{Bits, pick16};
 use crate::state::{NO_REQUEST, matching};
-use crate::switch::Ports;
+use crate::switch::{Ports, held_by};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,16 +27,20 @@ pub enum Priority {
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// The one of `inputs` that wins output `p`. All of them may send to it.
+    ///
+    /// # Safety
+    /// `p` is a port of the router.
     #[inline(always)]
-    pub fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
-        let turn = usize::from(self.outs.hot(p).rr_in);
+    pub unsafe fn pick_input<const HEADS: bool, const SINGLE: bool>(&self, p: usize, inputs: Bits<W>) -> usize {
+        // SAFETY: the caller says so.
+        let turn = usize::from(unsafe { self.outs.hot(p) }.rr_in);
         if AGE { self.oldest_input::<HEADS, SINGLE>(p, inputs, turn) } else { inputs.pick_from(turn) }
     }
 
     /// The one of `outputs` that wins at input `i`, which may send to all of them.
     #[inline(always)]
     pub fn pick_output<const HEADS: bool, const SINGLE: bool>(&self, i: usize, outputs: Bits<W>) -> usize {
-        let turn = usize::from(self.ins.hot(i).rr_out);
+        let turn = usize::from(self.ins[i].rr_out);
         if AGE { self.oldest_output::<HEADS, SINGLE>(i, outputs, turn) } else { outputs.pick_from(turn) }
     }
 
@@ -66,13 +71,13 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// When the packet at the head of VC `v` of input `i` was created or injected.
     pub fn age(&self, i: usize, v: u8) -> u64 {
-        *self.ages.hot(i * V + v as usize)
+        self.ages[i * V + v as usize]
     }
 
     /// Age and VC of the oldest packet among the VCs `vcs` of input `i`. Of several, the next in turn wins.
     pub fn oldest_of(&self, i: usize, mut vcs: u16) -> (u64, u8) {
         let mut best = (u64::MAX, 0);
-        let mut turn = self.ins.hot(i).rr_vc;
+        let mut turn = self.ins[i].rr_vc;
         while vcs != 0 {
             let v = pick16(vcs, turn);
             vcs &= !(1 << v);
@@ -87,15 +92,16 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// VCs of input `i` that may send to output `p` now.
     fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
-        let mut vcs = if HEADS && SINGLE { 0 } else { self.held_by(p, i) };
+        let mut vcs = if HEADS && SINGLE { 0 } else { held_by(&self.outs[p], i) };
         if HEADS {
-            let (open, out) = (self.available_vcs::<SINGLE>(p), self.outs.hot(p));
+            let out = &self.outs[p];
+            let open = self.available_vcs::<SINGLE>(out);
             let mut classes = out.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if self.open_to(p, out.class, open, class) != 0 {
-                    vcs |= matching(&self.ins.hot(i).requests, self.common.key(p, class));
+                if self.open_to(out, open, class) != 0 {
+                    vcs |= matching(&self.ins[i].requests, self.common.key(p, class));
                 }
             }
         }
@@ -111,25 +117,25 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// VC `v` of input `i` sends a flit to output `p`, as move `k`; a head takes an output VC.
     pub fn cross_from<const SINGLE: bool>(&mut self, p: usize, i: usize, v: u8, k: usize) {
-        let port = self.ins.hot_mut(i);
-        let (keys, key) = (port.requests, *port.requests.hot(v as usize));
+        let port = &mut self.ins[i];
+        let (keys, key) = (port.requests, *port.requests.at(v as usize));
         let vc = if key == NO_REQUEST {
             port.rr_vc = (v + 1) & 15;
-            (*port.output_vc.hot(v as usize) & 15) as u8
+            (*port.output_vc.at(v as usize) & 15) as u8
         } else {
             // `take_vc` gives the output VC to the head of VC `rr_vc`
             port.rr_vc = v;
             let class = self.common.split(key).1;
-            let room = self.open_to(p, self.outs.hot(p).class, self.available_vcs::<SINGLE>(p), class);
-            let (_, vc) = self.take_vc(p, class, i, matching(&keys, key), room);
+            let out = &self.outs[p];
+            let room = self.open_to(out, self.available_vcs::<SINGLE>(out), class);
+            // SAFETY: both ports were found above, and heads ask for classes that the output has.
+            let (_, vc) = unsafe { self.take_vc(p, class, i, matching(&keys, key), room) };
             if !SINGLE {
-                self.ins.hot_mut(i).hold(v, p, vc);
-                self.outs.hot_mut(p).hold(vc, i, v);
-                self.router.switch_requests.set(p);
+                self.hold(p, i, (v, vc));
             }
             vc
         };
-        let m = self.moves.hot_mut(k);
+        let m = &mut self.moves[k];
         (m.i, m.v, m.p, m.vc) = (i as u16, v, p as u16, vc);
     }
 }

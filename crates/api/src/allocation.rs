@@ -12,7 +12,10 @@ pub trait Allocator: Debug + Clone + Send + Sync + 'static {
     /// match such a pair in its first iteration, and the turns of input, output and VC then go past it (`take_turns` there).
     /// Returns the number of moves. `HEADS`: some head may get a VC; `SINGLE`: all packets have one flit; `AGE`: the oldest packet wins wherever there is a choice. It is to be inlined: the loop calls what it is compiled into once per step, and
     /// the ports then need not be laid out in memory.
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    ///
+    /// # Safety
+    /// `outputs` are ports of the router.
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,

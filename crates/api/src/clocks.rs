@@ -7,7 +7,6 @@
 use super::workload::{Amount, Backlog, Counts, JobSite, MAX_BATCH, NOT_DUE, NewPacket, Place, Sources};
 use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
-use crate::base::unchecked::Hot;
 use rand_pcg::Pcg32;
 use std::sync::Arc;
 use weft_traffic::{Lengths, Pattern, Process, mix, stream};
@@ -190,14 +189,14 @@ impl Clocks {
 
     /// The packet that is created next, in cycle `created`; `None` if the pattern sends nothing now.
     pub fn packet(&self, clock: &mut Clock, created: u64) -> Option<NewPacket> {
-        let packet = self.packet_at(self.rates.hot(usize::from(clock.rate)), clock);
+        let packet = self.packet_at(&self.rates[usize::from(clock.rate)], clock);
         packet.map(|packet| own(packet, created))
     }
 
     #[inline(always)]
     fn packet_at(&self, rate: &Rate, clock: &mut Clock) -> Option<(u32, u16)> {
         let rank = rate.pattern.destination(clock.rank, &mut clock.targets)?;
-        let to = if self.terminals.is_empty() { rank } else { *self.terminals.hot(rank as usize) };
+        let to = if self.terminals.is_empty() { rank } else { self.terminals[rank as usize] };
         let flits = self.length(rate, clock);
         clock.made = clock.made.wrapping_add(1);
         Some((to, flits))
@@ -223,7 +222,7 @@ impl Clocks {
     /// The creation after the one in cycle `after`; [`NOT_DUE`] if there is none, or the clock has to wait.
     #[inline(always)]
     pub fn after(&self, clock: &mut Clock, after: u64, waits: bool) -> u64 {
-        self.after_at(self.rates.hot(usize::from(clock.rate)), clock, after, waits)
+        self.after_at(&self.rates[usize::from(clock.rate)], clock, after, waits)
     }
 
     #[inline(always)]
@@ -302,8 +301,8 @@ impl ClockSources {
     /// Destination and length of the packet that `source` creates, without a virtual call.
     #[inline(always)]
     pub fn create(&mut self, source: usize, due: &mut u64) -> Option<(u32, u16)> {
-        let clock = self.terminals.hot_mut(source);
-        let rate = self.clocks.rates.hot(usize::from(clock.rate));
+        let clock = &mut self.terminals[source];
+        let rate = &self.clocks.rates[usize::from(clock.rate)];
         let packet = self.clocks.packet_at(rate, clock);
         *due = self.clocks.after_at(rate, clock, *due, false);
         packet

@@ -1,8 +1,9 @@
 //! What all routers of a network have in common, as far as models may know it.
 
+use crate::base::arrays::At;
 use super::board::Board;
 use super::sensor::Sensor;
-use crate::base::unchecked::Hot;
+use crate::state::by_class::ByClass;
 use crate::state::link_class::Link;
 use crate::state::rate::Rate;
 use crate::state::{Modes, key_of};
@@ -10,9 +11,9 @@ use crate::state::{Modes, key_of};
 /// What models may know of all routers.
 #[derive(Debug)]
 pub struct Common {
-    pub links: Vec<Link>,
+    pub links: ByClass<Link>,
     /// Rates of the links, by class.
-    pub rates: Vec<Rate>,
+    pub rates: ByClass<Rate>,
     /// The modes of the channels.
     pub modes: Modes,
     /// What the routing reads as congestion; `None` if it reads nothing.
@@ -57,6 +58,6 @@ impl Common {
     /// VCs of a routing class on a link class.
     #[inline(always)]
     pub fn vcs(&self, link: u8, class: usize) -> u16 {
-        *self.links.hot(link as usize).vcs_of.hot(class)
+        *self.links.of(link).vcs_of.at(class)
     }
 }

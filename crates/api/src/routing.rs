@@ -19,7 +19,6 @@ use super::subnetworks::Leg;
 use super::view::{Told, View};
 use super::walk::{Cost, Draws, Outcomes, Proof, Step};
 use crate::base::hash::hash;
-use crate::base::unchecked::Hot;
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -558,9 +557,9 @@ pub fn hop_in_order(ports: &[u16; 8], at: u64, packet: &Packet) -> Option<u16> {
     if differ == 0 {
         return None;
     }
-    let shift = differ.trailing_zeros() & !7;
+    let shift = differ.trailing_zeros() & 56; // 8 bits of each of the 8 dimensions
     let (own, to) = ((at >> shift) as u8, (packet.dest >> shift) as u8);
-    Some(ports.hot(shift as usize / 8) + u16::from(to) - u16::from(to > own))
+    Some(ports[shift as usize / 8] + u16::from(to) - u16::from(to > own))
 }
 
 /// The cost of a path that begins with `hop`: the congestion of its output times `hops`, plus `bias`.

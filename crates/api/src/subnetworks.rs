@@ -3,7 +3,6 @@
 //! subnetworks.
 
 use crate::base::kept::Kept;
-use crate::base::unchecked::Hot;
 use weft_topology::{Graph, Line, Structure};
 use weft_units::Refusal;
 
@@ -204,11 +203,7 @@ impl Views {
     /// The tables of router `r` of the block.
     #[inline(always)]
     pub fn of(&self, r: usize) -> LinkTable<'_> {
-        LinkTable {
-            rows: self.rows.hot_slice(r * self.per_router),
-            among_all: self.among_all.hot_slice(r * self.nets),
-            hubs: self.hubs.hot_slice(2 * r * self.nets),
-        }
+        LinkTable { views: self, r }
     }
 
     /// Router `r` has a new hub in its subnetwork `d`, or knows the one that follows it.
@@ -236,33 +231,33 @@ impl Views {
 /// The link-state table of one router.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkTable<'a> {
-    rows: &'a [u64],
-    among_all: &'a [u8],
-    hubs: &'a [u8],
+    views: &'a Views,
+    /// The router, in its block.
+    r: usize,
 }
 
 impl LinkTable<'_> {
     /// Members that `c` has an active link to.
     #[inline(always)]
     pub fn row(&self, nets: &Subnets, d: usize, c: u8) -> u64 {
-        *self.rows.hot(usize::from(nets.offsets[d]) + usize::from(c))
+        self.views.rows[self.r * self.views.per_router + usize::from(nets.offsets[d]) + usize::from(c)]
     }
 
     /// Members over which a packet can go between any two of a subnetwork; 0 unless all its links are active.
     #[inline(always)]
     pub fn ways_among_all(&self, d: usize) -> u8 {
-        *self.among_all.hot(d)
+        self.views.among_all[self.r * self.views.nets + d]
     }
 
     /// The member that has links to all.
     #[inline(always)]
     pub fn hub(&self, d: usize) -> u8 {
-        *self.hubs.hot(2 * d)
+        self.views.hubs[2 * (self.r * self.views.nets + d)]
     }
 
     /// The member that is about to become the hub where links have failed, else the hub.
     pub fn next_hub(&self, d: usize) -> u8 {
-        *self.hubs.hot(2 * d + 1)
+        self.views.hubs[2 * (self.r * self.views.nets + d) + 1]
     }
 
     /// Members over which a packet can go from `own` to `to` in two hops.

@@ -1,11 +1,13 @@
 //! The ports of a router as a switch allocator sees them: who asks for which output, and what happens when one wins.
 
+use crate::base::arrays::{At, PerPort};
+use crate::base::unchecked::Hot;
 use super::common::Common;
 use crate::base::bits::{Bits, pick16};
-use crate::base::unchecked::Hot;
 use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 
-/// The ports of one router, as its allocators see them. `AGE`: arbiters go by age, or heads enter rings that keep a bubble
+/// The ports of one router, as its allocators see them. The loop makes them so that `ins`, `outs` and `requesters` begin with those of
+/// the router, and that all masks name ports of it. `AGE`: arbiters go by age, or heads enter rings that keep a bubble
 /// (with round robin arbiters all packets then have age 0, and ties go round robin).
 pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     pub common: &'a Common,
@@ -15,10 +17,10 @@ pub struct Ports<'a, const W: usize, const V: usize, const AGE: bool> {
     /// [route key] -> inputs whose head has it.
     pub requesters: &'a mut [Bits<W>],
     /// Scratch: outputs that granted each input, and the flits that cross in this step.
-    pub grants: &'a mut [Bits<W>],
+    pub grants: &'a mut PerPort<Bits<W>, W>,
     /// Scratch: the output that each input would accept.
-    pub offers: &'a mut [u16],
-    pub moves: &'a mut [Move],
+    pub offers: &'a mut PerPort<u16, W>,
+    pub moves: &'a mut PerPort<Move, W>,
     /// [input * V + VC]; empty unless `AGE`.
     pub ages: &'a [u64],
 }
@@ -43,15 +45,21 @@ pub fn end_request<const W: usize, const V: usize>(
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     /// One of the `heads` (VCs of input `i` that ask for this class of output `p`) takes one of the VCs in `room`; both
     /// are chosen in turn. The request of the head ends. Returns the input VC and the output VC.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router, and the output has this class.
     #[inline(always)]
-    pub fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
-        let out = self.outs.hot_mut(p);
+    pub unsafe fn take_vc(&mut self, p: usize, class: usize, i: usize, heads: u16, room: u16) -> (u8, u8) {
+        // SAFETY: the caller says so.
+        let (port, out, requesters) = unsafe {
+            let requesters = self.requesters.hot_mut(self.common.slot(p, class));
+            (self.ins.hot_mut(i), self.outs.hot_mut(p), requesters)
+        };
         let vc = pick16(room, out.rr_vc);
         out.rr_vc = (vc + 1) & 15;
-        let port = self.ins.hot_mut(i);
         let v = if heads & (heads - 1) == 0 {
             // it was the only such head of this input
-            if end_request(self.requesters.hot_mut(self.common.slot(p, class)), out, i, class) {
+            if end_request(requesters, out, i, class) {
                 self.router.vc_requests.clear(p);
             }
             heads.trailing_zeros() as u8
@@ -59,7 +67,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
             pick16(heads, port.rr_vc)
         };
         port.rr_vc = (v + 1) & 15;
-        *port.requests.hot_mut(v as usize) = NO_REQUEST;
+        *port.requests.at_mut(v as usize) = NO_REQUEST;
         if self.router.choosing.contains(i) {
             port.choosing &= !(1 << v);
             if port.choosing == 0 {
@@ -71,47 +79,51 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 }
 
 impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
-    /// VCs of output `p` that heads may take. With `hold_switch` there are none while a packet is crossing.
+    /// VCs of output `out` that heads may take. With `hold_switch` there are none while a packet is crossing.
     #[inline(always)]
-    pub fn available_vcs<const SINGLE: bool>(&self, p: usize) -> u16 {
-        let out = self.outs.hot(p);
-        let closed =
-            !SINGLE && self.common.hold_switch && out.free_vcs != self.common.links.hot(out.class as usize).all;
+    pub fn available_vcs<const SINGLE: bool>(&self, out: &OutputUnit<V>) -> u16 {
+        let closed = !SINGLE && self.common.hold_switch && out.free_vcs != self.common.links.of(out.class).all;
         if closed { 0 } else { out.available_vcs::<SINGLE>() }
     }
 
-    /// Of the VCs that are `open` at output `p`, of link class `link`, those that heads of `class` may take.
+    /// Of the VCs that are `open` at output `out`, those that heads of `class` may take.
     #[inline(always)]
-    pub fn open_to(&self, p: usize, link: u8, open: u16, class: usize) -> u16 {
+    pub fn open_to(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
         if AGE {
-            self.common.links.hot(link as usize).open_to(self.outs.hot(p), open, class)
+            self.common.links.of(out.class).open_to(out, open, class)
         } else {
-            open & self.common.vcs(link, class)
+            open & self.common.vcs(out.class, class)
         }
     }
 
     /// Inputs that could send to output `p` now.
+    ///
+    /// # Safety
+    /// `p` is a port of the router.
     #[inline(always)]
-    pub fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
-        let out = self.outs.hot(p);
+    pub unsafe fn requests<const HEADS: bool, const SINGLE: bool>(&self, p: usize) -> Bits<W> {
+        // SAFETY: the caller says so, and heads ask for classes that the output has.
+        let requesters = |class| unsafe { *self.requesters.hot(self.common.slot(p, class)) };
+        // SAFETY: the caller says so.
+        let out = unsafe { self.outs.hot(p) };
         let mut inputs = Bits::default();
         if !HEADS || !SINGLE {
             let mut held = out.vcs_with_flit & out.vcs_with_credit;
             while held != 0 {
-                inputs.set((out.holder.hot(held.trailing_zeros() as usize) >> 4) as usize);
+                inputs.set((out.holder.at(held.trailing_zeros() as usize) >> 4) as usize);
                 held &= held - 1;
             }
         }
         if HEADS {
-            let (open, mut classes) = (self.available_vcs::<SINGLE>(p), out.requested);
+            let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
             if self.common.class_bits == 0 {
-                return if open == 0 { inputs } else { inputs | *self.requesters.hot(p) };
+                return if open == 0 { inputs } else { inputs | requesters(0) };
             }
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                if self.open_to(p, out.class, open, class) != 0 {
-                    inputs = inputs | *self.requesters.hot(self.common.slot(p, class));
+                if self.open_to(out, open, class) != 0 {
+                    inputs = inputs | requesters(class);
                 }
             }
         }
@@ -120,75 +132,83 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
 
     /// Input `i` has won output `p`. One of its VCs that may use the output sends a flit, as move `k`; the VCs take
     /// turns.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(always)]
-    pub fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
+    pub unsafe fn enter<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize, k: usize) {
         if AGE {
             return self.enter_oldest::<HEADS, SINGLE>(p, i, k);
         }
-        let (v, vc) = if HEADS && SINGLE {
-            self.head_enters::<SINGLE>(p, i)
-        } else {
-            let out = self.outs.hot(p);
-            let vcs = out.vcs_with_flit & out.vcs_with_credit;
-            if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
-                // the only VC that can send to this output now
-                let vc = vcs.trailing_zeros() as u8;
-                let v = (out.holder.hot(vc as usize) & 15) as u8;
-                self.ins.hot_mut(i).rr_vc = (v + 1) & 15;
-                (v, vc)
-            } else {
-                self.in_turn::<HEADS, SINGLE>(p, i)
-            }
+        // SAFETY: the caller says so.
+        let (v, vc) = unsafe {
+            if HEADS && SINGLE { self.head_enters::<SINGLE>(p, i) } else { self.any_enters::<HEADS, SINGLE>(p, i) }
         };
-        let m = self.moves.hot_mut(k);
+        let m = &mut self.moves[k];
         m.i = i as u16;
         m.v = v;
         m.p = p as u16;
         m.vc = vc;
     }
 
-    /// The VC of input `i` whose turn it is to send to output `p`: one that holds a VC there, or one whose head takes a
-    /// VC.
+    /// A VC of input `i` that holds a VC of output `p`, or whose head takes one.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(always)]
-    fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
-        let held = self.held_by(p, i);
-        let turn = self.ins.hot(i).rr_vc;
-        if held == 0 || (HEADS && pick16(held, turn) < turn && self.wanted_by::<SINGLE>(p, i)) {
-            let (v, vc) = self.head_enters::<SINGLE>(p, i);
-            self.ins.hot_mut(i).hold(v, p, vc);
-            self.outs.hot_mut(p).hold(vc, i, v);
-            self.router.switch_requests.set(p);
+    unsafe fn any_enters<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        // SAFETY: the caller says so.
+        let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
+        let vcs = out.vcs_with_flit & out.vcs_with_credit;
+        if vcs != 0 && vcs & (vcs - 1) == 0 && (!HEADS || out.requested == 0) {
+            // the only VC that can send to this output now
+            let vc = vcs.trailing_zeros() as u8;
+            let v = (out.holder.at(vc as usize) & 15) as u8;
+            port.rr_vc = (v + 1) & 15;
             return (v, vc);
         }
-        let port = self.ins.hot_mut(i);
-        let v = pick16(held, turn);
-        port.rr_vc = (v + 1) & 15;
-        (v, (port.output_vc.hot(v as usize) & 15) as u8)
+        // SAFETY: the caller says so.
+        unsafe { self.in_turn::<HEADS, SINGLE>(p, i) }
     }
 
-    /// VCs of input `i` whose packets hold a VC of output `p`, and have a flit and a credit.
+    /// The VC of input `i` whose turn it is to send to output `p`: one that holds a VC there, or one whose head takes a
+    /// VC.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(always)]
-    pub fn held_by(&self, p: usize, i: usize) -> u16 {
-        let out = self.outs.hot(p);
-        let (mut held, mut vcs) = (0u16, out.vcs_with_flit & out.vcs_with_credit);
-        while vcs != 0 {
-            let holder = *out.holder.hot(vcs.trailing_zeros() as usize);
-            vcs &= vcs - 1;
-            held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+    unsafe fn in_turn<const HEADS: bool, const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        // SAFETY: the caller says so.
+        let (port, out) = unsafe { (self.ins.hot_mut(i), self.outs.hot(p)) };
+        let (held, turn) = (held_by(out, i), port.rr_vc);
+        if held != 0 && (!HEADS || pick16(held, turn) >= turn || !self.wanted_by::<SINGLE>(p, i)) {
+            let port = &mut self.ins[i];
+            let v = pick16(held, turn);
+            port.rr_vc = (v + 1) & 15;
+            return (v, (port.output_vc.at(v as usize) & 15) as u8);
         }
-        held
+        // SAFETY: the caller says so.
+        let (v, vc) = unsafe { self.head_enters::<SINGLE>(p, i) };
+        self.hold(p, i, (v, vc));
+        (v, vc)
+    }
+
+    /// The packet at the head of VC `v` of input `i` holds VC `vc` of output `p` from now on.
+    #[inline(always)]
+    pub fn hold(&mut self, p: usize, i: usize, (v, vc): (u8, u8)) {
+        self.ins[i].hold(v, p, vc);
+        self.outs[p].hold(vc, i, v);
+        self.router.switch_requests.set(p);
     }
 
     /// Whether a head of input `i` may take a VC of output `p`.
     fn wanted_by<const SINGLE: bool>(&self, p: usize, i: usize) -> bool {
-        let (out, open) = (self.outs.hot(p), self.available_vcs::<SINGLE>(p));
-        let mut classes = out.requested;
+        let out = &self.outs[p];
+        let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            if self.open_to(p, out.class, open, class) != 0
-                && self.requesters.hot(self.common.slot(p, class)).contains(i)
-            {
+            if self.open_to(out, open, class) != 0 && self.requesters[self.common.slot(p, class)].contains(i) {
                 return true;
             }
         }
@@ -196,25 +216,42 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// A head of input `i` takes a VC of output `p`, in the first VC class that has such a head and a VC for it.
+    ///
+    /// # Safety
+    /// `p` and `i` are ports of the router.
     #[inline(always)]
-    fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
-        let out = self.outs.hot(p);
-        let (open, link, mut classes) = (self.available_vcs::<SINGLE>(p), out.class, out.requested);
-        let keys = self.ins.hot(i).requests;
+    unsafe fn head_enters<const SINGLE: bool>(&mut self, p: usize, i: usize) -> (u8, u8) {
+        // SAFETY: the caller says so.
+        let (out, keys) = unsafe { (self.outs.hot(p), self.ins.hot(i).requests) };
+        let (open, mut classes) = (self.available_vcs::<SINGLE>(out), out.requested);
         if self.common.class_bits == 0 {
-            return self.take_vc(p, 0, i, matching(&keys, p as u16), open);
+            // SAFETY: the caller says so, and there is one class.
+            return unsafe { self.take_vc(p, 0, i, matching(&keys, p as u16), open) };
         }
         loop {
             debug_assert!(classes != 0, "input {i} won output {p} without a head for it");
             let class = classes.trailing_zeros() as usize;
-            let room = self.open_to(p, link, open, class);
+            let room = self.open_to(out, open, class);
             if room != 0 {
                 let heads = matching(&keys, self.common.key(p, class));
                 if heads != 0 {
-                    return self.take_vc(p, class, i, heads, room);
+                    // SAFETY: the caller says so, and heads ask for classes that the output has.
+                    return unsafe { self.take_vc(p, class, i, heads, room) };
                 }
             }
             classes &= classes - 1;
         }
     }
+}
+
+/// VCs of input `i` whose packets hold a VC of output `out`, and have a flit and a credit.
+#[inline(always)]
+pub fn held_by<const V: usize>(out: &OutputUnit<V>, i: usize) -> u16 {
+    let (mut held, mut vcs) = (0u16, out.vcs_with_flit & out.vcs_with_credit);
+    while vcs != 0 {
+        let holder = *out.holder.at(vcs.trailing_zeros() as usize);
+        vcs &= vcs - 1;
+        held |= u16::from(usize::from(holder >> 4) == i) << (holder & 15);
+    }
+    held
 }

@@ -1,12 +1,12 @@
 //! What a routing sees of the router that its packet is in.
 
+use crate::base::arrays::At;
 use super::board::Post;
 use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
 use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
-use crate::base::unchecked::Hot;
 use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
@@ -155,8 +155,8 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn capacity(&self, port: u16) -> u32 {
-        let out = self.outs.hot(self.base + port as usize);
-        self.common.links.hot(out.class as usize).capacity
+        let out = self.out(port);
+        self.common.links.of(out.class).capacity
     }
 
     #[inline(always)]
@@ -164,7 +164,7 @@ impl<const V: usize> View for Queues<'_, V> {
         if self.trunks.is_empty() {
             return (self.open_credits(hop.port, hop.class), hop);
         }
-        let trunk = self.trunks.hot(self.base + hop.port as usize);
+        let trunk = &self.trunks[self.base + hop.port as usize];
         let width = u32::from(trunk.width);
         let (mut best, mut number) = ((0, hop), (turn % width) as u16);
         // its members are of one link class
@@ -182,18 +182,18 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn state(&self, port: u16) -> LinkState {
-        LinkState::of(self.outs.hot(self.base + port as usize).state)
+        LinkState::of(self.out(port).state)
     }
 
     #[inline(always)]
     fn is_on(&self, port: u16) -> bool {
-        let out = self.outs.hot(self.base + port as usize);
+        let out = self.out(port);
         out.state == LinkState::On.number() || out.gate() == Gate::Broken
     }
 
     #[inline(always)]
     fn is_broken(&self, port: u16) -> bool {
-        self.outs.hot(self.base + port as usize).gate() == Gate::Broken
+        self.out(port).gate() == Gate::Broken
     }
 
     #[inline(always)]
@@ -205,8 +205,8 @@ impl<const V: usize> View for Queues<'_, V> {
     fn is_open(&self, hop: Hop) -> bool {
         let full =
             self.grants.full.get(usize::from(hop.port / 64)).is_some_and(|bits| bits >> (hop.port % 64) & 1 != 0);
-        let out = self.outs.hot(self.base + hop.port as usize);
-        let link = self.common.links.hot(out.class as usize);
+        let out = self.out(hop.port);
+        let link = self.common.links.of(out.class);
         let open = if self.common.single { out.available_vcs::<true>() } else { out.available_vcs::<false>() };
         let held = self.common.hold_switch && out.free_vcs != link.all;
         !full && !held && link.open_to(out, open, hop.class as usize) != 0
@@ -214,23 +214,23 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn has_room(&self, hop: Hop) -> bool {
-        let out = self.outs.hot(self.base + hop.port as usize);
+        let out = self.out(hop.port);
         let vcs = if self.common.single { out.vcs_with_credit } else { out.vcs_with_room };
         vcs & self.common.vcs(out.class, hop.class.into()) != 0
     }
 
     #[inline(always)]
     fn was_granted(&self, port: u16) -> bool {
-        *self.grants.last.hot(self.base + port as usize) == self.now as u32
+        self.grants.last[self.base + port as usize] == self.now as u32
     }
 
     #[inline(always)]
     fn used(&self, hop: Hop) -> u32 {
-        let out = self.outs.hot(self.base + hop.port as usize);
-        let link = self.common.links.hot(out.class as usize);
-        let (mut vcs, mut used) = (*link.vcs_of.hot(hop.class as usize), 0);
+        let out = self.out(hop.port);
+        let link = self.common.links.of(out.class);
+        let (mut vcs, mut used) = (*link.vcs_of.at(hop.class as usize), 0);
         while vcs != 0 {
-            used += u32::from(link.buffer - out.credits.hot(vcs.trailing_zeros() as usize));
+            used += u32::from(link.buffer - out.credits.at(vcs.trailing_zeros() as usize));
             vcs &= vcs - 1;
         }
         used
@@ -238,11 +238,11 @@ impl<const V: usize> View for Queues<'_, V> {
 
     #[inline(always)]
     fn occupancy(&self, hop: Hop) -> (f64, u32) {
-        let out = self.outs.hot(self.base + hop.port as usize);
-        let link = self.common.links.hot(out.class as usize);
-        let (mut vcs, mut most) = (*link.vcs_of.hot(hop.class as usize), 0);
+        let out = self.out(hop.port);
+        let link = self.common.links.of(out.class);
+        let (mut vcs, mut most) = (*link.vcs_of.at(hop.class as usize), 0);
         while vcs != 0 {
-            most = most.max(*out.credits.hot(vcs.trailing_zeros() as usize));
+            most = most.max(*out.credits.at(vcs.trailing_zeros() as usize));
             vcs &= vcs - 1;
         }
         (f64::from(link.buffer - most) / f64::from(link.buffer), u32::from(most))
@@ -271,8 +271,7 @@ impl<const V: usize> View for Queues<'_, V> {
 
     fn fallback(&self, hop: Hop) -> Hop {
         let with = |state: LinkState| {
-            let out = |port: u16| &self.outs[self.base + port as usize];
-            let is = |port: &u16| out(*port).state == state.number() && out(*port).gate() != Gate::Broken;
+            let is = |&port: &u16| self.out(port).state == state.number() && self.out(port).gate() != Gate::Broken;
             self.members(hop.port).find(is)
         };
         Hop { port: with(LinkState::Waking).or_else(|| with(LinkState::Off)).unwrap_or(hop.port), ..hop }
@@ -280,6 +279,12 @@ impl<const V: usize> View for Queues<'_, V> {
 }
 
 impl<const V: usize> Queues<'_, V> {
+    /// Output `port` of this router.
+    #[inline(always)]
+    fn out(&self, port: u16) -> &OutputUnit<V> {
+        &self.outs[self.base + usize::from(port)]
+    }
+
     /// Credits of the VCs of `class` that a head may take at `port`. Where the class enters rings that keep a bubble, the
     /// head may have to wait for more.
     #[inline(always)]
@@ -290,13 +295,13 @@ impl<const V: usize> Queues<'_, V> {
     /// VCs of `class` at `port`.
     #[inline(always)]
     fn vcs(&self, port: u16, class: u8) -> u16 {
-        self.common.vcs(self.outs.hot(self.base + port as usize).class, class.into())
+        self.common.vcs(self.out(port).class, class.into())
     }
 
     /// Credits of those of `vcs` that a head may take at `port`.
     #[inline(always)]
     fn credits_of(&self, port: u16, vcs: u16) -> u32 {
-        let out = self.outs.hot(self.base + port as usize);
+        let out = self.out(port);
         if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
     }
 
@@ -307,24 +312,24 @@ impl<const V: usize> Queues<'_, V> {
         if self.trunks.is_empty() {
             return self.read_output(base + port as usize);
         }
-        let trunk = self.trunks.hot(base + port as usize);
+        let trunk = &self.trunks[base + port as usize];
         trunk.members().map(|port| self.read_output(base + port as usize)).sum::<i32>() / i32::from(trunk.width)
     }
 
     #[inline(always)]
     fn read_output(&self, o: usize) -> i32 {
-        let out = self.outs.hot(o);
+        let out = &self.outs[o];
         let sensor = self.common.sensor.expect("a routing that reads queues names its sensor in `needs`");
         // flits that wait for the link from cycle `from` on
         let waiting = |from: u32| {
             let cycles = (out.next_free.wrapping_sub(from) as i32).max(0);
-            self.common.rates.hot(out.class as usize).flits_in(cycles)
+            self.common.rates.of(out.class).flits_in(cycles)
         };
         if sensor == Sensor::OutputQueue {
             return waiting(self.now as u32);
         }
         let left: u32 = out.credits.iter().map(|&c| u32::from(c)).sum();
-        let used = (self.common.links.hot(out.class as usize).capacity - left) as i32;
+        let used = (self.common.links.of(out.class).capacity - left) as i32;
         let Some(sent) = self.history else { return used };
         // flits that could not leave as soon as they had crossed the router
         let waiting = waiting((self.now as u32).wrapping_add(self.common.after_grant + 1));

@@ -1,97 +1,16 @@
-//! Delivers the credits and flits that arrive in this cycle to their ports.
+//! Delivers the flits that arrive in this cycle to their ports.
 
-use crate::block::{Block, queues_at};
+use crate::block::{Block, Requests, queues_at};
 use crate::net::Net;
 use crate::shortcuts::fresh::FreshFlit;
 use crate::shortcuts::profile::{HeadPath, Kind};
-use crate::shortcuts::streams;
 use weft_api::agents::{Arrivals, Detour};
+use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
-use weft_api::state::{ChannelEnd, Flit, NO_REQUEST, NONE, Segment, UNDECIDED};
+use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, Segment, UNDECIDED, port_and_vc};
 use weft_api::view::Told;
 
 impl<const W: usize, const V: usize> Block<W, V> {
-    pub fn receive_credits<const SINGLE: bool>(&mut self, net: &Net) {
-        if !SINGLE && self.shortcuts.streams.are_on() {
-            self.count_credits::<false, false, true>(net);
-            self.count_credit_runs(net);
-        } else if net.router.each_credit_wakes {
-            self.count_credits::<SINGLE, true, false>(net);
-        } else {
-            self.count_credits::<SINGLE, false, false>(net);
-        }
-    }
-
-    /// `EACH`: any credit may be the one that some head waits for. `STREAMS`: credits may come in runs.
-    #[inline(always)]
-    fn count_credits<const SINGLE: bool, const EACH: bool, const STREAMS: bool>(&mut self, net: &Net) {
-        while let Some((first, len)) = self.wires.credits.due(self.now) {
-            if net.shortcuts.has(Kind::Prefetch) {
-                self.bring_for_credits((first, len));
-            }
-            for k in 0..len {
-                let word = self.wires.credits.item(first, k);
-                if STREAMS && streams::is_of_run(word) {
-                    self.receive_credit_run(net, word);
-                    continue;
-                }
-                self.credit::<SINGLE, EACH>((word >> 4) as usize, word & 15, net);
-            }
-            self.wires.credits.release(self.now);
-        }
-        if let Some(history) = &mut self.wires.history {
-            history.expire(self.now);
-        }
-    }
-
-    /// A credit has come back: the buffer behind output `o` has room for one more flit.
-    #[inline(always)]
-    pub fn credit<const SINGLE: bool, const EACH: bool>(&mut self, o: usize, vc: u32, net: &Net) {
-        let out = self.wires.outs.hot_mut(o);
-        let credits = out.credits.hot_mut(vc as usize);
-        *credits += 1;
-        let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.router.room });
-        // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
-        // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
-        // credits.
-        if first || enough || EACH {
-            let bit = 1u16 << vc;
-            out.vcs_with_credit |= bit;
-            if !SINGLE && enough {
-                out.vcs_with_room |= bit;
-            }
-            self.wake(o, bit);
-        }
-    }
-
-    /// Heads, flits or a terminal that wait for VC `vc` of output `o` try again.
-    #[inline(always)]
-    fn wake(&mut self, o: usize, vc: u16) {
-        let out = self.wires.outs.hot(o);
-        let r = out.router as usize;
-        if out.kind() == ChannelEnd::Injection {
-            let terminal = self.interfaces.terminals.hot_mut(r);
-            if terminal.waiting {
-                terminal.waiting = false;
-                self.interfaces.busy.set(r);
-            }
-            return;
-        }
-        let router = self.requests.routers.hot_mut(r);
-        let port = o - router.base as usize;
-        if out.vcs_with_flit & vc != 0 {
-            router.switch_requests.set(port);
-            self.requests.active.set(r);
-        }
-        if out.requested != 0 && out.free_vcs & vc != 0 {
-            router.vc_requests.set(port);
-            self.requests.active.set(r);
-        }
-        if !router.choosing.is_empty() {
-            self.requests.active.set(r);
-        }
-    }
-
     pub fn receive_flits<const SINGLE: bool>(&mut self, net: &Net) {
         if net.fast_links {
             self.collect_flits();
@@ -155,7 +74,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (first, len): (u32, usize),
     ) {
         for k in 0..len {
-            self.receive::<SINGLE, LONE, CHOOSE>(net, self.wires.flits.item(first, k));
+            // SAFETY: the chunk has `len` items, and is not released meanwhile.
+            let flit = unsafe { self.wires.flits.hot_item(first, k) };
+            self.receive::<SINGLE, LONE, CHOOSE>(net, flit);
         }
     }
 
@@ -170,7 +91,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     pub fn receive_head<const SINGLE: bool, const LONE: bool, const CHOOSE: bool>(&mut self, net: &Net, flit: Flit) {
-        let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
+        let (i, v) = port_and_vc::<V>(flit.to);
         let id = if SINGLE {
             flit.packet
         } else {
@@ -183,7 +104,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 key: flit.key,
             })
         };
-        let before = self.buffers.ins.hot_mut(i).join(v, id);
+        // SAFETY: a flit names an input (`assert_numbers`).
+        let before = unsafe { self.buffers.ins.hot_mut(i) }.join(v, id);
         if SINGLE && !(LONE && before == NONE) {
             self.begin_segment(id, flit.key);
         }
@@ -193,34 +115,38 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.begin_segment(id, flit.key);
             }
         } else {
-            self.buffers.segments.items.hot_mut(before as usize).next = id;
+            // SAFETY: a queue names segments (`assert_numbers`).
+            unsafe { self.buffers.segments.items.hot_mut(before as usize) }.next = id;
         }
     }
 
     /// One-flit packet `id` has come to a queue: its segment begins. Nobody reads the segment of one that crosses alone.
     #[inline(always)]
     pub fn begin_segment(&mut self, id: u32, key: u16) {
-        let segment = self.buffers.segments.items.hot_mut(id as usize);
+        // SAFETY: a one-flit packet has a segment of its number (`assert_numbers`).
+        let segment = unsafe { self.buffers.segments.items.hot_mut(id as usize) };
         (segment.next, segment.key) = (NONE, key);
     }
 
     /// `STREAMS`: a stream may leave by the output that the packet of the flit holds.
     #[inline(always)]
     pub fn receive_body<const STREAMS: bool>(&mut self, net: &Net, to: u32) {
-        let (i, v) = ((to >> 4) as usize, (to & 15) as usize);
-        let port = self.buffers.ins.hot(i);
+        let (i, v) = port_and_vc::<V>(to);
+        // SAFETY: a flit names an input, and the queue that it joins has a segment of its packet (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot(i) };
         let tail = port.last(v);
-        let segment = self.buffers.segments.items.hot_mut(tail as usize);
+        // SAFETY: as above.
+        let segment = unsafe { self.buffers.segments.items.hot_mut(tail as usize) };
         let was_dry = segment.arrived == segment.sent;
         segment.arrived += 1;
-        if was_dry && *port.head.hot(v) == tail && *port.requests.hot(v) == NO_REQUEST {
-            let held = *port.output_vc.hot(v);
-            let (p, vc) = ((held >> 4) as usize, held & 15);
+        if was_dry && *port.head.at(v) == tail && *port.requests.at(v) == NO_REQUEST {
+            let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
             let (o, r) = (port.base(i) + p, port.router as usize);
             if STREAMS {
                 self.interrupt(net, o);
             }
-            let out = self.wires.outs.hot_mut(o);
+            // SAFETY: the packet of the flit holds a VC of an output (`assert_numbers`).
+            let out = unsafe { self.wires.outs.hot_mut(o) };
             out.vcs_with_flit |= 1 << vc;
             if out.vcs_with_credit >> vc & 1 == 0 {
                 // it waits for a credit
@@ -233,7 +159,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     chooses: false,
                 });
             } else {
-                self.requests.routers.hot_mut(r).switch_requests.set(p);
+                self.requests.routers[r].switch_requests.set(p);
                 self.requests.active.set(r);
             }
         }
@@ -252,7 +178,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> bool {
         match net.heads {
             HeadPath::Key if key == UNDECIDED => {
-                key = self.route_here(net, self.buffers.ins.hot(i).router as usize, packet);
+                // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
+                let r = unsafe { self.buffers.ins.hot(i) }.router;
+                key = self.route_here(net, r as usize, packet);
             }
             HeadPath::Candidates if key == UNDECIDED => {
                 if !(LONE && CHOOSE) {
@@ -261,10 +189,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
             }
-            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.buffers.ins.hot(i).base(i) + net.port(key)),
+            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.buffers.ins[i].base(i) + net.port(key)),
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
                 if !(LONE && CHOOSE) {
-                    *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+                    *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
                     self.let_choose(net, i, v);
                     return false;
                 }
@@ -276,22 +204,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 None => return false,
             },
         }
-        if !LONE {
-            *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = key;
-        }
         let (p, class) =
             if net.class_bits == 0 { (usize::from(key), 0) } else { weft_api::state::split(key, net.class_bits) };
-        let is_open = self.note_request::<SINGLE>(net, i, p, class);
+        // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot_mut(i) };
+        let (o, number, r) = (port.base(i) + p, port.port, port.router as usize);
+        if !LONE {
+            *port.requests.at_mut(v) = key;
+        }
+        let is_open = self.note_request::<SINGLE>(net, (o, class), number);
         if LONE && is_open {
-            let port = self.buffers.ins.hot(i);
-            let (out, segment) = ((port.base(i) + p) as u32, *port.head.hot(v));
-            self.shortcuts.fresh_flits.push(FreshFlit { at: (i << 4 | v) as u32, out, segment, key, chooses: false });
+            // SAFETY: as above.
+            let segment = *unsafe { self.buffers.ins.hot(i) }.head.at(v);
+            let (at, out) = ((i << 4 | v) as u32, o as u32);
+            self.shortcuts.fresh_flits.push(FreshFlit { at, out, segment, key, chooses: false });
             return true;
         }
         if LONE {
-            *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = key;
+            // SAFETY: as above.
+            *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = key;
         } else if is_open {
-            self.ask_for_vc(i, p);
+            self.requests.ask_for_vc(r, p);
         }
         false
     }
@@ -299,50 +232,63 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
-        if self.note_request::<SINGLE>(net, i, p, class) {
-            self.ask_for_vc(i, p);
+        let port = &self.buffers.ins[i];
+        let r = port.router as usize;
+        if self.note_request::<SINGLE>(net, (port.base(i) + p, class), port.port) {
+            self.requests.ask_for_vc(r, p);
         }
     }
 
-    /// Notes that a head of input `i` wants a VC of this class at output `p`. Returns whether one is open.
+    /// Notes that a head of the input with this number at its router wants a VC of this class at output `o`. Returns whether one is
+    /// open.
     #[inline(always)]
-    pub fn note_request<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) -> bool {
-        let port = self.buffers.ins.hot(i);
-        let o = port.base(i) + p;
-        self.requests.requesters.hot_mut(net.slot(o, class)).set(port.port as usize);
-        self.wires.outs.hot_mut(o).requested |= 1 << class;
+    pub(crate) fn note_request<const SINGLE: bool>(
+        &mut self,
+        net: &Net,
+        (o, class): (usize, usize),
+        input: u16,
+    ) -> bool {
+        // SAFETY: a route key names an output of the router, and one of its classes (`assert_numbers`).
+        let (requesters, out) =
+            unsafe { (self.requests.requesters.hot_mut(net.slot(o, class)), self.wires.outs.hot_mut(o)) };
+        requesters.set(input.into());
+        out.requested |= 1 << class;
         // whether there is also room to enter a ring is checked in the next step
-        let is_open = self.has_open_vc::<SINGLE>(net, o, class);
-        if !is_open && self.wires.outs.hot(o).is_closed() {
+        let is_open = has_open_vc::<V, SINGLE>(net, out, class);
+        if !is_open && out.is_closed() {
             self.wait_for_link(net, o);
         }
         is_open
     }
+}
 
-    /// Whether a VC of this class at output `o` is free, and has the credits that a head needs.
+impl<const W: usize> Requests<W> {
+    /// A head at router `r`, for which a VC of output `p` is open, asks the allocator.
     #[inline(always)]
-    pub(crate) fn has_open_vc<const SINGLE: bool>(&self, net: &Net, o: usize, class: usize) -> bool {
-        let out = self.wires.outs.hot(o);
-        let open = out.available_vcs::<SINGLE>();
-        open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
+    pub(crate) fn ask_for_vc(&mut self, r: usize, p: usize) {
+        // SAFETY: an input names its router (`assert_numbers`).
+        unsafe { self.routers.hot_mut(r) }.vc_requests.set(p);
+        self.active.set(r);
     }
+}
 
-    /// A head of input `i`, for which a VC of output `p` is open, asks the allocator.
-    #[inline(always)]
-    pub fn ask_for_vc(&mut self, i: usize, p: usize) {
-        let r = self.buffers.ins.hot(i).router as usize;
-        self.requests.routers.hot_mut(r).vc_requests.set(p);
-        self.requests.active.set(r);
-    }
+/// Whether a VC of this class at output `out` is free, and has the credits that a head needs.
+#[inline(always)]
+pub(crate) fn has_open_vc<const V: usize, const SINGLE: bool>(net: &Net, out: &OutputUnit<V>, class: usize) -> bool {
+    let open = out.available_vcs::<SINGLE>();
+    open != 0 && (net.class_bits == 0 || open & net.vcs(out.class, class) != 0)
 }
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Computes the route key of a packet at router `r`, where it is the head of its VC, by the queues there.
     #[inline(never)]
     pub fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
-        let router = self.requests.routers.hot(r);
-        let (base, at) = (router.base, *net.coords.hot(router.id as usize));
-        let packet = self.buffers.packets.items.hot_mut(id as usize);
+        // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
+        let (base, at, packet) = unsafe {
+            let router = self.requests.routers.hot(r);
+            let packet = self.buffers.packets.items.hot_mut(id as usize);
+            (router.base, *net.coords.hot(router.id as usize), packet)
+        };
         let here = queues_at!(self, net, r);
         let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
         let told = here.what_was_told();

@@ -14,6 +14,7 @@ use crate::shortcuts::profile::Profile;
 use crate::shortcuts::streams::Streams;
 use crate::tally::Tally;
 use weft_api::agents::{Agents, Departure};
+use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::kept::Kept;
 use weft_api::base::wheel::Wheel;
@@ -52,7 +53,8 @@ macro_rules! queues_at {
     ($block:expr, $net:expr, $r:expr) => {
         weft_api::view::Queues::new(
             (&$block.wires.outs, &$block.wires.trunks),
-            weft_api::base::unchecked::Hot::hot(&$block.requests.routers[..], $r).base,
+            // SAFETY: whoever looks at queues does so at a router of the block (`assert_numbers`).
+            unsafe { weft_api::base::unchecked::Hot::hot(&$block.requests.routers[..], $r) }.base,
             (&$block.policy.views, $r),
             $block.wires.history.as_ref(),
             weft_api::view::Grants { full: $block.wires.paces.full_at($r), last: &$block.wires.granted },
@@ -152,13 +154,13 @@ pub struct Requests<const W: usize> {
 pub struct Switch<const W: usize> {
     /// Scratch of the switch allocator: outputs that granted each input.
     #[kept(scratch)]
-    pub grants: Vec<Bits<W>>,
+    pub grants: PerPort<Bits<W>, W>,
     /// Scratch of the switch allocator: the output that each input would accept.
     #[kept(scratch)]
-    pub offers: Vec<u16>,
+    pub offers: PerPort<u16, W>,
     /// Scratch of the switch allocator: the flits that cross in this step.
     #[kept(scratch)]
-    pub moves: Vec<Move>,
+    pub moves: PerPort<Move, W>,
     /// Scratch: the departing flits, as the agents are told of them.
     #[kept(scratch)]
     pub departures: Vec<Departure>,
@@ -171,8 +173,10 @@ pub struct Switch<const W: usize> {
     pub vc_accepts: Vec<u16>,
     #[kept(each)]
     pub vc_grants: Vec<u16>,
-    #[kept(each)]
-    pub fresh: Vec<u16>,
+    pub fresh: PerPort<u16, W>,
+    /// Most ports of a router.
+    #[kept(fixed)]
+    pub radix: usize,
 }
 
 /// The network interfaces of the terminals.

@@ -13,6 +13,7 @@
 use crate::block::{Block, queues_at};
 use crate::net::{Net, Repair};
 use weft_api::age::Priority;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::candidates::{CLOSED, rank};
@@ -33,17 +34,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.watch_front(net, i, v, packet, key);
         }
         if net.router.by_age {
-            let packet = self.buffers.packets.items.hot(packet as usize);
+            let packet = &self.buffers.packets.items[packet as usize];
             let age = match net.router.priority {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
                 Priority::NetworkAge => packet.injected,
-                Priority::Transit => u64::from(self.buffers.ins.hot(i).class == 0),
+                Priority::Transit => u64::from(self.buffers.ins[i].class == 0),
             };
             // the class goes before the age: no run has 2^56 cycles
-            *self.requests.ages.hot_mut(i * V + v) = age | net.class_ranks.hot(usize::from(packet.class)) << 56;
+            self.requests.ages[i * V + v] = age | &net.class_ranks[usize::from(packet.class)] << 56;
         }
-        let r = self.buffers.ins.hot(i).router as usize;
+        let r = self.buffers.ins[i].router as usize;
         if net.faults.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }
@@ -55,8 +56,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if key == UNDECIDED && net.needs.decides != Decides::EachStep {
             // the routing decides once; the member of the trunk is chosen again in each step
             key = self.route_here(net, r, packet);
-            let head = *self.buffers.ins.hot(i).head.hot(v);
-            self.buffers.segments.items.hot_mut(head as usize).key = key;
+            let head = *self.buffers.ins[i].head.at(v);
+            self.buffers.segments.items[head as usize].key = key;
             if net.faults.repair == Repair::ByPolicy && !self.leads_on(net, r, key) {
                 self.park(net, i, v, packet);
                 return None;
@@ -68,7 +69,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.shortcuts.compares_credits_of.is_some() {
             self.let_compare(net, i, v, packet);
         } else {
-            *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+            *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
             self.let_choose(net, i, v);
         }
         None
@@ -77,16 +78,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
     pub fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
-        *self.requests.candidates.hot_mut(i * V + v) = self.candidates_of(net, i, packet);
+        *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
+        self.requests.candidates[i * V + v] = self.candidates_of(net, i, packet);
         self.let_choose(net, i, v);
     }
 
     /// Ports that packet `packet`, which is a head at input `i`, may take.
     #[inline(always)]
     fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
-        let at = *net.coords.hot(self.requests.routers.hot(self.buffers.ins.hot(i).router as usize).id as usize);
-        Bits::of(self.routing.candidates(at, self.buffers.packets.items.hot(packet as usize)))
+        let at = net.coords[self.requests.routers[self.buffers.ins[i].router as usize].id as usize];
+        Bits::of(self.routing.candidates(at, &self.buffers.packets.items[packet as usize]))
     }
 
     /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
@@ -101,9 +102,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> Option<(usize, usize)> {
         if let Some(class) = net.shortcuts.compares_credits_of.map(usize::from) {
             let ports = self.candidates_of(net, i, packet);
-            *self.requests.candidates.hot_mut(i * V + v) = ports;
-            let base = self.buffers.ins.hot(i).base(i);
-            return self.best_of::<SINGLE>(net, base, ports, class, self.tie_turn(i, v)).map(|p| (p, class));
+            self.requests.candidates[i * V + v] = ports;
+            let input = usize::from(self.buffers.ins[i].port);
+            return self.best_of::<SINGLE>(net, i - input, ports, class, self.tie_turn(input, v)).map(|p| (p, class));
         }
         self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
     }
@@ -111,8 +112,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether a head at input `i` with this route key chooses in every step: the key names no hop, or one over a trunk.
     #[inline(always)]
     pub fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
-        let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks.hot(o).width > 1;
-        key == UNDECIDED || is_trunk(self.buffers.ins.hot(i).base(i) + net.port(key))
+        let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks[o].width > 1;
+        key == UNDECIDED || is_trunk(self.buffers.ins[i].base(i) + net.port(key))
     }
 
     /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
@@ -128,7 +129,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> Option<usize> {
         let (mut highest, mut port) = (CLOSED, 0);
         while let Some(p) = ports.take_first() {
-            let out = self.wires.outs.hot(base + p);
+            // SAFETY: candidates are ports of the router (`assert_numbers`).
+            let out = unsafe { self.wires.outs.hot(base + p) };
             let rank = rank(out.open_credits::<SINGLE>(net.vcs(out.class, class)), p as u16, turn);
             if rank > highest {
                 (highest, port) = (rank, p);
@@ -140,10 +142,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` chooses in the next step.
     #[inline(always)]
     pub fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
-        let port = self.buffers.ins.hot_mut(i);
+        let port = &mut self.buffers.ins[i];
         port.choosing |= 1 << v;
         let (r, number) = (port.router as usize, usize::from(port.port));
-        self.requests.routers.hot_mut(r).choosing.set(number);
+        self.requests.routers[r].choosing.set(number);
         self.requests.active.set(r);
         self.unsettle_head(net, i, v);
     }
@@ -152,26 +154,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
         if net.needs.sees_grants {
-            let port = self.buffers.ins.hot_mut(i);
+            let port = &mut self.buffers.ins[i];
             port.settled &= !(1 << v);
             let (r, number) = (port.router as usize, usize::from(port.port));
-            self.requests.asking.hot_mut(r).set(number);
+            self.requests.asking[r].set(number);
         }
     }
 
     /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
     #[inline(always)]
     pub fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
-        let base = self.requests.routers.hot(r).base as usize;
-        let mut classes = self.wires.outs.hot(base + p).requested;
+        let base = self.requests.routers[r].base as usize;
+        let mut classes = self.wires.outs[base + p].requested;
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            let mut inputs = *self.requests.requesters.hot(net.slot(base + p, class));
-            let asking = self.requests.asking.hot_mut(r);
+            let mut inputs = self.requests.requesters[net.slot(base + p, class)];
+            let asking = &mut self.requests.asking[r];
             *asking = *asking | inputs;
             while let Some(input) = inputs.take_first() {
-                let port = self.buffers.ins.hot_mut(base + input);
+                let port = &mut self.buffers.ins[base + input];
                 port.settled &= !matching(&port.requests, net.key(p, class));
             }
         }
@@ -183,9 +185,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             return self.choose_unsettled::<SINGLE>(net, r);
         }
-        let (base, mut inputs) = (self.requests.routers.hot(r).base as usize, self.requests.routers.hot(r).choosing);
+        let (base, mut inputs) = (self.requests.routers[r].base as usize, self.requests.routers[r].choosing);
         while let Some(input) = inputs.take_first() {
-            let mut vcs = self.buffers.ins.hot(base + input).choosing;
+            // SAFETY: the masks of a router name its ports (`assert_numbers`).
+            let mut vcs = unsafe { self.buffers.ins.hot(base + input) }.choosing;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
@@ -209,7 +212,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         class: u8,
     ) {
         let (i, class) = (base + input, usize::from(class));
-        let (ports, turn) = (*self.requests.candidates.hot(i * V + v), self.tie_turn(i, v));
+        // SAFETY: there are candidates for each VC of each input (`assert_numbers`).
+        let ports = unsafe { *self.requests.candidates.hot(i * V + v) };
+        let turn = self.tie_turn(input, v);
         let Some(port) = self.best_of::<SINGLE>(net, base, ports, class, turn) else {
             self.choose_for::<SINGLE>(net, r, i, v);
             return;
@@ -218,42 +223,47 @@ impl<const W: usize, const V: usize> Block<W, V> {
         debug_assert_eq!(self.named_by_routing(net, r, (i, v), turn), Some(hop), "`candidates` names other ports");
         self.turn_to(net, r, (i, v), hop, turn);
         // a VC is free, and the router is active
-        self.requests.requesters.hot_mut(net.slot(base + port, class)).set(input);
-        self.wires.outs.hot_mut(base + port).requested |= 1 << class;
-        self.requests.routers.hot_mut(r).vc_requests.set(port);
+        // SAFETY: `best_of` found the output, and the masks of a router name its ports (`assert_numbers`).
+        let (requesters, out, router) = unsafe {
+            let requesters = self.requests.requesters.hot_mut(net.slot(base + port, class));
+            (requesters, self.wires.outs.hot_mut(base + port), self.requests.routers.hot_mut(r))
+        };
+        requesters.set(input);
+        out.requested |= 1 << class;
+        router.vc_requests.set(port);
     }
 
     /// What the routing says for the head of VC `v` of input `i`.
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
-        let segment = self.buffers.segments.items.hot(*self.buffers.ins.hot(i).head.hot(v) as usize);
-        let mut packet = *self.buffers.packets.items.hot(segment.packet as usize);
-        let at = *net.coords.hot(self.requests.routers.hot(r).id as usize);
+        let segment = &self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
+        let mut packet = self.buffers.packets.items[segment.packet as usize];
+        let at = net.coords[self.requests.routers[r].id as usize];
         self.routing.each_step(at, &queues_at!(self, net, r), &mut packet, turn)
     }
 
-    /// The number that decides ties of the head of VC `v` of input `i`: it differs between the heads of a router, and from
-    /// cycle to cycle.
+    /// The number that decides ties of the head of VC `v` of input `input` of a router. It differs between the heads of the router, and
+    /// from cycle to cycle.
     #[inline(always)]
-    fn tie_turn(&self, i: usize, v: usize) -> u32 {
-        self.now as u32 + u32::from(self.buffers.ins.hot(i).port) + v as u32
+    fn tie_turn(&self, input: usize, v: usize) -> u32 {
+        self.now as u32 + (input + v) as u32
     }
 
     #[inline(never)]
     fn choose_unsettled<const SINGLE: bool>(&mut self, net: &Net, r: usize) {
-        let (base, mut inputs) = (self.requests.routers.hot(r).base as usize, *self.requests.asking.hot(r));
+        let (base, mut inputs) = (self.requests.routers[r].base as usize, self.requests.asking[r]);
         while let Some(input) = inputs.take_first() {
-            let port = self.buffers.ins.hot(base + input);
+            let port = &self.buffers.ins[base + input];
             let mut vcs = port.choosing & !port.settled;
             while vcs != 0 {
                 let v = vcs.trailing_zeros() as usize;
                 vcs &= vcs - 1;
                 if self.choose_for::<SINGLE>(net, r, base + input, v) {
-                    self.buffers.ins.hot_mut(base + input).settled |= 1 << v;
+                    self.buffers.ins[base + input].settled |= 1 << v;
                 }
             }
-            let port = self.buffers.ins.hot(base + input);
+            let port = &self.buffers.ins[base + input];
             if port.choosing & !port.settled == 0 {
-                self.requests.asking.hot_mut(r).clear(input);
+                self.requests.asking[r].clear(input);
             }
         }
     }
@@ -261,14 +271,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
     fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        let &Segment { packet, key, .. } =
-            self.buffers.segments.items.hot(*self.buffers.ins.hot(i).head.hot(v) as usize);
+        let Segment { packet, key, .. } = self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
         let (hop, told) = self.hop_of(net, (i, v), packet, key);
         let Some(hop) = hop else {
             self.ask_nothing(net, r, i, v);
             return false;
         };
-        self.turn_to(net, r, (i, v), hop, self.tie_turn(i, v));
+        let input = usize::from(self.buffers.ins[i].port);
+        self.turn_to(net, r, (i, v), hop, self.tie_turn(input, v));
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
         told == Told::Stays
     }
@@ -276,15 +286,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
-        let (r, turn) = (self.buffers.ins.hot(i).router as usize, self.tie_turn(i, v));
+        let port = &self.buffers.ins[i];
+        let (r, turn) = (port.router as usize, self.tie_turn(port.port.into(), v));
         if key != UNDECIDED {
             let (port, class) = weft_api::state::split(key, net.class_bits);
             let hop = Hop { port: port as u16, class: class as u8 };
             return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
         }
         let queues = queues_at!(self, net, r);
-        let packet = self.buffers.packets.items.hot_mut(packet as usize);
-        let at = *net.coords.hot(self.requests.routers.hot(r).id as usize);
+        let packet = &mut self.buffers.packets.items[packet as usize];
+        let at = net.coords[self.requests.routers[r].id as usize];
         let hop = self.routing.each_step(at, &queues, packet, turn);
         (hop, queues.what_was_told())
     }
@@ -308,7 +319,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn turn_to(&mut self, net: &Net, r: usize, (i, v): (usize, usize), hop: Hop, turn: u32) {
         let key = net.key(hop.port as usize, hop.class as usize);
-        let old = std::mem::replace(self.buffers.ins.hot_mut(i).requests.hot_mut(v), key);
+        // SAFETY: a head that chooses waits at an input (`assert_numbers`).
+        let old = std::mem::replace(unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v), key);
         if key != old {
             if net.watches {
                 self.watch_choice(net, i, v, hop, turn);
@@ -322,7 +334,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i`, which may choose, asks for nothing in this step.
     #[cold]
     fn ask_nothing(&mut self, net: &Net, r: usize, i: usize, v: usize) {
-        let old = std::mem::replace(self.buffers.ins.hot_mut(i).requests.hot_mut(v), UNDECIDED);
+        let old = std::mem::replace(self.buffers.ins[i].requests.at_mut(v), UNDECIDED);
         if old != UNDECIDED {
             self.withdraw(net, r, i, old);
         }
@@ -331,15 +343,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
     /// same input also asks for `key`.
     pub fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
-        let port = self.buffers.ins.hot(i);
+        let port = &self.buffers.ins[i];
         if matching(&port.requests, key) != 0 {
             return;
         }
         let (p, class) = weft_api::state::split(key, net.class_bits);
         let (o, number) = (port.base(i) + p, usize::from(port.port));
-        let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
-        if end_request(requesters, self.wires.outs.hot_mut(o), number, class) {
-            self.requests.routers.hot_mut(r).vc_requests.clear(p);
+        let requesters = &mut self.requests.requesters[net.slot(o, class)];
+        if end_request(requesters, &mut self.wires.outs[o], number, class) {
+            self.requests.routers[r].vc_requests.clear(p);
         }
     }
 }

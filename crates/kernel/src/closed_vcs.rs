@@ -4,7 +4,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use weft_api::base::unchecked::Hot;
+use weft_api::base::arrays::At;
 use weft_api::spec::InputSpeedup;
 use weft_api::state::{NO_REQUEST, Segment, UNDECIDED};
 
@@ -12,8 +12,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The first `count` moves of router `r` are about to be carried out: the VCs that they leave are closed to the
     /// next heads.
     pub fn close_behind(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.requests.routers.hot(r).base as usize;
-        for m in &self.switch.moves[..count] {
+        let base = self.requests.routers[r].base as usize;
+        for m in self.switch.moves.first(count) {
             self.buffers.opens[(base + usize::from(m.i)) * V + usize::from(m.v)] =
                 self.now + 1 + net.router.routing_delay;
         }
@@ -75,8 +75,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             for k in 0..len {
                 let word = self.buffers.turning.item(first, k);
                 let (i, v) = ((word >> 4) as usize, (word & 15) as usize);
-                let head = *self.buffers.ins.hot(i).head.hot(v);
-                let &Segment { packet, key, .. } = self.buffers.segments.items.hot(head as usize);
+                let head = *self.buffers.ins[i].head.at(v);
+                let Segment { packet, key, .. } = self.buffers.segments.items[head as usize];
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
             self.buffers.turning.release(self.now);

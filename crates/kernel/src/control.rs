@@ -2,9 +2,9 @@
 //! of all data flits that wait for the link, and needs no credits. Control packets are counted, and recordings are told
 //! of them.
 
-use crate::block::Block;
+use crate::block::{Block, Wires};
 use crate::net::Net;
-use crate::parts::control::RETRY;
+use crate::parts::control::Control;
 use weft_api::control::{Arrival, Frame, Wire};
 use weft_api::state::ChannelEnd;
 
@@ -25,56 +25,68 @@ impl<const W: usize, const V: usize> Block<W, V> {
         due.clear();
         self.policy.control.due = due;
     }
+}
 
-    /// Sends a packet over channel `o`. Returns false if too many packets wait for it.
-    pub fn send_control(&mut self, net: &Net, o: usize, frame: Frame) -> bool {
-        let (out, control) = (&mut self.wires.outs[o], &mut self.policy.control);
-        let earliest = self.now + net.router.after_grant;
-        let flit = net.common.rates[usize::from(out.class)].cycles_per_flit();
-        let depart = earliest.max(control.next[o]);
-        if depart > earliest + control.queue * flit {
-            return false;
-        }
-        control.next[o] = depart + flit;
-        // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves that
-        // much later
-        out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
-        out.flits += 1;
-        if let Some(counts) = &mut control.counts {
-            counts.flit_hops += 1;
-        }
-        let at = depart + flit - 1 + net.links[usize::from(out.class)].latency;
-        self.post_control(o, at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame });
-        true
+/// Sends a packet over channel `o`. Returns false if too many packets wait for it.
+pub(crate) fn send<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    control: &mut Control,
+    net: &Net,
+    (o, frame): (usize, Frame),
+    now: u64,
+) -> bool {
+    let out = &mut wires.outs[o];
+    let earliest = now + net.router.after_grant;
+    let flit = net.common.rates.of(out.class).cycles_per_flit();
+    let depart = earliest.max(control.next[o]);
+    if depart > earliest + control.queue * flit {
+        return false;
     }
-
-    /// The frame will arrive at the far end of channel `o` at cycle `at`.
-    pub fn post_control(&mut self, o: usize, at: u64, wire: Wire, frame: Frame) {
-        let out = &self.wires.outs[o];
-        if out.kind() == ChannelEnd::Remote {
-            let cut = self.wires.cuts[out.peer as usize];
-            self.wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
-        } else {
-            self.policy.control.post_in(self.now, at, Arrival { port: out.peer, wire, frame });
-        }
+    control.next[o] = depart + flit;
+    // the packet goes ahead of the flits that wait for the link, so the next flit that is granted leaves that
+    // much later
+    out.next_free = depart as u32 + (out.next_free.wrapping_sub(depart as u32) as i32).max(0) as u32 + flit as u32;
+    out.flits += 1;
+    if let Some(counts) = &mut control.counts {
+        counts.flit_hops += 1;
     }
+    let at = depart + flit - 1 + net.links.of(out.class).latency;
+    post(wires, control, o, (at, Wire::Link, Frame { hops: frame.hops.saturating_add(1), ..frame }), now);
+    true
+}
 
-    /// Hands the frame to router `r` of the block again after [`RETRY`] cycles.
-    pub fn try_control_later(&mut self, r: usize, frame: Frame) {
-        let arrival = Arrival { port: self.requests.routers[r].base, wire: Wire::None, frame };
-        self.policy.control.post_in(self.now, self.now + RETRY, arrival);
+/// The frame will arrive at the far end of channel `o` at cycle `at`.
+pub(crate) fn post<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    control: &mut Control,
+    o: usize,
+    (at, wire, frame): (u64, Wire, Frame),
+    now: u64,
+) {
+    let out = &wires.outs[o];
+    if out.kind() == ChannelEnd::Remote {
+        let cut = wires.cuts[out.peer as usize];
+        wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
+    } else {
+        control.post_in(now, at, Arrival { port: out.peer, wire, frame });
     }
+}
 
-    /// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
-    pub fn tell(&mut self, net: &Net, router: u32, class: u8, frame: Frame) {
-        let (block, port) = self.policy.control.places[router as usize];
-        let latency = net.links[usize::from(class)].latency;
-        let at = self.now + (2 * latency).max(latency + net.router.after_grant);
-        let arrival = Arrival { port, wire: Wire::None, frame };
-        if block == self.policy.control.block {
-            self.policy.control.post_in(self.now, at, arrival);
-        } else {
-            self.wires.outbox[block as usize].messages.push((at, arrival));
-        }
+/// Hands a frame to any router of the network without a packet, no earlier than a packet could have reached it.
+pub(crate) fn tell<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    control: &mut Control,
+    net: &Net,
+    (router, class, frame): (u32, u8, Frame),
+    now: u64,
+) {
+    let (block, port) = control.places[router as usize];
+    let latency = net.links.of(class).latency;
+    let at = now + (2 * latency).max(latency + net.router.after_grant);
+    let arrival = Arrival { port, wire: Wire::None, frame };
+    if block == control.block {
+        control.post_in(now, at, arrival);
+    } else {
+        wires.outbox[block as usize].messages.push((at, arrival));
     }
 }

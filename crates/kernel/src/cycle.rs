@@ -1,7 +1,9 @@
 //! A cycle: the phases of a block, one after the other.
 
 use crate::block::{Block, Mail};
+use crate::credits;
 use crate::net::Net;
+use crate::pace;
 use crate::shortcuts::profile::Kind;
 use crate::switch_allocation::SwitchAllocator;
 use weft_api::state::{NONE, Segment};
@@ -12,20 +14,34 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// `SINGLE`: all packets have one flit. Then a packet needs only one segment, which has the same number as the
     /// packet.
     pub fn step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>) {
+        // queues -> board
         if let Some(board) = &net.common.board {
-            self.post(net, board); //           queues   -> board
+            self.post(net, board);
         }
-        self.receive_credits::<SINGLE>(net); // credits  -> counters
-        self.receive_flits::<SINGLE>(net); //   flits    -> VC queues, route of new heads
+        // credits -> counters
+        if !SINGLE && self.shortcuts.streams.are_on() {
+            self.receive_credits_among_streams(net);
+        } else {
+            let wakes = (&mut self.requests, &mut self.interfaces);
+            credits::receive::<W, V, SINGLE>(&mut self.wires, wakes, self.now, net);
+        }
+        // flits -> VC queues, route of new heads
+        self.receive_flits::<SINGLE>(net);
+        // time -> outputs that were full, rates of flits that come in
         if net.rates.is_some() {
-            self.keep_pace(); //                time     -> outputs that were full, rates of what comes in
+            let wakes = (&mut self.requests, &mut self.interfaces);
+            pace::keep(&mut self.wires, wakes, self.now);
         }
-        self.inject::<SINGLE>(net); //          sources  -> injection channels
-        self.manage_power(net); //              timers   -> link states
+        // sources -> injection channels
+        self.inject::<SINGLE>(net);
+        // timers -> link states
+        self.manage_power(net);
+        // journeys <- reasons for which heads wait
         if net.watches {
-            self.watch_cycle(net); //           journeys <- what they wait for
+            self.watch_cycle(net);
         }
-        self.allocate::<SINGLE>(net, allocator); //        heads    -> VCs, flits -> switch -> links, step by step
+        // heads -> VCs, flits -> switch -> links, step by step
+        self.allocate::<SINGLE>(net, allocator);
         self.now += 1;
     }
 

@@ -7,7 +7,6 @@ use crate::block::Block;
 use crate::net::Net;
 use crate::parts::deliveries::Delivery;
 use crate::parts::queues::Stream;
-use weft_api::base::unchecked::Hot;
 use weft_api::state::{NO_JOB, NONE};
 
 impl<const W: usize, const V: usize> Block<W, V> {
@@ -19,8 +18,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The terminal (of the block) that output `o` leads to.
     pub(crate) fn terminal_behind(&self, o: usize) -> usize {
-        let injection = self.buffers.ins.hot(o).upstream() as usize;
-        self.wires.outs.hot(injection).router as usize
+        let injection = self.buffers.ins[o].upstream() as usize;
+        self.wires.outs[injection].router as usize
     }
 
     /// Tells workloads of the packets that are delivered in this cycle.
@@ -34,9 +33,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     self.deliver_to_stream(net, t, packet);
                     continue;
                 }
-                let terminal = self.interfaces.terminals.hot_mut(t);
-                let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job));
-                let delivered = self.buffers.packets.items.hot(packet as usize);
+                let terminal = &mut self.interfaces.terminals[t];
+                let sources = &mut self.interfaces.sources[usize::from(terminal.job)];
+                let delivered = &self.buffers.packets.items[packet as usize];
                 sources.all_mut().delivered(terminal.source as usize, delivered, &mut terminal.due, self.now);
                 self.buffers.packets.remove(packet);
                 if self.is_idle(t) {
@@ -49,14 +48,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Tells the part of a source at terminal `t` that `packet` concerns of its delivery.
     fn deliver_to_stream(&mut self, net: &Net, t: usize, packet: u32) {
-        let delivered = self.buffers.packets.items.hot(packet as usize);
+        let delivered = &self.buffers.packets.items[packet as usize];
         let job = usize::from(delivered.job);
-        let part = net.jobs.hot(job).workload.part_for(delivered);
+        let part = net.jobs[job].workload.part_for(delivered);
         let mut own = self.interfaces.queues.streams_of(t);
-        let first = own.find(|&s| usize::from(self.interfaces.queues.streams.hot(s).job) == job);
+        let first = own.find(|&s| usize::from(self.interfaces.queues.streams[s].job) == job);
         let first = first.expect("packets go to terminals of their job");
-        let stream = self.interfaces.queues.streams.hot_mut(first + part);
-        let sources = self.interfaces.sources.hot_mut(job).all_mut();
+        let stream = &mut self.interfaces.queues.streams[first + part];
+        let sources = self.interfaces.sources[job].all_mut();
         sources.delivered(stream.source as usize, delivered, &mut stream.due, self.now);
         self.buffers.packets.remove(packet);
         self.look_at_queues(t);
@@ -65,8 +64,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Tells the workload that terminal `t` has injected the tail of a packet.
     #[inline(never)]
     pub fn tell_sent(&mut self, t: usize) {
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job));
+        let terminal = &mut self.interfaces.terminals[t];
+        let sources = &mut self.interfaces.sources[usize::from(terminal.job)];
         sources.all_mut().sent(terminal.source as usize, &mut terminal.due, self.now);
     }
 
@@ -97,7 +96,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether terminal `t` has nothing to inject before its source is due.
     pub fn is_idle(&self, t: usize) -> bool {
         // one that sends a stream is neither busy nor does it wait
-        let terminal = self.interfaces.terminals.hot(t);
+        let terminal = &self.interfaces.terminals[t];
         !self.interfaces.busy.contains(t) && !terminal.waiting && terminal.packet == NONE
     }
 }

@@ -1,13 +1,15 @@
 //! A granted flit leaves its input queue for the link (or for its terminal).
 
-use crate::block::Block;
+use crate::block::{Block, Requests};
 use crate::net::Net;
+use crate::parts::power::Power;
 use crate::shortcuts::profile::Kind;
 use weft_api::agents::{Departure, Departures};
+use weft_api::base::arrays::At;
 use weft_api::base::prefetch::prefetch;
 use weft_api::base::unchecked::Hot;
 use weft_api::routing::Hop;
-use weft_api::state::{BODY, ChannelEnd, Flit, Move, NONE, Segment};
+use weft_api::state::{BODY, ChannelEnd, Flit, Move, NONE, OutputUnit, Segment};
 
 /// A flit that crosses the switch: its packet and its segment here, the flits of the packet, and whether it is its first and its last.
 pub struct Crossing {
@@ -25,7 +27,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Carries out the first `count` moves of router `r`.
     #[inline(never)]
     pub fn send_all<const SINGLE: bool>(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.requests.routers.hot(r).base as usize;
+        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        let base = unsafe { self.requests.routers.hot(r) }.base as usize;
         let earliest = self.now + net.router.after_grant;
         if self.policy.power.probes.departures {
             self.tell_of_departures(base, count);
@@ -46,12 +49,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// output of a move choose again.
     #[inline(never)]
     fn note_grants(&mut self, net: &Net, r: usize, count: usize) {
-        let base = self.requests.routers.hot(r).base as usize;
+        let base = self.requests.routers[r].base as usize;
         for k in 0..count {
-            let &Move { i, v, p, .. } = self.switch.moves.hot(k);
-            let head = *self.buffers.ins.hot(base + usize::from(i)).head.hot(usize::from(v));
-            if self.buffers.segments.items.hot(head as usize).sent == 0 {
-                *self.wires.granted.hot_mut(base + usize::from(p)) = self.now as u32;
+            let Move { i, v, p, .. } = self.switch.moves[k];
+            let head = *self.buffers.ins[base + usize::from(i)].head.at(usize::from(v));
+            if self.buffers.segments.items[head as usize].sent == 0 {
+                self.wires.granted[base + usize::from(p)] = self.now as u32;
             }
             self.unsettle(net, r, p.into());
         }
@@ -61,7 +64,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     fn tell_of_departures(&mut self, base: usize, count: usize) {
         self.switch.departures.clear();
-        for m in &self.switch.moves[..count] {
+        for m in self.switch.moves.first(count) {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
             let segment = &self.buffers.segments.items[self.buffers.ins[input].head[usize::from(m.v)] as usize];
             let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].kind() == ChannelEnd::Ejection;
@@ -85,11 +88,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends the next flit of an input VC on an output VC, as move `k` says. `earliest`: when it can be on the link.
     #[inline(always)]
     fn send<const SINGLE: bool>(&mut self, net: &Net, r: usize, base: usize, k: usize, earliest: u64) {
-        let m = self.switch.moves.hot(k);
-        let (p, vc, i, v) = (usize::from(m.p), usize::from(m.vc), base + usize::from(m.i), usize::from(m.v));
+        let m = self.switch.moves[k];
+        let (p, i) = (usize::from(m.p), base + usize::from(m.i));
+        let (vc, v) = (usize::from(m.vc) & (V - 1), usize::from(m.v) & (V - 1));
         let o = base + p;
-        let id = *self.buffers.ins.hot(i).head.hot(v);
-        let segment = self.buffers.segments.items.hot_mut(id as usize);
+        // SAFETY: a move names an input and an output of its router; the queue at the input has a segment (`assert_numbers`).
+        let (segment, out, id) = unsafe {
+            let id = *self.buffers.ins.hot(i).head.at(v);
+            (self.buffers.segments.items.hot_mut(id as usize), self.wires.outs.hot_mut(o), id)
+        };
         let (packet, head, tail, len) = if SINGLE {
             (id, true, true, 1)
         } else {
@@ -98,15 +105,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         if !SINGLE || net.router.vc_realloc {
             let dry = SINGLE || segment.sent == segment.arrived;
-            self.keep_or_free(r, o, p, vc, tail, dry);
+            keep_or_free((&mut self.requests, &mut self.policy.power), out, (r, o, p), vc, tail, dry);
         }
-        let depart = if net.links.hot(usize::from(self.wires.outs.hot(o).class)).paced {
+        let class = out.class;
+        let depart = if net.links.of(class).paced {
             self.depart_paced(net, (i, v), o, earliest, head)
         } else {
-            self.wires.outs.hot_mut(o).depart(earliest)
+            out.depart(earliest)
         };
         if let Some(history) = &mut self.wires.history {
-            history.sent_one(self.now, depart, o, self.wires.outs.hot(o).class);
+            history.sent_one(self.now, depart, o, class);
         }
         self.traverse::<SINGLE>(net, (o, vc), depart, Crossing { packet, segment: id, len, head, tail });
         self.leave::<SINGLE>(net, i, v, id, tail);
@@ -121,9 +129,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         depart: u64,
         Crossing { packet, segment, len, head, tail }: Crossing,
     ) {
-        let out = self.wires.outs.hot_mut(o);
+        // SAFETY: a flit leaves by an output of the block (`assert_numbers`).
+        let out = unsafe { self.wires.outs.hot_mut(o) };
         out.spend::<SINGLE>(vc, net.router.room);
-        let (kind, peer, link) = (out.kind(), out.peer, net.links.hot(usize::from(out.class)));
+        let (kind, peer, link) = (out.kind(), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
         if kind == ChannelEnd::Ejection {
             // the buffer of a terminal is free at once, unless the packet keeps its place
@@ -158,8 +167,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether a flit of `packet` keeps its place in the buffer of the terminal behind output `o`. Notes the packet with its tail.
     #[inline(never)]
     fn stays_at_terminal(&mut self, net: &Net, (o, vc): (usize, usize), packet: u32, tail: bool) -> bool {
-        let packet = self.buffers.packets.items.hot(packet as usize);
-        let stays = net.jobs.hot(usize::from(packet.job)).workload.keeps(packet);
+        let packet = &self.buffers.packets.items[packet as usize];
+        let stays = net.jobs[usize::from(packet.job)].workload.keeps(packet);
         if stays && tail {
             let t = self.terminal_behind(o);
             self.interfaces.queues.keep(t, vc as u8, packet.len);
@@ -172,7 +181,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn eject(&mut self, net: &Net, o: usize, packet: u32, tail: bool, at: u64) {
         self.observers.tally.accepted(at);
         if tail {
-            let delivered = self.buffers.packets.items.hot(packet as usize);
+            // SAFETY: a segment names a packet (`assert_numbers`).
+            let delivered = unsafe { self.buffers.packets.items.hot(packet as usize) };
             if !net.slow.delivery {
                 self.observers.tally.deliver(net, delivered, at);
             } else if net.slow.only_recorded {
@@ -188,12 +198,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Called for a delivery that is counted by job or recorded, or of which the workload hears.
     #[inline(never)]
     fn eject_slow_path(&mut self, net: &Net, o: usize, id: u32, at: u64) {
-        let packet = self.buffers.packets.items.hot(id as usize);
+        let packet = &self.buffers.packets.items[id as usize];
         self.observers.recorders.delivered(o, packet, at, self.observers.tally.inside(at));
         self.observers.tally.deliver(net, packet, at);
         let job = usize::from(packet.job);
         self.observers.tally.deliver_to_job(net, job, packet, at);
-        if net.jobs.hot(job).is_told {
+        if net.jobs[job].is_told {
             self.announce(o, id, at);
         } else {
             self.buffers.packets.remove(id);
@@ -206,17 +216,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.slow.hops {
             self.note_hop(net, o, vc, packet);
         }
-        let router = *self.wires.next_router.hot(o) as usize;
-        let packet = self.buffers.packets.items.hot_mut(packet as usize);
+        // SAFETY: a head leaves by an output of the block, and a segment names a packet (`assert_numbers`).
+        let (router, packet) =
+            unsafe { (*self.wires.next_router.hot(o), self.buffers.packets.items.hot_mut(packet as usize)) };
         packet.links_crossed += 1;
-        net.route_ahead(router, packet)
+        net.route_ahead(router as usize, packet)
     }
 
     /// A head has taken a hop: recordings and the routing note it.
     #[inline(never)]
     fn note_hop(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
         if net.slow.paths {
-            self.observers.recorders.crosses(o, vc as u8, self.buffers.packets.items.hot(packet as usize));
+            self.observers.recorders.crosses(o, vc as u8, &self.buffers.packets.items[packet as usize]);
         }
         if net.needs.remembers {
             self.remember(net, o, vc, packet);
@@ -225,17 +236,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The routing remembers the hop that a head has taken.
     fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
-        let out = self.wires.outs.hot(o);
-        let router = self.requests.routers.hot(out.router as usize);
-        let (at, port) = (*net.coords.hot(router.id as usize), o - router.base as usize);
-        let class = net.links.hot(out.class as usize).class_of(vc);
+        let out = &self.wires.outs[o];
+        let router = &self.requests.routers[out.router as usize];
+        let (at, port) = (net.coords[router.id as usize], o - router.base as usize);
+        let class = net.links.of(out.class).class_of(vc);
         let hop = net.as_routed(Hop { port: port as u16, class });
         if net.subnets.is_some() {
             let base = router.base as usize;
-            let told = net.routing.tells(at, self.buffers.packets.items.hot(packet as usize), hop);
+            let told = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);
             self.tell_of_hop(base, port, (packet, Some(vc as u8)), told);
         }
-        net.routing.taken(at, self.buffers.packets.items.hot_mut(packet as usize), hop);
+        net.routing.taken(at, &mut self.buffers.packets.items[packet as usize], hop);
     }
 
     /// A flit has left the queue of VC `v` of input `i`.
@@ -243,13 +254,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn leave<const SINGLE: bool>(&mut self, net: &Net, i: usize, v: usize, id: u32, tail: bool) {
         self.return_credit(net, i, v);
         if tail {
-            let next = self.buffers.segments.items.hot(id as usize).next;
-            self.buffers.ins.hot_mut(i).follow(v, next);
+            // SAFETY: a packet leaves the queue of an input, in which it has a segment (`assert_numbers`).
+            let next = unsafe {
+                let next = self.buffers.segments.items.hot(id as usize).next;
+                self.buffers.ins.hot_mut(i).follow(v, next);
+                next
+            };
             if !SINGLE {
                 self.buffers.segments.remove(id);
             }
             if next != NONE {
-                let &Segment { packet, key, .. } = self.buffers.segments.items.hot(next as usize);
+                // SAFETY: a segment names the next one of its queue (`assert_numbers`).
+                let Segment { packet, key, .. } = *unsafe { self.buffers.segments.items.hot(next as usize) };
                 self.new_head::<SINGLE, false, false>(net, i, v, packet, key);
             }
         }
@@ -265,41 +281,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// (`streams.rs`).
     #[inline(always)]
     pub fn return_marked(&mut self, net: &Net, (i, v): (usize, usize), free: u64, mark: u32) {
-        let port = self.buffers.ins.hot(i);
-        let (upstream, credit_at) = (port.upstream(), free + net.links.hot(usize::from(port.class)).credit_latency);
+        // SAFETY: a flit leaves an input of the block (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot(i) };
+        let (upstream, credit_at) = (port.upstream(), free + net.links.of(port.class).credit_latency);
         if port.is_remote() {
             self.mail_credit(upstream, v as u32 | mark, credit_at);
         } else {
             self.wires.credits.push(self.now, credit_at, upstream << 4 | v as u32 | mark);
-        }
-    }
-
-    /// The packet that held VC `vc` of output `o` has left it. Returns whether another one may take it.
-    #[inline(always)]
-    pub fn free_vc(&mut self, o: usize, vc: usize) -> bool {
-        let out = self.wires.outs.hot_mut(o);
-        let is_open = !out.is_closed();
-        if is_open {
-            out.free_vcs |= 1 << vc;
-        } else {
-            self.policy.power.leave_closed(o, vc);
-        }
-        is_open
-    }
-
-    /// Frees the output VC that has sent a flit if that was a tail. `dry`: its packet has no other flit here to send
-    /// now.
-    #[inline(always)]
-    fn keep_or_free(&mut self, r: usize, o: usize, p: usize, vc: usize, tail: bool, dry: bool) {
-        if tail && self.free_vc(o, vc) && self.wires.outs.hot(o).requested != 0 {
-            self.requests.routers.hot_mut(r).vc_requests.set(p);
-        }
-        if tail || dry {
-            let out = self.wires.outs.hot_mut(o);
-            out.vcs_with_flit &= !(1 << vc);
-            if out.vcs_with_flit == 0 {
-                self.requests.routers.hot_mut(r).switch_requests.clear(p);
-            }
         }
     }
 
@@ -327,5 +315,39 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         mail.flits.push((at, flit));
         prefetch(&mail.flits, mail.flits.len() + FLITS_OF_A_LINE);
+    }
+}
+
+/// The packet that held VC `vc` of output `o` has left it. Returns whether another one may take it.
+#[inline(always)]
+pub fn free_vc<const V: usize>(power: &mut Power, out: &mut OutputUnit<V>, o: usize, vc: usize) -> bool {
+    let is_open = !out.is_closed();
+    if is_open {
+        out.free_vcs |= 1 << vc;
+    } else {
+        power.leave_closed(o, vc);
+    }
+    is_open
+}
+
+/// VC `vc` of output `o`, which is output `p` of router `r`, has sent a flit. Frees the VC after a tail. `dry`: the packet has no other
+/// flit here to send now.
+#[inline(always)]
+fn keep_or_free<const W: usize, const V: usize>(
+    (requests, power): (&mut Requests<W>, &mut Power),
+    out: &mut OutputUnit<V>,
+    (r, o, p): (usize, usize, usize),
+    vc: usize,
+    tail: bool,
+    dry: bool,
+) {
+    if tail && free_vc(power, out, o, vc) && out.requested != 0 {
+        requests.routers[r].vc_requests.set(p);
+    }
+    if tail || dry {
+        out.vcs_with_flit &= !(1 << vc);
+        if out.vcs_with_flit == 0 {
+            requests.routers[r].switch_requests.clear(p);
+        }
     }
 }

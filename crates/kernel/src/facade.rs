@@ -1,10 +1,12 @@
 //! The channels of a block, as its agents see and change them.
 
 use crate::block::{Block, PolicySide};
+use crate::control;
 use crate::net::Net;
+use crate::parts::control::RETRY;
 use weft_api::agents::{Channels, Parked};
 use weft_api::base::hash::hash;
-use weft_api::control::{ControlPacket, Frame, Wire};
+use weft_api::control::{Arrival, ControlPacket, Frame, Wire};
 use weft_api::recording::ControlArrival;
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Views;
@@ -141,22 +143,26 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
     fn send(&mut self, channel: usize, frame: Frame) -> bool {
         self.write(channel);
         self.block.interrupt(self.net, channel);
-        self.block.send_control(self.net, channel, frame)
+        let Block { wires, policy, now, .. } = &mut *self.block;
+        control::send(wires, &mut policy.control, self.net, (channel, frame), *now)
     }
 
     fn signal(&mut self, channel: usize, at: u64, wire: Wire, frame: Frame) {
         self.write(channel);
-        self.block.post_control(channel, at, wire, frame);
+        let Block { wires, policy, now, .. } = &mut *self.block;
+        control::post(wires, &mut policy.control, channel, (at, wire, frame), *now);
     }
 
     fn try_later(&mut self, router: usize, frame: Frame) {
         self.block.policy.power.wrote = true;
-        self.block.try_control_later(router, frame);
+        let (now, port) = (self.block.now, self.block.requests.routers[router].base);
+        self.block.policy.control.post_in(now, now + RETRY, Arrival { port, wire: Wire::None, frame });
     }
 
     fn tell(&mut self, router: u32, class: u8, frame: Frame) {
         self.block.policy.power.wrote = true;
-        self.block.tell(self.net, router, class, frame);
+        let Block { wires, policy, now, .. } = &mut *self.block;
+        control::tell(wires, &mut policy.control, self.net, (router, class, frame), *now);
     }
 
     fn is_dead(&self, router: usize) -> bool {

@@ -6,7 +6,6 @@ use crate::block::Block;
 use crate::net::{Net, Repair};
 use crate::parts::faults::Event;
 use weft_api::agents::{Detour, Parked};
-use weft_api::base::unchecked::Hot;
 use weft_api::state::split;
 use weft_api::state::{AROUND, LinkState, NO_REQUEST, Packet, UNDECIDED};
 use weft_api::subnetworks::{Leg, Subnets};
@@ -188,7 +187,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether the output of a route key carries packets, or will do so when a packet asks for it.
     pub fn leads_on(&self, net: &Net, r: usize, key: u16) -> bool {
-        let out = self.wires.outs.hot(self.requests.routers.hot(r).base as usize + net.port(key));
+        let out = &self.wires.outs[self.requests.routers[r].base as usize + net.port(key)];
         matches!(LinkState::of(out.state), LinkState::On | LinkState::Shadow)
     }
 }

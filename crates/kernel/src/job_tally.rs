@@ -6,7 +6,6 @@ use crate::phase_tally::PhaseTally;
 use crate::tally::Tally;
 use hdrhistogram::Histogram;
 use weft_api::base::kept::{Kept, Value};
-use weft_api::base::unchecked::Hot;
 use weft_api::state::sums::{Measured, PacketSums};
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
@@ -238,7 +237,7 @@ impl Tally {
         let inside = self.inside(at);
         let batch = if packet.flags & MEASURED == 0 { 0 } else { self.batch(net, packet.created) };
         let parts = &mut self.parts;
-        let done = parts.done.hot_mut(job);
+        let done = &mut parts.done[job];
         *done = Done { packets: done.packets + 1, last: done.last.max(at), ..*done };
         parts.seen.packets += 1;
         parts.seen.latency += latency;
@@ -263,14 +262,14 @@ impl Tally {
         if let Some(part) = parts.parts.get_mut(class) {
             part.count(batch, packet, latency, network);
         }
-        net.jobs.hot(job).workload.latencies_of(packet, latency, &mut |which, latency| {
+        net.jobs[job].workload.latencies_of(packet, latency, &mut |which, latency| {
             parts.parts[first + 1 + which].count(batch, packet, latency, network);
         });
         if net.times.turnaround > 0 {
-            let kept_back = net.jobs.hot(job).workload.kept_back(packet);
+            let kept_back = net.jobs[job].workload.kept_back(packet);
             parts.by_phase.keep_back(packet, kept_back);
-            parts.parts[first].batches.hot_mut(batch).kept_back += kept_back;
-            self.batches.hot_mut(batch).kept_back += kept_back;
+            parts.parts[first].batches[batch].kept_back += kept_back;
+            self.batches[batch].kept_back += kept_back;
         }
     }
 }

@@ -12,6 +12,7 @@ use weft_api::in_classes::FirstClasses;
 use weft_api::routing::{AnyRouting, AroundFaults, Hop, Needs, hop_in_order};
 use weft_api::spec::{FlowControl, InputSpeedup};
 use weft_api::state::Packet;
+use weft_api::state::by_class::ByClass;
 use weft_api::state::link_class::Link;
 use weft_api::subnetworks::Subnets;
 use weft_api::workload::Workload;
@@ -80,7 +81,7 @@ pub struct Net {
     pub terminal_at: Vec<(u32, u16)>,
     /// Bits of the VC class in a route key (output port << class_bits | class).
     pub class_bits: u32,
-    pub links: Vec<Link>,
+    pub links: ByClass<Link>,
     /// By link class: cycles until the credit of a flit on a channel of the class can be used, which returns on the opposite channel
     /// of the link. The longest where opposite channels are of several classes.
     pub credit_returns: Vec<u64>,
@@ -259,8 +260,9 @@ impl Net {
 
     /// Route key of a packet at the router it will reach next.
     #[inline(always)]
-    pub fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
-        let at = *self.coords.hot(router);
+    pub(crate) fn route_ahead(&self, router: usize, packet: &mut Packet) -> u16 {
+        // SAFETY: terminals and channels name routers of the network (`Block::assert_numbers`).
+        let at = unsafe { *self.coords.hot(router) };
         match &self.first_ports {
             // the commonest routing, without a call
             Some(ports) => hop_in_order(ports, at, packet)

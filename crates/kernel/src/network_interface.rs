@@ -4,7 +4,8 @@
 //! A source is asked for its next packet when it is due and the packet before has left. At overload it lags behind the
 //! simulated time, so that no queue grows here.
 
-use crate::block::Block;
+use crate::block::{Block, Interfaces};
+use crate::depart::free_vc;
 use crate::net::Net;
 use crate::shortcuts::profile::Kind;
 use weft_api::base::bits::pick16;
@@ -33,6 +34,18 @@ pub(crate) enum Sent {
     Tail,
 }
 
+impl Interfaces {
+    /// Terminal `t`, if it waits for a credit or for its link, tries again. Returns whether it has waited.
+    #[inline(always)]
+    pub(crate) fn stop_waiting(&mut self, t: usize) -> bool {
+        let waited = std::mem::take(&mut self.terminals[t].waiting);
+        if waited {
+            self.busy.set(t);
+        }
+        waited
+    }
+}
+
 impl<const W: usize, const V: usize> Block<W, V> {
     pub fn inject<const SINGLE: bool>(&mut self, net: &Net) {
         if let Some(rules) = &net.interface {
@@ -56,7 +69,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 if net.tells && self.is_out_of_date(t) {
                     continue;
                 }
-                let due = self.interfaces.terminals.hot(t).due;
+                // SAFETY: alarms wake terminals (`assert_numbers`).
+                let due = unsafe { self.interfaces.terminals.hot(t) }.due;
                 if due <= self.now {
                     if !SINGLE {
                         self.interfaces.busy.set(t);
@@ -74,7 +88,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn send_from_busy<const SINGLE: bool, const STREAMS: bool>(&mut self, net: &Net, measured: u64) {
         for word in 0..self.interfaces.busy.0.len() {
-            let mut bits = *self.interfaces.busy.0.hot(word);
+            let mut bits = self.interfaces.busy.0[word];
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -89,13 +103,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// source is due.
     #[inline(never)]
     fn is_out_of_date(&self, t: usize) -> bool {
-        self.interfaces.terminals.hot(t).alarm != self.now || !self.is_idle(t)
+        self.interfaces.terminals[t].alarm != self.now || !self.is_idle(t)
     }
 
     /// Wakes terminal `t` when its source is due, but not before cycle `from`.
     #[inline(always)]
     pub fn sleep(&mut self, net: &Net, t: usize, from: u64) {
-        let due = self.interfaces.terminals.hot(t).due;
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        let due = unsafe { self.interfaces.terminals.hot(t) }.due;
         if due <= from {
             self.interfaces.busy.set(t);
             return;
@@ -111,7 +126,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// no earlier one.
     #[inline(never)]
     pub(crate) fn needs_alarm(&mut self, t: usize, at: u64) -> bool {
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let terminal = &mut self.interfaces.terminals[t];
         let is_set = terminal.alarm > self.now && terminal.alarm <= at;
         let needed = terminal.due != NOT_DUE && !is_set;
         if needed {
@@ -123,11 +138,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Sends one flit of terminal `t`, which has a packet or may get one from its source. `measured`: 1 if a flit of
     /// this cycle counts for the window, else 0.
     fn send_from<const SINGLE: bool>(&mut self, net: &Net, t: usize, measured: u64) {
-        if self.interfaces.terminals.hot_mut(t).packet == NONE && !self.create::<SINGLE>(net, t) {
+        // SAFETY: alarms, masks and channels name terminals (`assert_numbers`).
+        if unsafe { self.interfaces.terminals.hot(t) }.packet == NONE && !self.create::<SINGLE>(net, t) {
             return;
         }
         if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
-            self.interfaces.terminals.hot_mut(t).packet = NONE;
+            self.interfaces.terminals[t].packet = NONE;
             if net.tells {
                 self.tell_sent(t);
             }
@@ -149,8 +165,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if slow_path && !self.link_takes_flit(net, t) {
             return self.wait(t);
         }
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let out = self.wires.outs.hot_mut(terminal.out as usize);
+        // SAFETY: the caller has a terminal, which names its injection channel (`assert_numbers`).
+        let (terminal, out) = unsafe {
+            let terminal = self.interfaces.terminals.hot_mut(t);
+            let out = self.wires.outs.hot_mut(terminal.out as usize);
+            (terminal, out)
+        };
         let head = SINGLE || terminal.vc == u8::MAX;
         let vc = if head {
             let open = out.available_vcs::<SINGLE>() & if QUEUED { vcs } else { u16::MAX };
@@ -170,27 +190,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.spend::<SINGLE>(vc, net.router.room);
         let mut flit = Flit::of_body(out.peer << 4 | vc as u32);
         if head {
-            let packet = self.buffers.packets.items.hot_mut(terminal.packet as usize);
+            // SAFETY: a terminal names the packet that it injects.
+            let packet = unsafe { self.buffers.packets.items.hot_mut(terminal.packet as usize) };
             packet.injected = self.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
-            flit.key = net.route_ahead(net.terminal_at.hot(terminal.id as usize).0 as usize, packet);
+            flit.key = net.route_ahead(net.terminal_at[terminal.id as usize].0 as usize, packet);
         }
         let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.now };
-        self.wires.flits.push(self.now, depart + net.links.hot(0).latency, flit);
+        self.wires.flits.push(self.now, depart + net.links.of(0).latency, flit);
         self.observers.tally.injected_flits += measured;
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        // SAFETY: as above.
+        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         if !SINGLE {
             terminal.left -= 1;
             let (o, is_tail) = (terminal.out as usize, terminal.left == 0);
             if QUEUED && head {
-                self.wires.outs.hot_mut(o).free_vcs &= !(1 << vc);
+                self.wires.outs[o].free_vcs &= !(1 << vc);
             }
             if !is_tail {
                 return Sent::Part;
             }
             if QUEUED {
-                self.free_vc(o, vc);
+                free_vc(&mut self.policy.power, &mut self.wires.outs[o], o, vc);
             }
         }
         Sent::Tail
@@ -200,8 +222,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// opens a stream. Else it does nothing, and returns false.
     #[inline(always)]
     fn sends_body<const STREAMS: bool>(&mut self, net: &Net, t: usize, measured: u64) -> bool {
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let (out, vc) = (self.wires.outs.hot_mut(terminal.out as usize), usize::from(terminal.vc));
+        // SAFETY: the mask of the busy names terminals, and these their injection channels (`assert_numbers`).
+        let (terminal, out) = unsafe {
+            let terminal = self.interfaces.terminals.hot(t);
+            (terminal, self.wires.outs.hot(terminal.out as usize))
+        };
+        let vc = usize::from(terminal.vc);
         // without a packet no flits are left, and before the head all are
         if terminal.left < 2 || terminal.vc == u8::MAX || out.vcs_with_credit >> vc & 1 == 0 || net.slow.injection {
             return false;
@@ -209,12 +235,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if STREAMS && self.opens_source(net, t, vc) {
             return true;
         }
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let out = self.wires.outs.hot_mut(terminal.out as usize);
+        // SAFETY: as above.
+        let (terminal, out) = unsafe {
+            let terminal = self.interfaces.terminals.hot_mut(t);
+            let out = self.wires.outs.hot_mut(terminal.out as usize);
+            (terminal, out)
+        };
         out.spend::<false>(vc, net.router.room);
         terminal.left -= 1;
         let flit = Flit::of_body(out.peer << 4 | vc as u32);
-        self.wires.flits.push(self.now, self.now + net.links.hot(0).latency, flit);
+        self.wires.flits.push(self.now, self.now + net.links.of(0).latency, flit);
         self.observers.tally.injected_flits += measured;
         true
     }
@@ -223,42 +253,42 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// it closed asks for it.
     #[inline(never)]
     fn link_takes_flit(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.interfaces.terminals.hot(t);
+        let terminal = &self.interfaces.terminals[t];
         let (o, head) = (terminal.out as usize, terminal.vc == u8::MAX);
         if head {
-            self.wires.outs.hot_mut(o).requested = 1;
-            if self.wires.outs.hot(o).gate() != Gate::Open {
+            self.wires.outs[o].requested = 1;
+            if self.wires.outs[o].gate() != Gate::Open {
                 self.wait_for_link(net, o);
             }
-            if self.wires.outs.hot(o).gate() != Gate::Open {
+            if self.wires.outs[o].gate() != Gate::Open {
                 return false;
             }
         }
-        !net.links.hot(0).paced || self.is_open_to_terminal(t)
+        !net.links.of(0).paced || self.is_open_to_terminal(t)
     }
 
     /// Terminal `t` has sent a flit on VC `vc` of such a channel. Notes that its packet holds the VC, or leaves it. Returns
     /// the cycle in which the flit is on the link.
     #[inline(never)]
     fn sent_slow_path(&mut self, net: &Net, t: usize, vc: usize, head: bool) -> u64 {
-        let terminal = self.interfaces.terminals.hot(t);
+        let terminal = &self.interfaces.terminals[t];
         let (o, tail, id) = (terminal.out as usize, terminal.left == 1, terminal.packet);
-        let out = self.wires.outs.hot_mut(o);
+        let out = &mut self.wires.outs[o];
         if head {
             out.requested = 0;
             out.free_vcs &= !(1 << vc);
         }
         if tail {
-            self.free_vc(o, vc);
+            free_vc(&mut self.policy.power, out, o, vc);
         }
-        if net.links.hot(0).paced {
+        if net.links.of(0).paced {
             let left = self.inject_paced(net, t, head);
             if head && net.watches {
                 self.watch_injection(t, id, left);
             }
             return left;
         }
-        self.wires.outs.hot_mut(o).next_free = (self.now + 1) as u32;
+        self.wires.outs[o].next_free = (self.now + 1) as u32;
         self.now
     }
 
@@ -285,7 +315,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Terminal `t` waits for a credit, or for its link.
     fn wait(&mut self, t: usize) -> Sent {
-        self.interfaces.terminals.hot_mut(t).waiting = true;
+        self.interfaces.terminals[t].waiting = true;
         self.interfaces.busy.clear(t);
         Sent::Nothing
     }
@@ -293,8 +323,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the packet that the source of terminal `t` gives. Returns false if it gives none.
     #[inline(always)]
     fn create<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let JobSources::Clocks(clocks) = self.interfaces.sources.hot_mut(usize::from(terminal.job)) else {
+        // SAFETY: `send_from` has found the terminal.
+        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
+        let JobSources::Clocks(clocks) = &mut self.interfaces.sources[usize::from(terminal.job)] else {
             return self.create_asked::<SINGLE>(net, t);
         };
         let created = terminal.due;
@@ -316,8 +347,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// As `create`, for workloads that need more than clocks.
     #[inline(never)]
     fn create_asked<const SINGLE: bool>(&mut self, net: &Net, t: usize) -> bool {
-        let terminal = self.interfaces.terminals.hot_mut(t);
-        let sources = self.interfaces.sources.hot_mut(usize::from(terminal.job)).all_mut();
+        let terminal = &mut self.interfaces.terminals[t];
+        let sources = self.interfaces.sources[usize::from(terminal.job)].all_mut();
         let Some(new) = sources.next(terminal.source as usize, &mut terminal.due, self.now) else {
             self.sleep(net, t, self.now + 1);
             return false;
@@ -335,7 +366,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The packet that the source of terminal `t` has given, with its number there; and whether no delivery caused it.
     pub(crate) fn numbered(&mut self, t: usize, new: &NewPacket) -> (bool, Created) {
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let terminal = &mut self.interfaces.terminals[t];
         let &NewPacket { to, flits, created, tag, counts } = new;
         let (own, measured, seq) = match counts {
             Counts::IfCreatedInWindow => {
@@ -349,28 +380,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 (false, measured, !number)
             }
         };
-        let job = self.interfaces.terminals.hot(t).job;
+        let job = self.interfaces.terminals[t].job;
         (own, Created { to, flits, seq, tag, measured, job, class: 0 })
     }
 
     /// Terminal `t` sends packet `id` of so many flits next.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let terminal = &mut self.interfaces.terminals[t];
         (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
     }
 
     /// Creates a packet of terminal `t`. Returns its number.
     #[inline(always)]
     pub(crate) fn add_packet<const SINGLE: bool>(&mut self, net: &Net, t: usize, created: u64, new: Created) -> u32 {
-        let (router, port) = *net.terminal_at.hot(new.to as usize);
-        let dest = *net.coords.hot(router as usize);
+        let (router, port) = net.terminal_at[new.to as usize];
+        let dest = net.coords[router as usize];
         let id = self.new_packet(SINGLE);
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
-        let src = self.interfaces.terminals.hot(t).id;
-        let packet = self.buffers.packets.items.hot_mut(id as usize);
+        let src = self.interfaces.terminals[t].id;
+        let packet = &mut self.buffers.packets.items[id as usize];
         *packet = Packet {
             created,
             target: dest,
@@ -413,8 +444,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Terminal `t` has created packet `id`, whatever the cause.
     pub(crate) fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
         if net.slow.paths {
-            let channel = self.interfaces.terminals.hot(t).out as usize;
-            self.observers.recorders.crosses(channel, 0, self.buffers.packets.items.hot(id as usize));
+            let channel = self.interfaces.terminals[t].out as usize;
+            self.observers.recorders.crosses(channel, 0, &self.buffers.packets.items[id as usize]);
         }
     }
 
@@ -423,7 +454,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn created_slow_path(&mut self, net: &Net, t: usize, id: u32, measured: bool) {
         self.note_injection(net, t, id);
         if measured {
-            let &Packet { job, class, len, .. } = self.buffers.packets.items.hot(id as usize);
+            let &Packet { job, class, len, .. } = &self.buffers.packets.items[id as usize];
             self.observers.tally.parts.created(job, class, len);
         }
         if net.watches {

@@ -4,10 +4,9 @@
 //!
 //! An output at which no more flits may wait is full: the switch gives it none until the link has taken enough of them.
 
-use crate::block::Block;
+use crate::block::{Block, Interfaces, Requests, Wires};
 use crate::net::Net;
 use crate::parts::pace::{Event, Slowed, cycle_near};
-use weft_api::base::unchecked::Hot;
 use weft_api::spec::InputSpeedup;
 use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
@@ -16,11 +15,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The cycle in which a flit from input `i`, which could leave at `earliest`, is on the link behind output `o`: if no
     /// other flit were before it, and as things are.
     pub fn departure(&self, net: &Net, i: usize, o: usize, earliest: u64) -> (u64, u64) {
-        let out = self.wires.outs.hot(o);
+        let out = &self.wires.outs[o];
         let next_free = cycle_near(earliest, out.next_free);
         match &net.rates {
-            Some(rates) if net.links.hot(usize::from(out.class)).paced => {
-                let pace = self.wires.paces.of.hot(o);
+            Some(rates) if net.links.of(out.class).paced => {
+                let pace = &self.wires.paces.of[o];
                 let ready = rates.ready(self.came(i), (out.class, pace), earliest);
                 (whole(ready), pace.complete(next_free, ready))
             }
@@ -30,7 +29,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
-        (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0)
+        (self.wires.paces.from[i], self.wires.paces.came[i].0)
     }
 
     /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
@@ -40,8 +39,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.came(i);
-        let out = self.wires.outs.hot_mut(o);
-        let pace = self.wires.paces.of.hot_mut(o);
+        let out = &mut self.wires.outs[o];
+        let pace = &mut self.wires.paces.of[o];
         let mut ready = rates.ready(before, (out.class, pace), earliest);
         if head {
             self.observers.tally.delayed(self.now, whole(ready) - earliest);
@@ -56,8 +55,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let full_for = pace.full_for(next_free, self.now + net.router.after_grant);
         if full_for > 0 {
             let r = out.router as usize;
-            let port = o - self.requests.routers.hot(r).base as usize;
-            self.wires.paces.full.hot_mut(r).set(port);
+            let port = o - self.requests.routers[r].base as usize;
+            self.wires.paces.full[r].set(port);
             self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         if net.router.input_speedup != InputSpeedup::Unlimited {
@@ -70,9 +69,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[cold]
     #[inline(never)]
     pub fn is_open_to_terminal(&mut self, t: usize) -> bool {
-        let o = self.interfaces.terminals.hot(t).out as usize;
-        let next_free = cycle_near(self.now, self.wires.outs.hot(o).next_free);
-        let full_for = self.wires.paces.of.hot(o).full_for(next_free, self.now);
+        let o = self.interfaces.terminals[t].out as usize;
+        let next_free = cycle_near(self.now, self.wires.outs[o].next_free);
+        let full_for = self.wires.paces.of[o].full_for(next_free, self.now);
         if full_for > 0 {
             self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
@@ -84,81 +83,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn inject_paced(&mut self, net: &Net, t: usize, head: bool) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let o = self.interfaces.terminals.hot(t).out as usize;
-        let out = self.wires.outs.hot_mut(o);
-        let pace = self.wires.paces.of.hot(o);
-        let ready = rates.ready_at_source(pace, self.now);
+        let o = self.interfaces.terminals[t].out as usize;
+        let out = &mut self.wires.outs[o];
+        let ready = rates.ready_at_source(&self.wires.paces.of[o], self.now);
         if head {
             self.observers.tally.delayed(self.now, whole(ready) - self.now);
         }
-        let (depart, next_free) = self.wires.paces.of.hot_mut(o).take(cycle_near(self.now, out.next_free), ready);
+        let (depart, next_free) = self.wires.paces.of[o].take(cycle_near(self.now, out.next_free), ready);
         out.next_free = next_free as u32;
         depart
-    }
-
-    /// Channel `o`, whose links are paced, carries flits at this share of its bandwidth from now on. The input at
-    /// its far end knows when the first of them comes.
-    pub fn change_pace(&mut self, net: &Net, o: usize, share: Rate) {
-        let rates = net.rates.as_ref().expect("links that are paced have rates");
-        let (out, now) = (&mut self.wires.outs[o], self.now);
-        let rate = rates.of[usize::from(out.class)].times(share);
-        let pace = &mut self.wires.paces.of[o];
-        if pace.rate() != rate {
-            let is_slower = rate.is_below(pace.rate());
-            let next_free = pace.change(rate, cycle_near(now, out.next_free));
-            out.next_free = next_free as u32;
-            let slowed = |input: u32| Slowed { input, share, change: pace.changes() };
-            // flits that were granted before still leave at the higher rate
-            let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
-            let at = first + net.links[usize::from(out.class)].latency;
-            match out.kind() {
-                ChannelEnd::Local | ChannelEnd::Injection => {
-                    let slowed = slowed(out.peer);
-                    self.wires.paces.slow_from(now, at, slowed);
-                }
-                ChannelEnd::Remote => {
-                    let cut = self.wires.cuts[out.peer as usize];
-                    self.wires.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
-                }
-                ChannelEnd::Ejection | ChannelEnd::Unused => {}
-            }
-        }
-    }
-
-    /// What happens to paces in this cycle: outputs can take a flit again, terminals have waited for their link, and flits
-    /// come in that were sent at another rate.
-    #[cold]
-    #[inline(never)]
-    pub fn keep_pace(&mut self) {
-        while let Some((first, len)) = self.wires.paces.events.due(self.now) {
-            for k in 0..len {
-                match self.wires.paces.events.item(first, k) {
-                    Event::Opens(output) => self.open_output(output as usize),
-                    Event::Comes(Slowed { input, share, change }) => {
-                        let came = &mut self.wires.paces.came[input as usize];
-                        // a count that wraps round comes after the one before it
-                        if change.wrapping_sub(came.1) < 1 << 31 {
-                            *came = (share, change);
-                        }
-                    }
-                }
-            }
-            self.wires.paces.events.release(self.now);
-        }
-    }
-
-    fn open_output(&mut self, o: usize) {
-        let out = self.wires.outs.hot(o);
-        let r = out.router as usize;
-        if out.kind() == ChannelEnd::Injection {
-            let terminal = self.interfaces.terminals.hot_mut(r);
-            if std::mem::take(&mut terminal.waiting) {
-                self.interfaces.busy.set(r);
-            }
-        } else {
-            self.wires.paces.full.hot_mut(r).clear(o - self.requests.routers.hot(r).base as usize);
-            self.requests.active.set(r);
-        }
     }
 
     /// Whether all that router `r` has to do waits for full outputs.
@@ -168,11 +101,83 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.rates.is_none() {
             return false;
         }
-        let router = self.requests.routers.hot(r);
+        let router = &self.requests.routers[r];
         // heads may take VCs of full outputs where that is a stage of its own
         let asked =
             if net.router.vc_realloc { router.switch_requests } else { router.switch_requests | router.vc_requests };
         let heads_wait = !net.router.vc_realloc || router.vc_requests.is_empty();
-        heads_wait && asked.without(self.wires.paces.full.hot(r)).is_empty()
+        heads_wait && asked.without(&self.wires.paces.full[r]).is_empty()
+    }
+}
+
+/// Channel `o`, whose links are paced, carries flits at this share of its bandwidth from cycle `now` on. The input at
+/// its far end knows when the first of them comes.
+pub(crate) fn change<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    net: &Net,
+    o: usize,
+    share: Rate,
+    now: u64,
+) {
+    let rates = net.rates.as_ref().expect("links that are paced have rates");
+    let out = &mut wires.outs[o];
+    let rate = rates.of[usize::from(out.class)].times(share);
+    let pace = &mut wires.paces.of[o];
+    if pace.rate() == rate {
+        return;
+    }
+    let is_slower = rate.is_below(pace.rate());
+    let next_free = pace.change(rate, cycle_near(now, out.next_free));
+    out.next_free = next_free as u32;
+    let slowed = |input: u32| Slowed { input, share, change: pace.changes() };
+    // flits that were granted before still leave at the higher rate
+    let first = (now + net.router.after_grant).max(if is_slower { next_free } else { 0 });
+    let at = first + net.links.of(out.class).latency;
+    match out.kind() {
+        ChannelEnd::Local | ChannelEnd::Injection => {
+            let slowed = slowed(out.peer);
+            wires.paces.slow_from(now, at, slowed);
+        }
+        ChannelEnd::Remote => {
+            let cut = wires.cuts[out.peer as usize];
+            wires.outbox[cut.block as usize].slowed.push((at, slowed(cut.port)));
+        }
+        ChannelEnd::Ejection | ChannelEnd::Unused => {}
+    }
+}
+
+/// What happens to paces in cycle `now`: outputs can take a flit again, terminals have waited for their link, and flits
+/// come in that were sent at another rate.
+#[cold]
+#[inline(never)]
+pub fn keep<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
+    now: u64,
+) {
+    let Wires { outs, paces, .. } = wires;
+    while let Some((first, len)) = paces.events.due(now) {
+        for k in 0..len {
+            match paces.events.item(first, k) {
+                Event::Opens(output) => {
+                    let out = &outs[output as usize];
+                    let r = out.router as usize;
+                    if out.kind() == ChannelEnd::Injection {
+                        interfaces.stop_waiting(r);
+                    } else {
+                        paces.full[r].clear((output - requests.routers[r].base) as usize);
+                        requests.active.set(r);
+                    }
+                }
+                Event::Comes(Slowed { input, share, change }) => {
+                    let came = &mut paces.came[input as usize];
+                    // a count that wraps round comes after the one before it
+                    if change.wrapping_sub(came.1) < 1 << 31 {
+                        *came = (share, change);
+                    }
+                }
+            }
+        }
+        paces.events.release(now);
     }
 }

@@ -3,7 +3,6 @@
 use crate::job_tally::histogram;
 use hdrhistogram::Histogram;
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::state::Packet;
 use weft_api::state::sums::{Measured, PacketSums};
 
@@ -31,7 +30,7 @@ impl PhaseTally {
     /// Counts a measured packet that is delivered.
     pub fn count(&mut self, packet: &Packet, latency: u64, network: u64) {
         if let Some(phase) = self.phase(packet) {
-            let (sums, histogram) = self.phases.hot_mut(phase);
+            let (sums, histogram) = &mut self.phases[phase];
             sums.count(packet, latency, network);
             histogram.saturating_record(latency);
         }
@@ -40,7 +39,7 @@ impl PhaseTally {
     /// Counts the cycles in which the workload kept a measured packet back.
     pub fn keep_back(&mut self, packet: &Packet, cycles: u64) {
         if let Some(phase) = self.phase(packet) {
-            self.phases.hot_mut(phase).0.kept_back += cycles;
+            self.phases[phase].0.kept_back += cycles;
         }
     }
 

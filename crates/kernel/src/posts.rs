@@ -10,12 +10,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn post(&mut self, net: &Net, board: &Board) {
         if board.is_due(self.now) {
-            self.post_all(net, board);
+            let mut posts = std::mem::take(&mut self.posts);
+            self.post_all(net, board, &mut posts);
+            self.posts = posts;
         }
     }
 
     #[inline(never)]
-    fn post_all(&mut self, net: &Net, board: &Board) {
+    fn post_all(&self, net: &Net, board: &Board, posts: &mut [u32]) {
         for (r, router) in self.requests.routers.iter().enumerate() {
             let at = net.coords[router.id as usize];
             let here = queues_at!(self, net, r);
@@ -24,9 +26,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let from_terminal = |&port: &usize| self.wires.outs[port].kind() == ChannelEnd::Ejection;
             let flits = |port: usize| self.wires.outs[self.buffers.ins[port].upstream() as usize].flits;
             let sent = || ports.clone().filter(from_terminal).map(flits).fold(0, u32::wrapping_add);
-            self.posts.fill(0);
-            self.routing.post(at, &here, &sent, &mut self.posts);
-            board.post(self.now, router.id, &self.posts);
+            posts.fill(0);
+            self.routing.post(at, &here, &sent, posts);
+            board.post(self.now, router.id, posts);
         }
     }
 }

@@ -1,17 +1,19 @@
 //! The accounts of the channels of a block, and the calls of its agents. Once per cycle the agents are told of faults,
 //! control packets, links that packets want back, timers and drained channels, in this order.
 
-use crate::block::Block;
+use crate::block::{Block, Interfaces, Requests, Wires};
 use crate::facade::Facade;
 use crate::net::Net;
+use crate::pace;
 use crate::parts::power::Power;
+use crate::recorders::Recorders;
 use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams::Streams;
 use crate::timers::Timers;
 use weft_api::agents::{Agents, BlockSite, Channels};
 use weft_api::policy::Policy;
 use weft_api::state::rate::Pace;
-use weft_api::state::{ChannelEnd, Gate, LinkState};
+use weft_api::state::{ChannelEnd, Gate, LinkState, OutputUnit};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Creates the agents of the policy for this block, and starts them.
@@ -45,17 +47,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.set_state(net, o, to, now);
     }
 
-    /// Channel `o` is in another state from now on. Only what the policy does counts as a transition.
-    pub fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
-        if net.links[usize::from(self.wires.outs[o].class)].paced {
-            self.change_pace(net, o, net.common.modes.rate(to));
-        }
-        let (out, account) = (&mut self.wires.outs[o], &mut self.policy.power.accounts[o]);
-        let from = LinkState::of(out.state);
-        account.settle(from, out.flits, now);
-        out.state = to.number();
-        self.policy.power.bundles.changed(o, from, to, now);
-        self.observers.recorders.changed(o, from, to, now);
+    /// Channel `o` is in another state from cycle `now` on.
+    pub(crate) fn set_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
+        set_state(&mut self.wires, (&mut self.policy.power, &mut self.observers.recorders), net, (o, to), now);
     }
 
     /// Flits per cycle that channel `o` can carry at its present rate.
@@ -66,22 +60,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Heads that wait for channel `o` look at it again.
     pub fn look_again(&mut self, o: usize) {
-        let out = &self.wires.outs[o];
-        if out.kind() == ChannelEnd::Injection {
-            if std::mem::take(&mut self.interfaces.terminals[out.router as usize].waiting) {
-                self.interfaces.busy.set(out.router as usize);
-                self.policy.power.woken.push(out.router);
-            }
-            return;
-        }
-        let router = &mut self.requests.routers[out.router as usize];
-        if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
-            router.vc_requests.set(o - router.base as usize);
-            self.requests.active.set(out.router as usize);
-        }
-        if !router.choosing.is_empty() {
-            self.requests.active.set(out.router as usize);
-        }
+        let wakes = (&mut self.requests, &mut self.interfaces);
+        look_again(&self.wires.outs[o], o, wakes, &mut self.policy.power.woken);
     }
 
     /// Lets the agents act on the channels.
@@ -193,5 +173,47 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         self.with_agents_about(net, Some(o), |agents, channels| agents.wanted(o, channels));
+    }
+}
+
+/// Channel `o` is in another state from cycle `now` on. Only what the policy does counts as a transition.
+fn set_state<const W: usize, const V: usize>(
+    wires: &mut Wires<W, V>,
+    (power, recorders): (&mut Power, &mut Recorders),
+    net: &Net,
+    (o, to): (usize, LinkState),
+    now: u64,
+) {
+    if net.links.of(wires.outs[o].class).paced {
+        pace::change(wires, net, o, net.common.modes.rate(to), now);
+    }
+    let (out, account) = (&mut wires.outs[o], &mut power.accounts[o]);
+    let from = LinkState::of(out.state);
+    account.settle(from, out.flits, now);
+    out.state = to.number();
+    power.bundles.changed(o, from, to, now);
+    recorders.changed(o, from, to, now);
+}
+
+/// Heads that wait for channel `o`, which is `out`, look at it again, or a terminal, which is `woken` then.
+fn look_again<const W: usize, const V: usize>(
+    out: &OutputUnit<V>,
+    o: usize,
+    (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
+    woken: &mut Vec<u32>,
+) {
+    if out.kind() == ChannelEnd::Injection {
+        if interfaces.stop_waiting(out.router as usize) {
+            woken.push(out.router);
+        }
+        return;
+    }
+    let router = &mut requests.routers[out.router as usize];
+    if out.requested != 0 && out.free_vcs & out.vcs_with_credit != 0 {
+        router.vc_requests.set(o - router.base as usize);
+        requests.active.set(out.router as usize);
+    }
+    if !router.choosing.is_empty() {
+        requests.active.set(out.router as usize);
     }
 }

@@ -38,7 +38,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let leaves_by_it =
             |key: u16| key != NO_REQUEST && key < weft_api::state::UNDECIDED && net.port(key) == o - base;
         let fresh = self.shortcuts.fresh_flits.iter().filter(|fresh| {
-            let (i, ..) = fresh.places();
+            let (i, ..) = fresh.places::<V>();
             (base..end).contains(&i) && !fresh.chooses && leaves_by_it(fresh.key)
         });
         let fresh: u32 = fresh.map(|fresh| left(&self.buffers.segments.items[fresh.segment as usize])).sum();

@@ -8,7 +8,6 @@ use crate::block::Block;
 use crate::net::Net;
 use crate::network_interface::{Created, Sent};
 use crate::parts::queues::{InterfaceRules, Ready};
-use weft_api::base::unchecked::Hot;
 use weft_api::classes::{InjectionRule, Queueing};
 use weft_api::state::NONE;
 use weft_api::workload::NOT_DUE;
@@ -24,14 +23,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while let Some((chunk, len)) = self.interfaces.alarms.due(self.now) {
             for k in 0..len {
                 let t = self.interfaces.alarms.item(chunk, k) as usize;
-                if self.interfaces.terminals.hot(t).alarm == self.now {
+                if self.interfaces.terminals[t].alarm == self.now {
                     self.look_at_queues(t);
                 }
             }
             self.interfaces.alarms.release(self.now);
         }
         for word in 0..self.interfaces.busy.0.len() {
-            let mut bits = *self.interfaces.busy.0.hot(word);
+            let mut bits = self.interfaces.busy.0[word];
             while bits != 0 {
                 let t = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -42,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Terminal `t` looks at its queues and sources in this cycle.
     pub(crate) fn look_at_queues(&mut self, t: usize) {
-        self.interfaces.terminals.hot_mut(t).waiting = false;
+        self.interfaces.terminals[t].waiting = false;
         self.interfaces.busy.set(t);
     }
 
@@ -59,26 +58,26 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return self.rest(t);
         };
         let place = self.interfaces.queues.place(t, q);
-        let (left, vc) = (self.interfaces.queues.of.hot(place).left, self.interfaces.queues.of.hot(place).vc);
+        let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
         let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let terminal = &mut self.interfaces.terminals[t];
         (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
-        let sent = self.send_flit::<SINGLE, true>(net, t, measured, *rules.vcs_of.hot(usize::from(class)));
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let sent = self.send_flit::<SINGLE, true>(net, t, measured, rules.vcs_of[usize::from(class)]);
+        let terminal = &mut self.interfaces.terminals[t];
         terminal.packet = NONE;
         if sent == Sent::Nothing {
             return;
         }
-        let queue = self.interfaces.queues.of.hot_mut(place);
+        let queue = &mut self.interfaces.queues.of[place];
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
         if left == flits {
             queue.begin(self.now, flits);
         }
         if measured > 0 {
-            let job = self.interfaces.queues.streams.hot(stream as usize).job;
+            let job = self.interfaces.queues.streams[stream as usize].job;
             self.observers.tally.parts.inject(job, class);
         }
-        *self.interfaces.queues.turns.hot_mut(t) = ((q + 1) % rules.queues) as u8;
+        self.interfaces.queues.turns[t] = ((q + 1) % rules.queues) as u8;
         if sent == Sent::Tail {
             self.leave_queue(net, rules, t, q);
         }
@@ -97,9 +96,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The source of a stream hears that the interface can take its next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize) {
-        let stream = self.interfaces.queues.streams.hot_mut(stream);
-        if net.jobs.hot(usize::from(stream.job)).is_told {
-            let sources = self.interfaces.sources.hot_mut(usize::from(stream.job)).all_mut();
+        let stream = &mut self.interfaces.queues.streams[stream];
+        if net.jobs[usize::from(stream.job)].is_told {
+            let sources = self.interfaces.sources[usize::from(stream.job)].all_mut();
             sources.sent(stream.source as usize, &mut stream.due, self.now);
         }
     }
@@ -110,7 +109,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let Some(kept) = self.interfaces.queues.free_oldest(t) else { return };
         let o = self.ejection_of(t) as u32;
         for _ in 0..kept.flits {
-            let at = self.now + net.links.hot(0).credit_latency;
+            let at = self.now + net.links[0].credit_latency;
             self.wires.credits.push(self.now, at, o << 4 | u32::from(kept.vc));
         }
     }
@@ -118,18 +117,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The output that leads to terminal `t`.
     fn ejection_of(&self, t: usize) -> usize {
         // the injection channel leads to the input port with the same number
-        self.wires.outs.hot(self.interfaces.terminals.hot(t).out as usize).peer as usize
+        self.wires.outs[self.interfaces.terminals[t].out as usize].peer as usize
     }
 
     /// Takes the packets that the sources of terminal `t` give now, as long as their queues have places.
     fn fill<const SINGLE: bool>(&mut self, net: &Net, rules: &InterfaceRules, t: usize) {
         while let Some(s) = self.next_stream(net, rules, t) {
-            let pending = self.interfaces.queues.streams.hot(s).pending;
+            let pending = self.interfaces.queues.streams[s].pending;
             let packet = if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(net, t, s) };
             let Some(packet) = packet else { continue };
-            self.interfaces.queues.streams.hot_mut(s).pending = packet;
+            self.interfaces.queues.streams[s].pending = packet;
             if let Some(q) = self.queue_of(rules, t, s, packet) {
-                self.interfaces.queues.streams.hot_mut(s).pending = NONE;
+                self.interfaces.queues.streams[s].pending = NONE;
                 self.queue_up(net, rules, t, q, s, packet);
             }
         }
@@ -139,11 +138,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// packet has a place.
     fn next_stream(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &self.interfaces.queues;
-        let due =
-            queues.streams_of(t).filter(|&s| queues.streams.hot(s).is_due(self.now) && self.has_place(rules, t, s));
+        let due = queues.streams_of(t).filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(rules, t, s));
         due.min_by_key(|&s| {
-            let stream = queues.streams.hot(s);
-            let rank = *net.class_ranks.hot(stream.class.into());
+            let stream = &queues.streams[s];
+            let rank = net.class_ranks[usize::from(stream.class)];
             match rules.rule {
                 // a terminal sends replies before requests
                 InjectionRule::RoundRobin => (0, !stream.replies, stream.due),
@@ -156,15 +154,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether the next packet of stream `s` has a place, as far as that is known.
     fn has_place(&self, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &self.interfaces.queues;
-        let has_room = |q: usize| queues.of.hot(queues.place(t, q)).packets < rules.depth;
-        let stream = queues.streams.hot(s);
+        let has_room = |q: usize| queues.of[queues.place(t, q)].packets < rules.depth;
+        let stream = &queues.streams[s];
         match rules.queueing {
             Queueing::One => has_room(0),
             Queueing::PerClass => has_room(stream.class.into()),
             // where a packet goes is known when it has been created
             Queueing::PerDestination if stream.pending == NONE => true,
             Queueing::PerDestination => {
-                let to = self.buffers.packets.items.hot(stream.pending as usize).dst;
+                let to = self.buffers.packets.items[stream.pending as usize].dst;
                 let own = &queues.of[t * queues.each..(t + 1) * queues.each];
                 match own.iter().find(|queue| queue.to == to) {
                     Some(queue) => queue.packets < rules.depth,
@@ -176,22 +174,22 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The queue for `packet` of stream `s`; `None` if it has no place for it now.
     fn queue_of(&mut self, rules: &InterfaceRules, t: usize, s: usize, packet: u32) -> Option<usize> {
-        let to = self.buffers.packets.items.hot(packet as usize).dst;
+        let to = self.buffers.packets.items[packet as usize].dst;
         let queues = &mut self.interfaces.queues;
         match rules.queueing {
             Queueing::One => Some(0),
-            Queueing::PerClass => Some(queues.streams.hot(s).class.into()),
+            Queueing::PerClass => Some(queues.streams[s].class.into()),
             Queueing::PerDestination => {
                 let q = queues.to_destination(t, to, self.now)?;
-                (queues.of.hot(queues.place(t, q)).packets < rules.depth).then_some(q)
+                (queues.of[queues.place(t, q)].packets < rules.depth).then_some(q)
             }
         }
     }
 
     /// `packet` of stream `s` joins queue `q` of terminal `t`.
     fn queue_up(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize, s: usize, packet: u32) {
-        let record = self.buffers.packets.items.hot(packet as usize);
-        let frees = net.keeps && net.jobs.hot(usize::from(record.job)).workload.frees(record);
+        let record = &self.buffers.packets.items[packet as usize];
+        let frees = net.keeps && net.jobs[usize::from(record.job)].workload.frees(record);
         let ready = Ready {
             packet,
             next: NONE,
@@ -209,9 +207,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Asks stream `s` of terminal `t`, which is due, for its packet, and creates it.
     fn ask<const SINGLE: bool>(&mut self, net: &Net, t: usize, s: usize) -> Option<u32> {
-        let stream = self.interfaces.queues.streams.hot_mut(s);
+        let stream = &mut self.interfaces.queues.streams[s];
         let (job, class) = (stream.job, stream.class);
-        let sources = self.interfaces.sources.hot_mut(usize::from(job)).all_mut();
+        let sources = self.interfaces.sources[usize::from(job)].all_mut();
         let new = sources.next(stream.source as usize, &mut stream.due, self.now)?;
         let (own, created) = self.numbered(t, &new);
         let created = Created { job, class, ..created };
@@ -227,7 +225,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The queue of terminal `t` that sends the next flit, if one can.
     fn next_queue<const SINGLE: bool>(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &self.interfaces.queues;
-        let (filled, turn) = (*queues.filled.hot(t), usize::from(*queues.turns.hot(t)));
+        let (filled, turn) = (queues.filled[t], usize::from(queues.turns[t]));
         let is_amid = self.some_queue_is_amid(t);
         let (mut bits, mut best) = (filled.rotate_right(turn as u32), None);
         while bits != 0 {
@@ -239,7 +237,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let front = queues.front(t, q);
             let score = match rules.rule {
                 InjectionRule::RoundRobin => 0,
-                InjectionRule::Priority => *net.class_ranks.hot(usize::from(front.class)),
+                InjectionRule::Priority => net.class_ranks[usize::from(front.class)],
                 InjectionRule::Oldest => front.created,
             };
             if best.is_none_or(|(least, _)| score < least) {
@@ -251,9 +249,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Whether the tail of some packet of which terminal `t` has sent the head has not left.
     fn some_queue_is_amid(&self, t: usize) -> bool {
-        let (queues, mut bits) = (&self.interfaces.queues, *self.interfaces.queues.filled.hot(t));
+        let (queues, mut bits) = (&self.interfaces.queues, self.interfaces.queues.filled[t]);
         while bits != 0 {
-            if queues.of.hot(queues.place(t, bits.trailing_zeros() as usize)).is_amid() {
+            if queues.of[queues.place(t, bits.trailing_zeros() as usize)].is_amid() {
                 return true;
             }
             bits &= bits - 1;
@@ -271,15 +269,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         is_amid: bool,
     ) -> bool {
         let queues = &self.interfaces.queues;
-        let queue = queues.of.hot(queues.place(t, q));
-        let out = self.wires.outs.hot(self.interfaces.terminals.hot(t).out as usize);
+        let queue = &queues.of[queues.place(t, q)];
+        let out = &self.wires.outs[self.interfaces.terminals[t].out as usize];
         if queue.is_amid() {
             return out.vcs_with_credit >> queue.vc & 1 != 0;
         }
         if queue.opens > self.now || is_amid && (net.router.hold_switch || out.is_closed()) {
             return false;
         }
-        let vcs = *rules.vcs_of.hot(usize::from(queues.front(t, q).class));
+        let vcs = rules.vcs_of[usize::from(queues.front(t, q).class)];
         out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
     }
 
@@ -288,15 +286,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (mut due, mut is_blocked) = (NOT_DUE, false);
         let queues = &self.interfaces.queues;
         for s in queues.streams_of(t) {
-            let stream = queues.streams.hot(s);
+            let stream = &queues.streams[s];
             // one that is due has no place: it gets one when a packet has left
             if stream.due > self.now && stream.pending == NONE {
                 due = due.min(stream.due);
             }
         }
-        let mut bits = *queues.filled.hot(t);
+        let mut bits = queues.filled[t];
         while bits != 0 {
-            let queue = queues.of.hot(queues.place(t, bits.trailing_zeros() as usize));
+            let queue = &queues.of[queues.place(t, bits.trailing_zeros() as usize)];
             bits &= bits - 1;
             if !queue.is_amid() && queue.opens > self.now {
                 due = due.min(queue.opens);
@@ -305,11 +303,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
         }
         let held = queues.of[t * queues.each..(t + 1) * queues.each].iter().map(|queue| queue.opens);
-        if queues.streams_of(t).any(|s| queues.streams.hot(s).pending != NONE) {
+        if queues.streams_of(t).any(|s| queues.streams[s].pending != NONE) {
             // the limit of an empty queue may be all that keeps it from another destination
             due = held.filter(|&opens| opens > self.now).fold(due, u64::min);
         }
-        let terminal = self.interfaces.terminals.hot_mut(t);
+        let terminal = &mut self.interfaces.terminals[t];
         (terminal.due, terminal.waiting) = (due, is_blocked);
         self.interfaces.busy.clear(t);
         let at = due.min(self.now + self.interfaces.alarms.horizon() - 1);

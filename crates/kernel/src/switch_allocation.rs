@@ -9,6 +9,7 @@ use crate::net::Net;
 use crate::shortcuts::profile::Kind;
 use std::fmt::Debug;
 use weft_api::allocation::Allocator;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::key_of;
@@ -30,7 +31,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.shortcuts.lone_trial.decide(self.now);
         }
         for word in 0..self.requests.active.0.len() {
-            let mut bits = *self.requests.active.0.hot(word);
+            let mut bits = self.requests.active.0[word];
             while bits != 0 {
                 let r = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -40,7 +41,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 let moved = self.observers.tally.flit_hops;
                 for _ in 0..net.router.speedup {
                     if net.chooses
-                        && !self.requests.routers.hot(r).choosing.is_empty()
+                        && !self.requests.routers[r].choosing.is_empty()
                         && !self.requests.have_chosen.take(r)
                     {
                         self.choose::<SINGLE>(net, r);
@@ -51,7 +52,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                         self.switch_step::<true, SINGLE>(net, allocator, r);
                     }
                 }
-                let router = self.requests.routers.hot(r);
+                // SAFETY: `active` names routers (`assert_numbers`).
+                let router = unsafe { self.requests.routers.hot(r) };
                 let nothing_asked = router.vc_requests.is_empty() && router.switch_requests.is_empty();
                 if nothing_asked || net.slow.crossing && self.waits_for_links(net, r) {
                     // Heads that choose look again if a flit has moved: a VC may have become free. (One that has crossed alone is not
@@ -73,7 +75,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         allocator: &dyn SwitchAllocator<W, V>,
         r: usize,
     ) {
-        let router = self.requests.routers.hot(r);
+        // SAFETY: `active` names routers (`assert_numbers`).
+        let router = unsafe { self.requests.routers.hot(r) };
         if HEADS && !router.vc_requests.is_empty() {
             self.cross::<true, SINGLE>(net, allocator, r, router.switch_requests | router.vc_requests);
         } else if !router.switch_requests.is_empty() {
@@ -110,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         mut outputs: Bits<W>,
     ) -> usize {
         if net.rates.is_some() {
-            outputs = outputs.without(self.wires.paces.full.hot(r));
+            outputs = outputs.without(&self.wires.paces.full[r]);
         }
         let moves = matched::<W, V, HEADS>(self, net, allocator, r, outputs);
         if net.watches {
@@ -124,18 +127,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     #[inline(always)]
     pub fn ports<'a, const AGE: bool>(&'a mut self, net: &'a Net, r: usize) -> Ports<'a, W, V, AGE> {
-        let router = self.requests.routers.hot_mut(r);
+        // SAFETY: `active` names routers, each with its first port (`assert_numbers`).
+        let (router, ins, outs, requesters) = unsafe {
+            let router = self.requests.routers.hot_mut(r);
+            let base = router.base as usize;
+            let requesters = self.requests.requesters.hot_from(base << net.class_bits);
+            (router, self.buffers.ins.hot_from(base), self.wires.outs.hot_from(base), requesters)
+        };
         let base = router.base as usize;
         Ports {
             common: &net.common,
             router,
-            ins: self.buffers.ins.hot_from(base),
-            outs: self.wires.outs.hot_from(base),
-            requesters: self.requests.requesters.hot_from(base << net.class_bits),
+            ins,
+            outs,
+            requesters,
             grants: &mut self.switch.grants,
             offers: &mut self.switch.offers,
             moves: &mut self.switch.moves,
-            ages: if AGE { self.requests.ages.hot_slice(base * V) } else { &[] },
+            ages: if AGE { &self.requests.ages[base * V..] } else { &[] },
         }
     }
 }
@@ -162,7 +171,7 @@ impl Net {
     /// VCs of a routing class on a link class.
     #[inline(always)]
     pub fn vcs(&self, link: u8, class: usize) -> u16 {
-        *self.links.hot(link as usize).vcs_of.hot(class)
+        *self.links.of(link).vcs_of.at(class)
     }
 }
 
@@ -193,10 +202,12 @@ impl<A: Allocator, const W: usize, const V: usize, const SINGLE: bool, const AGE
     for Compiled<A, SINGLE, AGE>
 {
     fn heads_and_flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        self.0.allocate::<W, V, true, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs)
+        // SAFETY: the loop names outputs that have requests.
+        unsafe { self.0.allocate::<W, V, true, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs) }
     }
 
     fn flits(&self, block: &mut Block<W, V>, net: &Net, r: usize, outputs: Bits<W>) -> usize {
-        self.0.allocate::<W, V, false, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs)
+        // SAFETY: the loop names outputs that have requests.
+        unsafe { self.0.allocate::<W, V, false, SINGLE, AGE>(&mut block.ports::<AGE>(net, r), outputs) }
     }
 }

@@ -3,8 +3,8 @@
 use crate::job_tally::Parts;
 use crate::net::Net;
 use hdrhistogram::Histogram;
+use weft_api::base::arrays::At;
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::state::sums::PacketSums;
 use weft_api::state::{MEASURED, Packet};
 use weft_api::workload::Amount;
@@ -43,9 +43,9 @@ pub struct Tally {
     /// Number of packets for each latency below [`SHORT`] cycles. Most packets are short, and an array costs a fraction
     /// of a histogram.
     #[kept(each)]
-    short_latency: Vec<u64>,
+    short_latency: Box<[u64; SHORT]>,
     #[kept(each)]
-    short_network_latency: Vec<u64>,
+    short_network_latency: Box<[u64; SHORT]>,
     /// Number of packets by hops; the last entry counts all longer paths.
     pub hop_counts: [u64; HOPS],
     /// The most links between routers that a measured packet has crossed, if that is more than `hop_counts` tells.
@@ -68,8 +68,8 @@ impl Tally {
             batches: vec![PacketSums::default(); batches],
             latency: histogram(),
             network_latency: histogram(),
-            short_latency: vec![0; SHORT],
-            short_network_latency: vec![0; SHORT],
+            short_latency: Box::new([0; SHORT]),
+            short_network_latency: Box::new([0; SHORT]),
             hop_counts: [0; HOPS],
             longest_path: 0,
             parts,
@@ -126,7 +126,7 @@ impl Tally {
             self.parts.faults.lose(now);
         }
         let job = usize::from(packet.job);
-        self.parts.lose(job, packet, net.jobs.hot(job).workload.unborn(packet), now);
+        self.parts.lose(job, packet, net.jobs[job].workload.unborn(packet), now);
         if packet.flags & MEASURED != 0 {
             self.lost += 1;
             self.lost_flits += u64::from(packet.len);
@@ -142,15 +142,15 @@ impl Tally {
         self.delivered += 1;
         let (latency, network) = (at - packet.created, at - packet.injected);
         let hops = packet.links_crossed as usize;
-        *self.hop_counts.hot_mut(hops.min(HOPS - 1)) += 1;
+        self.hop_counts[hops.min(HOPS - 1)] += 1;
         if hops >= HOPS {
             self.longest_path = self.longest_path.max(packet.links_crossed);
         }
         let batch = self.batch(net, packet.created);
-        self.batches.hot_mut(batch).count(packet, latency, network);
+        self.batches[batch].count(packet, latency, network);
         if latency < SHORT as u64 {
-            *self.short_latency.hot_mut(latency as usize) += 1;
-            *self.short_network_latency.hot_mut(network as usize) += 1;
+            *self.short_latency.at_mut(latency as usize) += 1;
+            *self.short_network_latency.at_mut(network as usize) += 1;
         } else {
             self.count_long(latency, network);
         }
@@ -181,7 +181,7 @@ impl Tally {
             }
             sum
         };
-        (all(&self.latency, &self.short_latency), all(&self.network_latency, &self.short_network_latency))
+        (all(&self.latency, &self.short_latency[..]), all(&self.network_latency, &self.short_network_latency[..]))
     }
 
     pub fn merge(&mut self, other: &Tally) {
@@ -196,8 +196,8 @@ impl Tally {
         self.batches.iter_mut().zip(&other.batches).for_each(|(a, b)| a.add(b));
         self.latency.add(&other.latency).expect("same bounds");
         self.network_latency.add(&other.network_latency).expect("same bounds");
-        self.short_latency.iter_mut().zip(&other.short_latency).for_each(|(a, b)| *a += b);
-        self.short_network_latency.iter_mut().zip(&other.short_network_latency).for_each(|(a, b)| *a += b);
+        self.short_latency.iter_mut().zip(&other.short_latency[..]).for_each(|(a, b)| *a += b);
+        self.short_network_latency.iter_mut().zip(&other.short_network_latency[..]).for_each(|(a, b)| *a += b);
         self.hop_counts.iter_mut().zip(&other.hop_counts).for_each(|(a, b)| *a += b);
         self.longest_path = self.longest_path.max(other.longest_path);
         self.parts.merge(&other.parts);

@@ -8,8 +8,8 @@
 use crate::block::Block;
 use crate::net::Net;
 use crate::switch_allocation::SwitchAllocator;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::{Bits, pick16};
-use weft_api::base::unchecked::Hot;
 use weft_api::spec::FlowControl;
 use weft_api::state::{NO_REQUEST, matching};
 use weft_api::switch::end_request;
@@ -18,16 +18,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// One allocation step of a router with both stages. A head that takes a VC now crosses the switch in the next step
     /// at the earliest.
     pub fn staged_step<const SINGLE: bool>(&mut self, net: &Net, allocator: &dyn SwitchAllocator<W, V>, r: usize) {
-        let mut taken = if self.requests.routers.hot(r).vc_requests.is_empty() {
+        let mut taken = if self.requests.routers[r].vc_requests.is_empty() {
             Bits::default()
         } else {
             self.take_vcs::<SINGLE>(net, r)
         };
         self.switch_step::<false, SINGLE>(net, allocator, r);
-        let router = self.requests.routers.hot_mut(r);
+        let router = &mut self.requests.routers[r];
         while let Some(p) = taken.take_first() {
-            let out = self.wires.outs.hot_mut(router.base as usize + p);
-            let fresh = std::mem::take(self.switch.fresh.hot_mut(p));
+            let out = &mut self.wires.outs[router.base as usize + p];
+            let fresh = std::mem::take(&mut self.switch.fresh[p]);
             out.vcs_with_flit |= fresh;
             if fresh & out.vcs_with_credit != 0 {
                 router.switch_requests.set(p);
@@ -38,20 +38,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Allocates VCs at every output that heads ask for. Returns the outputs at which a VC was taken.
     fn take_vcs<const SINGLE: bool>(&mut self, net: &Net, r: usize) -> Bits<W> {
         let mut touched = Bits::default();
-        let mut outputs = self.requests.routers.hot(r).vc_requests;
-        let base = self.requests.routers.hot(r).base as usize;
+        let mut outputs = self.requests.routers[r].vc_requests;
+        let base = self.requests.routers[r].base as usize;
         while let Some(p) = outputs.take_first() {
             let mut again = false;
-            let mut classes = self.wires.outs.hot(base + p).requested;
+            let mut classes = self.wires.outs[base + p].requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                let out = self.wires.outs.hot(base + p);
+                let out = &self.wires.outs[base + p];
                 let room = match net.router.flow_control {
                     FlowControl::VirtualCutThrough => out.available_vcs::<SINGLE>(),
                     FlowControl::Wormhole => out.free_vcs,
                 };
-                let room = net.links.hot(out.class as usize).open_to(out, room, class);
+                let room = net.links.of(out.class).open_to(out, room, class);
                 if room != 0 {
                     touched.set(p);
                     again |= self.match_vcs(net, base, p, class, room);
@@ -59,7 +59,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             }
             if !again {
                 // the remaining heads wait for a VC or a credit; when one comes back the bit is set again
-                self.requests.routers.hot_mut(r).vc_requests.clear(p);
+                self.requests.routers[r].vc_requests.clear(p);
             }
         }
         touched
@@ -74,29 +74,29 @@ impl<const W: usize, const V: usize> Block<W, V> {
         while left != 0 {
             let vc = left.trailing_zeros() as usize;
             left &= left - 1;
-            let (i, v) = self.next_head(net, base, p, class, *self.switch.vc_turns.hot((base + p) * V + vc));
-            *self.switch.vc_grants.hot_mut(i * V + v) |= 1 << vc;
+            let (i, v) = self.next_head(net, base, p, class, self.switch.vc_turns[(base + p) * V + vc]);
+            self.switch.vc_grants[i * V + v] |= 1 << vc;
             granted.set(i);
         }
         while let Some(i) = granted.take_first() {
             for v in 0..V {
-                let vcs = std::mem::take(self.switch.vc_grants.hot_mut(i * V + v));
+                let vcs = std::mem::take(&mut self.switch.vc_grants[i * V + v]);
                 if vcs != 0 {
                     self.accept_vc(base, p, i, v, vcs);
                 }
             }
-            if matching(&self.buffers.ins.hot(base + i).requests, net.key(p, class)) == 0 {
-                end_request(self.requests.requesters.hot_mut(slot), self.wires.outs.hot_mut(base + p), i, class);
+            if matching(&self.buffers.ins[base + i].requests, net.key(p, class)) == 0 {
+                end_request(&mut self.requests.requesters[slot], &mut self.wires.outs[base + p], i, class);
             }
         }
-        !self.requests.requesters.hot(slot).is_empty() && self.wires.outs.hot(base + p).free_vcs & room != 0
+        !self.requests.requesters[slot].is_empty() && self.wires.outs[base + p].free_vcs & room != 0
     }
 
     /// Of the heads that ask for `class` of output `p`, the first at or after `turn` (input * V + VC), as (input, VC).
     fn next_head(&self, net: &Net, base: usize, p: usize, class: usize, turn: u16) -> (usize, usize) {
-        let requesters = self.requests.requesters.hot(net.slot(base + p, class));
+        let requesters = &self.requests.requesters[net.slot(base + p, class)];
         let (first, after) = ((turn as usize) / V, (turn as usize) % V);
-        let heads = |i: usize| matching(&self.buffers.ins.hot(base + i).requests, net.key(p, class));
+        let heads = |i: usize| matching(&self.buffers.ins[base + i].requests, net.key(p, class));
         if requesters.contains(first % (64 * W)) {
             let rest = heads(first) & (u16::MAX << after);
             if rest != 0 {
@@ -109,23 +109,23 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The head of VC `v` of input `i` accepts one of the output VCs that granted it.
     fn accept_vc(&mut self, base: usize, p: usize, i: usize, v: usize, vcs: u16) {
-        let port = self.buffers.ins.hot_mut(base + i);
-        let turn = self.switch.vc_accepts.hot_mut((base + i) * V + v);
+        let port = &mut self.buffers.ins[base + i];
+        let turn = &mut self.switch.vc_accepts[(base + i) * V + v];
         // The pointer counts the VCs of all outputs. If it is at another output, it is before or past all of `vcs`, so
         // the lowest VC is taken. With random outputs low VCs therefore fill first, as in BookSim.
         let vc = pick16(vcs, if usize::from(*turn >> 4) == p { (*turn & 15) as u8 } else { 0 });
         *turn = (p as u16) << 4 | u16::from((vc + 1) & 15);
-        *port.requests.hot_mut(v) = NO_REQUEST;
+        *port.requests.at_mut(v) = NO_REQUEST;
         port.choosing &= !(1 << v);
         if port.choosing == 0 {
-            self.requests.routers.hot_mut(port.router as usize).choosing.clear(i);
+            self.requests.routers[port.router as usize].choosing.clear(i);
         }
         port.hold(v as u8, p, vc);
-        let radix = self.switch.grants.len();
-        *self.switch.vc_turns.hot_mut((base + p) * V + vc as usize) = ((i * V + v + 1) % (radix * V)) as u16;
-        let out = self.wires.outs.hot_mut(base + p);
+        let radix = self.switch.radix;
+        self.switch.vc_turns[(base + p) * V + vc as usize] = ((i * V + v + 1) % (radix * V)) as u16;
+        let out = &mut self.wires.outs[base + p];
         out.hold(vc, i, v as u8);
         out.vcs_with_flit &= !(1 << vc);
-        *self.switch.fresh.hot_mut(p) |= 1 << vc;
+        self.switch.fresh[p] |= 1 << vc;
     }
 }

@@ -235,7 +235,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn watch_moves(&mut self, net: &Net, r: usize, count: usize) {
         let mut watch = std::mem::take(&mut self.observers.watch);
         let base = self.requests.routers[r].base as usize;
-        for m in &self.switch.moves[..count] {
+        for m in self.switch.moves.first(count) {
             let (i, v, o) = (base + usize::from(m.i), usize::from(m.v), base + usize::from(m.p));
             let Some(n) = watch.live.iter().position(|live| (live.i, live.v) == (i, v)) else { continue };
             let segment = &self.buffers.segments.items[self.buffers.ins[i].head[v] as usize];

@@ -1,7 +1,7 @@
 //! Port masks of one, two or eight words, and round-robin picks from them.
 
 use crate::base::kept::Kept;
-use crate::base::unchecked::Hot;
+use std::num::NonZeroU64;
 
 /// A set of ports of one router (up to `64 * W`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kept)]
@@ -50,10 +50,10 @@ impl<const W: usize> Bits<W> {
     #[inline(always)]
     pub fn take_first(&mut self) -> Option<usize> {
         for (k, w) in self.0.iter_mut().enumerate() {
-            if *w != 0 {
-                let bit = w.trailing_zeros() as usize;
+            // the compiler knows that a word that is not 0 has less than 64 zeros
+            if let Some(bits) = NonZeroU64::new(*w) {
                 *w &= *w - 1;
-                return Some(k * 64 + bit);
+                return Some(k * 64 + bits.trailing_zeros() as usize);
             }
         }
         None
@@ -115,17 +115,17 @@ impl Active {
 
     #[inline(always)]
     pub fn set(&mut self, i: usize) {
-        *self.0.hot_mut(i >> 6) |= 1 << (i & 63);
+        self.0[i >> 6] |= 1 << (i & 63);
     }
 
     #[inline(always)]
     pub fn clear(&mut self, i: usize) {
-        *self.0.hot_mut(i >> 6) &= !(1 << (i & 63));
+        self.0[i >> 6] &= !(1 << (i & 63));
     }
 
     #[inline(always)]
     pub fn contains(&self, i: usize) -> bool {
-        *self.0.hot(i >> 6) >> (i & 63) & 1 != 0
+        self.0[i >> 6] >> (i & 63) & 1 != 0
     }
 
     /// Clears bit `i`. Returns whether it was set.

@@ -1,3 +1,4 @@
+pub mod arrays;
 pub mod barrier;
 pub mod bits;
 pub mod cores;

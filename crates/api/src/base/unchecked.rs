@@ -1,43 +1,46 @@
-//! Indexing in the loop: checked in debug builds (the tests run there), unchecked in release builds.
-//!
-//! Every index is set when the network is assembled, or comes from another record of the same block, and stays in range
-//! for the whole run. Checks would cost about a tenth of the time.
+//! Indexing without a check of bounds, for the hottest lines of the loop: those that every flit passes at every hop. All other code
+//! indexes as usual, or through [`arrays`](super::arrays), where no index can fail.
 
+/// A list whose places can be read without a check.
 pub trait Hot<T> {
-    fn hot(&self, index: usize) -> &T;
-    fn hot_mut(&mut self, index: usize) -> &mut T;
-    /// The elements from `start` on, to read.
-    fn hot_slice(&self, start: usize) -> &[T];
-    /// The elements from `start` on.
-    fn hot_from(&mut self, start: usize) -> &mut [T];
+    /// The element at a place.
+    ///
+    /// # Safety
+    /// `index` is less than the length of the list. Builds with debug assertions check it; the tests run there.
+    unsafe fn hot(&self, index: usize) -> &T;
+
+    /// The same, to write.
+    ///
+    /// # Safety
+    /// As for [`hot`](Self::hot).
+    unsafe fn hot_mut(&mut self, index: usize) -> &mut T;
+
+    /// The elements from a place on.
+    ///
+    /// # Safety
+    /// `start` is at most the length of the list.
+    unsafe fn hot_from(&mut self, start: usize) -> &mut [T];
 }
 
 impl<T> Hot<T> for [T] {
     #[inline(always)]
-    fn hot(&self, index: usize) -> &T {
+    unsafe fn hot(&self, index: usize) -> &T {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
-        // SAFETY: in range, see above.
+        // SAFETY: the caller says so.
         unsafe { self.get_unchecked(index) }
     }
 
     #[inline(always)]
-    fn hot_mut(&mut self, index: usize) -> &mut T {
+    unsafe fn hot_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.len(), "index {index} of {}", self.len());
-        // SAFETY: in range, see above.
+        // SAFETY: the caller says so.
         unsafe { self.get_unchecked_mut(index) }
     }
 
     #[inline(always)]
-    fn hot_slice(&self, start: usize) -> &[T] {
+    unsafe fn hot_from(&mut self, start: usize) -> &mut [T] {
         debug_assert!(start <= self.len(), "from {start} of {}", self.len());
-        // SAFETY: in range, see above.
-        unsafe { self.get_unchecked(start..) }
-    }
-
-    #[inline(always)]
-    fn hot_from(&mut self, start: usize) -> &mut [T] {
-        debug_assert!(start <= self.len(), "from {start} of {}", self.len());
-        // SAFETY: in range, see above.
+        // SAFETY: the caller says so.
         unsafe { self.get_unchecked_mut(start..) }
     }
 }

@@ -2,8 +2,8 @@
 //! wheel needs memory only for what is in flight. The chunk that was freed last is used next, since it is most likely
 //! in the cache.
 
-use crate::base::kept::Kept;
 use crate::base::unchecked::Hot;
+use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 
 /// Marks an empty slot. No chunk ends at this place. Like the end of a full chunk it is a multiple of the chunk size,
 /// so that one test finds both.
@@ -11,12 +11,10 @@ const EMPTY: u32 = 0;
 
 /// Events of type `T`, at most `horizon - 1` cycles ahead, in chunks of `N` (a power of two). The order of events in a
 /// cycle has no meaning.
-#[derive(Debug, Clone, Kept)]
+#[derive(Debug, Clone)]
 pub struct Wheel<T, const N: usize> {
     /// For each cycle the place after its last item; all items before it in the same chunk belong to that cycle.
-    #[kept(each)]
     ends: Vec<u32>,
-    #[kept(fixed)]
     mask: u64,
     /// Chunk k is items k * N to (k + 1) * N.
     items: Vec<T>,
@@ -47,7 +45,7 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
 
     #[inline(always)]
     pub fn is_empty_at(&self, cycle: u64) -> bool {
-        *self.ends.hot((cycle & self.mask) as usize) == EMPTY
+        self.end_of((cycle & self.mask) as usize) == EMPTY
     }
 
     /// The first cycle from `from` on, before `until`, in which an event is due; `until` if there is none. No event is due
@@ -65,15 +63,26 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     pub fn push(&mut self, now: u64, at: u64, item: T) {
         debug_assert!(at >= now && at - now <= self.mask, "event {} cycles ahead, wheel holds {}", at - now, self.mask);
         let slot = (at & self.mask) as usize;
-        let place = self.ends.hot_mut(slot);
-        let end = *place;
+        let end = self.end_of(slot);
         if (end as usize).is_multiple_of(N) {
             let first = self.add_chunk(slot);
-            *self.items.hot_mut(first) = item;
+            self.items[first] = item;
             return;
         }
-        *place = end + 1;
-        *self.items.hot_mut(end as usize) = item;
+        // SAFETY: there is a slot for every number up to the mask, and a chunk that is not full ends within `items`. Only this file writes
+        // these numbers, and `restore` refuses wrong ones.
+        unsafe {
+            *self.ends.hot_mut(slot) = end + 1;
+            *self.items.hot_mut(end as usize) = item;
+        }
+    }
+
+    /// The end of the first chunk of a slot, a number up to the mask.
+    #[inline(always)]
+    fn end_of(&self, slot: usize) -> u32 {
+        debug_assert!(slot as u64 <= self.mask);
+        // SAFETY: there is a slot for every number up to the mask, which all callers apply.
+        unsafe { *self.ends.hot(slot) }
     }
 
     /// Gives `slot` a new chunk with one item. Returns its place.
@@ -97,14 +106,24 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// The first chunk due at `cycle`: its first item and their number; `None` when nothing is left.
     #[inline(always)]
     pub fn due(&self, cycle: u64) -> Option<(u32, usize)> {
-        let end = *self.ends.hot((cycle & self.mask) as usize);
+        let end = self.end_of((cycle & self.mask) as usize);
         (end != EMPTY).then(|| (start::<N>(end), (end - start::<N>(end)) as usize))
     }
 
     /// Item `index` of the chunk that starts at `first`.
     #[inline(always)]
     pub fn item(&self, first: u32, index: usize) -> T {
-        *self.items.hot(first as usize + index)
+        self.items[first as usize + index]
+    }
+
+    /// The same without a check.
+    ///
+    /// # Safety
+    /// [`due`](Self::due) gave `first` and more items than `index`, and the chunk has not been released since.
+    #[inline(always)]
+    pub unsafe fn hot_item(&self, first: u32, index: usize) -> T {
+        // SAFETY: the items of a chunk that is due are in `items`, from which nothing is removed.
+        unsafe { *self.items.hot(first as usize + index) }
     }
 
     /// The `len` items of the chunk that starts at `first`.
@@ -175,6 +194,29 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// Everything in flight comes so many cycles later. The time is moved on by as many.
     pub fn delay(&mut self, cycles: u64) {
         self.ends.rotate_right((cycles & self.mask) as usize);
+    }
+}
+
+impl<T: Value, const N: usize> Kept for Wheel<T, N> {
+    fn keep(&self, to: &mut Writer) {
+        let Self { ends, mask: _, items, next, free } = self;
+        ends.as_slice().keep(to);
+        items.keep(to);
+        next.keep(to);
+        free.keep(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        let Self { ends, mask: _, items, next, free } = self;
+        ends.as_mut_slice().restore(from)?;
+        items.restore(from)?;
+        next.restore(from)?;
+        free.restore(from)?;
+        // the loop does not look whether a place is there
+        let chunks_are_there = next.len() * N == items.len();
+        let ends_are_there = ends.iter().chain(&*next).all(|&end| end as usize <= items.len());
+        let free_are_there = free.iter().all(|&id| (id as usize) < next.len());
+        if chunks_are_there && ends_are_there && free_are_there { Ok(()) } else { Err(Unreadable) }
     }
 }
 

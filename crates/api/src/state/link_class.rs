@@ -1,7 +1,7 @@
 //! Link classes as the loop needs them.
 
+use crate::base::arrays::At;
 use super::OutputUnit;
-use crate::base::unchecked::Hot;
 
 /// A link class.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Link {
     /// Of the VCs that are `open` at output `out` to heads that enter no ring, those that heads of `class` may take.
     #[inline(always)]
     pub fn open_to<const V: usize>(&self, out: &OutputUnit<V>, open: u16, class: usize) -> u16 {
-        let vcs = open & self.vcs_of.hot(class);
+        let vcs = open & self.vcs_of.at(class);
         if self.entering >> class & 1 == 0 { vcs } else { vcs & out.vcs_with(self.room_to_enter) }
     }
 

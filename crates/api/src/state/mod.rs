@@ -4,6 +4,7 @@
 //! the routers. One cache line per output port and two per input port (V = 8), of which the second is touched where
 //! queues form or packets have several flits.
 
+pub mod by_class;
 mod link;
 pub mod link_class;
 pub mod modes;
@@ -14,9 +15,9 @@ pub use link::{Account, LinkState, PerMode};
 pub use modes::{Mode, Modes};
 pub use pool::Pool;
 
+use crate::base::arrays::At;
 use crate::base::bits::Bits;
 use crate::base::kept::{Kept, Value};
-use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
 /// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
@@ -34,6 +35,14 @@ pub fn key_of(port: usize, class: usize, class_bits: u32) -> u16 {
 #[inline(always)]
 pub fn split(key: u16, class_bits: u32) -> (usize, usize) {
     ((key >> class_bits) as usize, (key & ((1 << class_bits) - 1)) as usize)
+}
+
+/// Port and VC of a number that combines both (port * 16 + VC), such as [`Flit::to`].
+#[inline(always)]
+pub fn port_and_vc<const V: usize>(number: u32) -> (usize, usize) {
+    const { assert!(V.is_power_of_two() && V <= 16) };
+    debug_assert!((number & 15) < V as u32, "VC {} of {V}", number & 15);
+    ((number >> 4) as usize, number as usize & (V - 1))
 }
 
 /// What an output channel leads to.
@@ -205,7 +214,7 @@ impl<const V: usize> OutputUnit<V> {
     pub fn hold(&mut self, vc: u8, i: usize, v: u8) {
         self.free_vcs &= !(1 << vc);
         self.vcs_with_flit |= 1 << vc;
-        *self.holder.hot_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
+        *self.holder.at_mut(vc as usize) = (i << 4) as u16 | u16::from(v);
     }
 
     /// VCs that a head may take now: no packet holds them, and they have enough credits. A head that enters a ring may
@@ -220,7 +229,7 @@ impl<const V: usize> OutputUnit<V> {
     pub fn open_credits<const SINGLE: bool>(&self, vcs: u16) -> u32 {
         let (mut open, mut credits) = (self.available_vcs::<SINGLE>() & vcs, 0);
         while open != 0 {
-            credits += u32::from(*self.credits.hot(open.trailing_zeros() as usize));
+            credits += u32::from(*self.credits.at(open.trailing_zeros() as usize));
             open &= open - 1;
         }
         credits
@@ -259,7 +268,7 @@ impl<const V: usize> OutputUnit<V> {
     /// Uses one credit of VC `vc`. `need`: credits that a head needs.
     #[inline(always)]
     pub fn use_credit<const SINGLE: bool>(&mut self, vc: usize, need: u16) {
-        let credits = self.credits.hot_mut(vc);
+        let credits = self.credits.at_mut(vc);
         *credits -= 1;
         let left = *credits;
         if left == 0 {
@@ -272,7 +281,7 @@ impl<const V: usize> OutputUnit<V> {
 
     /// A credit of VC `vc`, for which nobody waits, has come back. `need`: credits that a head needs.
     pub fn regain_credit(&mut self, vc: usize, need: u16) {
-        let credits = self.credits.hot_mut(vc);
+        let credits = self.credits.at_mut(vc);
         *credits += 1;
         let left = *credits;
         self.vcs_with_credit |= 1 << vc;
@@ -333,7 +342,7 @@ impl<const V: usize> InputUnit<V> {
     /// The last segment of VC `v`, or `NONE`.
     #[inline(always)]
     pub fn last(&self, v: usize) -> u32 {
-        if self.queued >> v & 1 != 0 { *self.tail.hot(v) } else { *self.head.hot(v) }
+        if self.queued >> v & 1 != 0 { *self.tail.at(v) } else { *self.head.at(v) }
     }
 
     /// Segment `id` joins the queue of VC `v`. Returns the one before it, or `NONE` if it is the head.
@@ -341,9 +350,9 @@ impl<const V: usize> InputUnit<V> {
     pub fn join(&mut self, v: usize, id: u32) -> u32 {
         let last = self.last(v);
         if last == NONE {
-            *self.head.hot_mut(v) = id;
+            *self.head.at_mut(v) = id;
         } else {
-            *self.tail.hot_mut(v) = id;
+            *self.tail.at_mut(v) = id;
             self.queued |= 1 << v;
         }
         last
@@ -352,8 +361,8 @@ impl<const V: usize> InputUnit<V> {
     /// Segment `next` (or `NONE`) is now the head of VC `v`.
     #[inline(always)]
     pub fn follow(&mut self, v: usize, next: u32) {
-        *self.head.hot_mut(v) = next;
-        if self.queued >> v & 1 != 0 && *self.tail.hot(v) == next {
+        *self.head.at_mut(v) = next;
+        if self.queued >> v & 1 != 0 && *self.tail.at(v) == next {
             self.queued &= !(1 << v);
         }
     }
@@ -361,7 +370,7 @@ impl<const V: usize> InputUnit<V> {
     /// The head of VC `v` has taken VC `vc` of output `p`.
     #[inline(always)]
     pub fn hold(&mut self, v: u8, p: usize, vc: u8) {
-        *self.output_vc.hot_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
+        *self.output_vc.at_mut(v as usize) = (p << 4) as u16 | u16::from(vc);
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::base::kept::Kept;
 use crate::base::prefetch::prefetch;
-use crate::base::unchecked::Hot;
 
 /// So many slots are taken before one that was asked for.
 const FREE_AHEAD: usize = 8;
@@ -23,7 +22,7 @@ impl<T: Copy + Default> Pool<T> {
     #[inline(always)]
     pub fn add(&mut self, item: T) -> u32 {
         let id = self.take();
-        *self.items.hot_mut(id as usize) = item;
+        self.items[id as usize] = item;
         id
     }
 

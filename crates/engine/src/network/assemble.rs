@@ -17,6 +17,7 @@ use weft_api::compiled::Ahead;
 use weft_api::in_classes::{AheadInClasses, FirstClasses};
 use weft_api::routing::{AnyRouting, Needs};
 use weft_api::spec::Watched;
+use weft_api::state::by_class::ByClass;
 use weft_api::state::link_class::Link;
 use weft_kernel::net::{Net, NetJob, Places, Tables};
 use weft_kernel::shortcuts::profile::Profile;
@@ -80,7 +81,7 @@ pub(crate) fn net_with(
         watches,
         rates,
         credit_returns: credit_returns(spec, &links),
-        links,
+        links: ByClass::new(&links),
         subnets: pairs::subnetworks(spec),
         faults,
         tells: told,
@@ -158,8 +159,8 @@ fn credit_returns(spec: &Spec, links: &[Link]) -> Vec<u64> {
 fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result<Common, Refusal> {
     let board = |posts| Board::new(posts, spec.graph.routers() as usize, spec.cycle_fs, spec.routing.name());
     Ok(Common {
-        links: links.to_vec(),
-        rates: spec.links.iter().map(|link| link.rate).collect(),
+        links: ByClass::new(links),
+        rates: ByClass::new(&spec.links.iter().map(|link| link.rate).collect::<Vec<_>>()),
         modes: spec.modes.clone(),
         sensor: needs.sensor,
         after_grant: parameters::after_grant(spec)? as u32,

@@ -12,6 +12,7 @@ use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams::Streams;
 use crate::switch_allocation::SwitchAllocator;
 use std::sync::Arc;
+use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::{Active, Bits};
 use weft_api::base::wheel::Wheel;
 use weft_api::board::Board;
@@ -141,6 +142,7 @@ where
             block.sleep(net, t, 0);
         }
     }
+    block.assert_numbers(net);
     OfWidths { block, allocator: allocator.clone(), then: None }
 }
 
@@ -246,14 +248,15 @@ fn switch<const W: usize, const V: usize>(net: &Net, routers: &[Router<W>], inpu
     let radix = bases.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1) as usize;
     let of_vcs = |ports: usize| if net.router.vc_realloc { ports * V } else { 0 };
     Switch {
-        grants: vec![Bits::default(); radix],
-        offers: vec![0; radix],
-        moves: vec![Move::default(); radix],
+        grants: PerPort::new(Bits::default()),
+        offers: PerPort::new(0),
+        moves: PerPort::new(Move::default()),
         departures: Vec::with_capacity(radix),
         vc_turns: vec![0; of_vcs(inputs)],
         vc_accepts: vec![0; of_vcs(inputs)],
         vc_grants: vec![0; of_vcs(radix)],
-        fresh: vec![0; radix],
+        fresh: PerPort::new(0),
+        radix,
     }
 }
 

@@ -58,6 +58,8 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn stop_sources(&mut self);
     /// Whether the sources have created all packets before cycle `until`.
     fn sources_finished(&self, until: u64) -> bool;
+    /// Whether every number by which a record names another is one of a record.
+    fn numbers_are_right(&self, net: &Net) -> bool;
     /// Fails unless the block is as at the start: no packet, all credits home.
     fn assert_empty(&self, net: &Net);
 

@@ -114,6 +114,10 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
         self.block.sources_finished(until)
     }
 
+    fn numbers_are_right(&self, net: &Net) -> bool {
+        self.block.numbers_are_right(net)
+    }
+
     fn assert_empty(&self, net: &Net) {
         self.block.assert_empty(net);
     }

@@ -2,7 +2,6 @@
 
 use weft_api::base::bits::Bits;
 use weft_api::base::kept::{Kept, Value};
-use weft_api::base::unchecked::Hot;
 use weft_api::base::wheel::Wheel;
 use weft_api::state::Flit;
 use weft_api::state::rate::{Fine, Pace, Rate};
@@ -38,8 +37,8 @@ impl Rates {
     /// the channel over which the flit came, and the share of its rate at which it was sent.
     #[inline(always)]
     pub fn ready(&self, (before, share): (u8, Rate), (next, pace): (u8, &Pace), earliest: u64) -> Fine {
-        let (cycles, part) = if share == Rate::ONE && pace.rate() == *self.of.hot(usize::from(next)) {
-            *self.delays.hot(usize::from(before) * self.of.len() + usize::from(next))
+        let (cycles, part) = if share == Rate::ONE && pace.rate() == self.of[usize::from(next)] {
+            self.delays[usize::from(before) * self.of.len() + usize::from(next)]
         } else {
             self.delay_when_slowed(before, share, pace)
         };
@@ -48,7 +47,7 @@ impl Rates {
 
     #[inline(never)]
     pub fn delay_when_slowed(&self, before: u8, share: Rate, pace: &Pace) -> Fine {
-        pace.delay_after(self.of.hot(usize::from(before)).times(share))
+        pace.delay_after(self.of[usize::from(before)].times(share))
     }
 
     /// When the injection channel, at this pace, has all of a flit that its terminal sends at `now`.
@@ -114,7 +113,7 @@ impl<const W: usize> Paces<W> {
     /// The outputs of router `r` at which no more flits may wait; empty if no channel is paced.
     #[inline(always)]
     pub fn full_at(&self, r: usize) -> &[u64] {
-        if self.full.is_empty() { &[] } else { self.full.hot(r).words() }
+        if self.full.is_empty() { &[] } else { self.full[r].words() }
     }
 
     /// No output is full, and no change of a rate is on its way.

@@ -1,7 +1,6 @@
 //! The queues of network interfaces: packets that are ready at a terminal, and the sources that fill the queues.
 
 use weft_api::base::kept::{Kept, Value};
-use weft_api::base::unchecked::Hot;
 use weft_api::classes::{InjectionLimits, InjectionRule, Queueing};
 use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
@@ -167,7 +166,7 @@ impl Queues {
 
     /// The streams of terminal `t`.
     pub fn streams_of(&self, t: usize) -> std::ops::Range<usize> {
-        *self.first_stream.hot(t) as usize..*self.first_stream.hot(t + 1) as usize
+        self.first_stream[t] as usize..self.first_stream[t + 1] as usize
     }
 
     /// Place of queue `q` of terminal `t`.
@@ -179,12 +178,12 @@ impl Queues {
     pub fn join(&mut self, t: usize, q: usize, ready: Ready) {
         let id = self.ready.add(Ready { next: NONE, ..ready });
         let place = self.place(t, q);
-        let queue = self.of.hot_mut(place);
+        let queue = &mut self.of[place];
         if queue.first == NONE {
             (queue.first, queue.left, queue.vc) = (id, ready.flits, u8::MAX);
-            *self.filled.hot_mut(t) |= 1 << q;
+            self.filled[t] |= 1 << q;
         } else {
-            self.ready.items.hot_mut(queue.last as usize).next = id;
+            self.ready.items[queue.last as usize].next = id;
         }
         queue.last = id;
         queue.packets += 1;
@@ -193,24 +192,24 @@ impl Queues {
     /// The tail of the first packet of queue `q` of terminal `t` has left. Returns the packet.
     pub fn leave(&mut self, t: usize, q: usize) -> Ready {
         let place = self.place(t, q);
-        let queue = self.of.hot_mut(place);
+        let queue = &mut self.of[place];
         let id = queue.first;
-        let ready = *self.ready.items.hot(id as usize);
+        let ready = self.ready.items[id as usize];
         self.ready.remove(id);
         (queue.first, queue.vc) = (ready.next, u8::MAX);
         queue.packets -= 1;
         if ready.next == NONE {
             (queue.last, queue.left) = (NONE, 0);
-            *self.filled.hot_mut(t) &= !(1 << q);
+            self.filled[t] &= !(1 << q);
         } else {
-            queue.left = self.ready.items.hot(ready.next as usize).flits;
+            queue.left = self.ready.items[ready.next as usize].flits;
         }
         ready
     }
 
     /// The first packet of queue `q` of terminal `t`, which has one.
     pub fn front(&self, t: usize, q: usize) -> &Ready {
-        self.ready.items.hot(self.of.hot(self.place(t, q)).first as usize)
+        &self.ready.items[self.of[self.place(t, q)].first as usize]
     }
 
     /// The queue of terminal `t` for packets to `to`: the one that has such, or a free one; `None` if none is free in cycle
@@ -254,23 +253,23 @@ impl Queues {
     /// A packet of `flits` flits keeps its place on VC `vc` of the buffer of terminal `t`.
     pub fn keep(&mut self, t: usize, vc: u8, flits: u16) {
         let id = self.kept.add(Keeps { next: NONE, flits, vc });
-        let list = self.keeps.hot_mut(t);
+        let list = &mut self.keeps[t];
         if list.first == NONE {
             list.first = id;
         } else {
-            self.kept.items.hot_mut(list.last as usize).next = id;
+            self.kept.items[list.last as usize].next = id;
         }
         list.last = id;
     }
 
     /// The oldest packet that terminal `t` keeps goes.
     pub fn free_oldest(&mut self, t: usize) -> Option<Keeps> {
-        let list = self.keeps.hot_mut(t);
+        let list = &mut self.keeps[t];
         let id = list.first;
         if id == NONE {
             return None;
         }
-        let oldest = *self.kept.items.hot(id as usize);
+        let oldest = self.kept.items[id as usize];
         self.kept.remove(id);
         list.first = oldest.next;
         Some(oldest)

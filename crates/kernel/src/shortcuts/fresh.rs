@@ -1,6 +1,7 @@
 //! Flits that have come in this cycle and may cross the switch alone, and whether heads try that.
 
 use weft_api::base::kept::Kept;
+use weft_api::state::port_and_vc;
 
 /// A flit that has come in this cycle, is the only one of its queue, and may cross the switch alone. There is
 /// one per input unit at most, since a link carries one flit per cycle where flits cross alone.
@@ -21,8 +22,9 @@ pub struct FreshFlit {
 impl FreshFlit {
     /// Its input unit, the VC there, and the output unit by which it will leave.
     #[inline(always)]
-    pub fn places(self) -> (usize, usize, usize) {
-        ((self.at >> 4) as usize, (self.at & 15) as usize, self.out as usize)
+    pub fn places<const V: usize>(self) -> (usize, usize, usize) {
+        let (i, v) = port_and_vc::<V>(self.at);
+        (i, v, self.out as usize)
     }
 }
 

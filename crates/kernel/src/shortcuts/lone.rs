@@ -16,8 +16,9 @@
 //!
 //! Nothing: each flit that crosses leaves the state as the allocator would.
 
+use crate::arrive::has_open_vc;
 use crate::block::Block;
-use crate::depart::Crossing;
+use crate::depart::{Crossing, free_vc};
 use crate::net::Net;
 use crate::shortcuts::Shortcut;
 use crate::shortcuts::facts::Facts;
@@ -25,13 +26,14 @@ use crate::shortcuts::fresh::FreshFlit;
 use crate::shortcuts::profile::Kind;
 use crate::shortcuts::streams;
 use weft_api::agents::Probes;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::{Bits, pick16};
 use weft_api::base::unchecked::Hot;
 use weft_api::routing::Decides;
-use weft_api::state::split;
 use weft_api::state::{
     BODY, ChannelEnd, Flit, InputUnit, NO_REQUEST, NONE, OutputUnit, RUN_BEGINS, Segment, UNDECIDED, occupied,
 };
+use weft_api::state::{port_and_vc, split};
 
 /// See the head of this file.
 pub struct Lone;
@@ -79,13 +81,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.choose_for_fresh::<SINGLE>(net);
         }
         let (earliest, hops) = (self.now + net.router.after_grant, self.observers.tally.flit_hops);
-        for k in 0..self.shortcuts.fresh_flits.len() {
+        let mut fresh_flits = std::mem::take(&mut self.shortcuts.fresh_flits);
+        for (k, &fresh) in fresh_flits.iter().enumerate() {
             if net.shortcuts.has(Kind::Prefetch)
-                && let Some(later) = self.shortcuts.fresh_flits.get(k + AHEAD)
+                && let Some(later) = fresh_flits.get(k + AHEAD)
             {
                 self.bring_for_fresh::<SINGLE>(net, later);
             }
-            let fresh = *self.shortcuts.fresh_flits.hot(k);
             if SINGLE {
                 self.send_if_lone_head::<true, CHOOSE>(net, fresh, earliest);
             } else if fresh.key != NO_REQUEST {
@@ -94,9 +96,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 self.send_if_lone_body::<STREAMS, CHOOSE>(net, fresh, earliest);
             }
         }
-        self.shortcuts.lone_trial.tried += self.shortcuts.fresh_flits.len() as u64;
+        self.shortcuts.lone_trial.tried += fresh_flits.len() as u64;
         self.shortcuts.lone_trial.crossed += self.observers.tally.flit_hops - hops;
-        self.shortcuts.fresh_flits.clear();
+        fresh_flits.clear();
+        self.shortcuts.fresh_flits = fresh_flits;
     }
 
     /// The head that has come to VC `v` of input `i` in this cycle with this route key chooses by what it would see in the first step:
@@ -110,7 +113,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         packet: u32,
         key: u16,
     ) -> bool {
-        let segment = *self.buffers.ins.hot(i).head.hot(v);
+        let segment = *self.buffers.ins[i].head.at(v);
         let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
         let tries = self.policy.power.is_managed || self.choose_alone::<SINGLE>(net, &mut fresh, packet);
         if tries {
@@ -124,15 +127,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn choose_for_fresh<const SINGLE: bool>(&mut self, net: &Net) {
         let mut kept = 0;
         for k in 0..self.shortcuts.fresh_flits.len() {
-            let mut fresh = *self.shortcuts.fresh_flits.hot(k);
+            let mut fresh = self.shortcuts.fresh_flits[k];
             if fresh.chooses {
                 let packet =
-                    if SINGLE { fresh.segment } else { self.buffers.segments.items.hot(fresh.segment as usize).packet };
+                    if SINGLE { fresh.segment } else { self.buffers.segments.items[fresh.segment as usize].packet };
                 if !self.choose_alone::<SINGLE>(net, &mut fresh, packet) {
                     continue;
                 }
             }
-            *self.shortcuts.fresh_flits.hot_mut(kept) = fresh;
+            self.shortcuts.fresh_flits[kept] = fresh;
             kept += 1;
         }
         self.shortcuts.fresh_flits.truncate(kept);
@@ -142,18 +145,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// false.
     #[inline(always)]
     fn choose_alone<const SINGLE: bool>(&mut self, net: &Net, fresh: &mut FreshFlit, packet: u32) -> bool {
-        let (i, v) = ((fresh.at >> 4) as usize, (fresh.at & 15) as usize);
+        let (i, v) = port_and_vc::<V>(fresh.at);
         if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
         }
-        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key)
-            && self.has_open_vc::<SINGLE>(net, self.buffers.ins.hot(i).base(i) + p, class)
-        {
-            self.note_request::<SINGLE>(net, i, p, class);
-            (fresh.out, fresh.key) = ((self.buffers.ins.hot(i).base(i) + p) as u32, net.key(p, class));
-            return true;
+        if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key) {
+            let (o, number) = (self.buffers.ins[i].base(i) + p, self.buffers.ins[i].port);
+            if has_open_vc::<V, SINGLE>(net, &self.wires.outs[o], class) {
+                self.note_request::<SINGLE>(net, (o, class), number);
+                (fresh.out, fresh.key) = (o as u32, net.key(p, class));
+                return true;
+            }
         }
-        *self.buffers.ins.hot_mut(i).requests.hot_mut(v) = UNDECIDED;
+        *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
         self.let_choose(net, i, v);
         false
     }
@@ -171,9 +175,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         fresh: FreshFlit,
         earliest: u64,
     ) {
-        let (i, v, o) = fresh.places();
+        let (i, v, o) = fresh.places::<V>();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        let waits = CHOOSE && self.heads_are_to_choose(self.buffers.ins.hot(i).router as usize);
+        let waits = CHOOSE && self.heads_are_to_choose(self.buffers.ins[i].router as usize);
         let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
@@ -184,24 +188,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         } else if SINGLE {
             self.begin_segment(fresh.segment, fresh.key);
         }
-        let port = self.buffers.ins.hot_mut(i);
-        *port.requests.hot_mut(v) = fresh.key;
-        let p = o - port.base(i);
-        self.ask_for_vc(i, p);
+        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot_mut(i) };
+        *port.requests.at_mut(v) = fresh.key;
+        self.requests.ask_for_vc(port.router as usize, o - port.base(i));
     }
 
     /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
-        !self.requests.routers.hot(r).choosing.is_empty() && !self.requests.have_chosen.contains(r)
+        !self.requests.routers[r].choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
     /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
     /// no head of its router has one to make there, and chooses again after it.
     #[inline(always)]
     fn let_choose_after(&mut self, net: &Net, (i, v): (usize, usize)) {
-        let r = self.buffers.ins.hot(i).router as usize;
-        if self.requests.routers.hot(r).choosing.is_empty() {
+        let r = self.buffers.ins[i].router as usize;
+        if self.requests.routers[r].choosing.is_empty() {
             self.requests.have_chosen.set(r);
         }
         self.let_choose(net, i, v);
@@ -214,23 +218,24 @@ impl<const W: usize, const V: usize> Block<W, V> {
         fresh: FreshFlit,
         earliest: u64,
     ) {
-        let (i, v, o) = fresh.places();
-        let port = self.buffers.ins.hot(i);
-        let held = *port.output_vc.hot(v);
-        let (p, vc) = (usize::from(held >> 4), usize::from(held & 15));
-        let (out, r) = (self.wires.outs.hot(o), port.router as usize);
+        let (i, v, o) = fresh.places::<V>();
+        // SAFETY: a fresh flit names an input and an output (`assert_numbers`).
+        let (port, out) = unsafe { (self.buffers.ins.hot(i), self.wires.outs.hot(o)) };
+        let (p, vc) = port_and_vc::<V>((*port.output_vc.at(v)).into());
+        let r = port.router as usize;
         if out.vcs_with_flit != 1 << vc
             || out.requested != 0
             || out.is_closed()
-            || net.links.hot(usize::from(out.class)).paced
-            || !self.leaves_alone(i, v)
+            || net.links.of(out.class).paced
+            || !self.leaves_alone(port, i, v)
             || CHOOSE && self.heads_are_to_choose(r)
         {
-            self.requests.routers.hot_mut(r).switch_requests.set(p);
+            self.requests.routers[r].switch_requests.set(p);
             self.requests.active.set(r);
             return;
         }
-        let segment = self.buffers.segments.items.hot(fresh.segment as usize);
+        // SAFETY: a fresh flit names its segment (`assert_numbers`).
+        let segment = unsafe { self.buffers.segments.items.hot(fresh.segment as usize) };
         if segment.arrived == segment.len {
             self.send_lone_tail(net, fresh, vc, earliest);
         } else if STREAMS && self.may_open_stream(net, (i, v), (o, vc)) {
@@ -240,18 +245,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Whether no VC of input `i` other than `v` may send a flit or take an output VC now. None of the others has a fresh flit.
+    /// Whether no VC of input `i`, which is `port`, other than `v` may send a flit or take an output VC now. None of the others has a
+    /// fresh flit.
     #[inline(always)]
-    fn leaves_alone(&self, i: usize, v: usize) -> bool {
-        let port = self.buffers.ins.hot(i);
+    fn leaves_alone(&self, port: &InputUnit<V>, i: usize, v: usize) -> bool {
         let mut others = occupied(&port.head) & !(1 << v);
         while others != 0 {
             let other = others.trailing_zeros() as usize;
             others &= others - 1;
-            let held = *port.output_vc.hot(other);
-            let has_flit =
-                || self.wires.outs.hot(port.base(i) + usize::from(held >> 4)).vcs_with_flit >> (held & 15) & 1 != 0;
-            if *port.requests.hot(other) != NO_REQUEST || has_flit() {
+            let held = *port.output_vc.at(other);
+            let has_flit = || {
+                // SAFETY: an input keeps the number of the output whose VC it held last (`assert_numbers`).
+                let out = unsafe { self.wires.outs.hot(port.base(i) + usize::from(held >> 4)) };
+                out.vcs_with_flit >> (held & 15) & 1 != 0
+            };
+            if *port.requests.at(other) != NO_REQUEST || has_flit() {
                 return false;
             }
         }
@@ -262,16 +270,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// now; else none.
     #[inline(always)]
     fn room_for_lone_head<const SINGLE: bool>(&self, net: &Net, (i, v): (usize, usize), o: usize, class: usize) -> u16 {
-        let out = self.wires.outs.hot(o);
-        let link = net.links.hot(usize::from(out.class));
+        // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
+        let (port, out, requesters) = unsafe {
+            let requesters = self.requests.requesters.hot(net.slot(o, class));
+            (self.buffers.ins.hot(i), self.wires.outs.hot(o), requesters)
+        };
+        let link = net.links.of(out.class);
         let mut only = Bits::default();
-        only.set(usize::from(self.buffers.ins.hot(i).port));
+        only.set(usize::from(port.port));
         let others_send = !SINGLE && (out.vcs_with_flit != 0 || net.router.hold_switch && out.free_vcs != link.all);
         if out.requested != 1 << class
-            || *self.requests.requesters.hot(net.slot(o, class)) != only
+            || *requesters != only
             || others_send
             || link.paced
-            || if SINGLE { occupied(&self.buffers.ins.hot(i).head) != 1 << v } else { !self.leaves_alone(i, v) }
+            || if SINGLE { occupied(&port.head) != 1 << v } else { !self.leaves_alone(port, i, v) }
         {
             return 0;
         }
@@ -289,24 +301,28 @@ impl<const W: usize, const V: usize> Block<W, V> {
         room: u16,
         earliest: u64,
     ) {
-        let (i, v, o) = fresh.places();
-        let port = self.buffers.ins.hot_mut(i);
-        let out = self.wires.outs.hot_mut(o);
+        let (i, v, o) = fresh.places::<V>();
+        // SAFETY: a fresh flit names an input and an output, and its key a class of that (`assert_numbers`).
+        let (port, out, requesters) = unsafe {
+            let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
+            (self.buffers.ins.hot_mut(i), self.wires.outs.hot_mut(o), requesters)
+        };
         let vc = pick16(room, out.rr_vc);
         (out.rr_vc, out.requested) = ((vc + 1) & 15, 0);
         take_turns(port, out, (i, v), o);
-        *self.requests.requesters.hot_mut(net.slot(o, class)) = Bits::default();
+        *requesters = Bits::default();
         let depart = out.depart(earliest);
         let (packet, len) = if SINGLE {
             (fresh.segment, 1)
         } else {
-            let segment = self.buffers.segments.items.hot_mut(fresh.segment as usize);
+            // SAFETY: a fresh flit names its segment (`assert_numbers`).
+            let segment = unsafe { self.buffers.segments.items.hot_mut(fresh.segment as usize) };
             segment.sent = 1;
             (segment.packet, segment.len)
         };
         let tail = len == 1;
         if tail {
-            *port.head.hot_mut(v) = NONE;
+            *port.head.at_mut(v) = NONE;
         } else {
             port.hold(v as u8, o - port.base(i), vc);
             out.hold(vc, port.port.into(), v as u8);
@@ -325,15 +341,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// output.
     #[inline(never)]
     fn send_lone_tail(&mut self, net: &Net, fresh: FreshFlit, vc: usize, earliest: u64) {
-        let (i, v, o) = fresh.places();
-        let port = self.buffers.ins.hot_mut(i);
-        *port.head.hot_mut(v) = NONE;
-        let out = self.wires.outs.hot_mut(o);
+        let (i, v, o) = fresh.places::<V>();
+        // SAFETY: a fresh flit names an input, an output and its segment (`assert_numbers`).
+        let (port, out, segment) = unsafe {
+            let segment = self.buffers.segments.items.hot(fresh.segment as usize);
+            (self.buffers.ins.hot_mut(i), self.wires.outs.hot_mut(o), segment)
+        };
+        let Segment { packet, len, .. } = *segment;
+        *port.head.at_mut(v) = NONE;
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
-        self.free_vc(o, vc);
-        let depart = self.wires.outs.hot_mut(o).depart(earliest);
-        let &Segment { packet, len, .. } = self.buffers.segments.items.hot(fresh.segment as usize);
+        free_vc(&mut self.policy.power, out, o, vc);
+        let depart = out.depart(earliest);
         let crossing = Crossing { packet, segment: fresh.segment, len, head: false, tail: true };
         self.traverse::<false>(net, (o, vc), depart, crossing);
         self.buffers.segments.remove(fresh.segment);
@@ -352,14 +371,17 @@ impl<const W: usize, const V: usize> Block<W, V> {
         earliest: u64,
     ) -> u64 {
         let (key, mark) = if FIRST { (RUN_BEGINS, streams::BEGINS) } else { (BODY, 0) };
-        let port = self.buffers.ins.hot_mut(i);
-        let o = port.base(i) + p;
-        self.buffers.segments.items.hot_mut(*port.head.hot(v) as usize).sent += 1;
-        let out = self.wires.outs.hot_mut(o);
+        // SAFETY: a flit leaves an input, in which its packet has a segment, for an output of the router (`assert_numbers`).
+        let (port, out, o) = unsafe {
+            let port = self.buffers.ins.hot_mut(i);
+            let o = port.base(i) + p;
+            self.buffers.segments.items.hot_mut(*port.head.at(v) as usize).sent += 1;
+            (port, self.wires.outs.hot_mut(o), o)
+        };
         take_turns(port, out, (i, v), o);
         out.vcs_with_flit = 0;
         out.spend::<false>(vc, net.router.room);
-        let link = net.links.hot(usize::from(out.class));
+        let link = net.links.of(out.class);
         let at = out.depart(earliest) + link.latency;
         let (kind, peer) = (out.kind(), out.peer);
         if kind == ChannelEnd::Ejection {

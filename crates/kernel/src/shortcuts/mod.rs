@@ -6,7 +6,7 @@ pub mod facts;
 pub mod fresh;
 pub mod idle;
 pub mod lone;
-mod prefetch;
+pub(crate) mod prefetch;
 pub mod profile;
 pub mod steady;
 pub mod streams;

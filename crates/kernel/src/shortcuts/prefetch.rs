@@ -8,11 +8,11 @@ use super::facts::Facts;
 use crate::block::Block;
 use crate::net::Net;
 use crate::shortcuts::fresh::FreshFlit;
+use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::prefetch::{prefetch, prefetch_first_line};
-use weft_api::base::unchecked::Hot;
 use weft_api::state::split;
-use weft_api::state::{Flit, NO_REQUEST, NONE, UNDECIDED, matching};
+use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, UNDECIDED, matching};
 use weft_api::workload::JobSources;
 
 /// See the head of this file.
@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn bring_for_flit(&self, net: &Net, flit: &Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        let input = self.buffers.ins.hot(i);
+        let input = &self.buffers.ins[i];
         let last = input.last(v);
         if last != NONE {
             prefetch(&self.buffers.segments.items, last as usize);
@@ -80,20 +80,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// For the credits of a chunk: their output units. A mark (`streams.rs`) makes it ask for what is not there, which does nothing.
-    #[inline(never)]
-    pub fn bring_for_credits(&self, (first, len): (u32, usize)) {
-        self.wires.credits.items(first, len).iter().for_each(|word| prefetch(&self.wires.outs, (word >> 4) as usize));
-    }
-
     /// For the alarms of a chunk: their terminals, then their injection channels and clocks.
     #[inline(never)]
     pub fn bring_for_alarms(&self, (first, len): (u32, usize)) {
         let alarms = self.interfaces.alarms.items(first, len);
         alarms.iter().for_each(|&t| prefetch(&self.interfaces.terminals, t as usize));
-        for terminal in alarms.iter().map(|&t| self.interfaces.terminals.hot(t as usize)) {
+        for terminal in alarms.iter().map(|&t| &self.interfaces.terminals[t as usize]) {
             prefetch(&self.wires.outs, terminal.out as usize);
-            if let JobSources::Clocks(clocks) = self.interfaces.sources.hot(usize::from(terminal.job)) {
+            if let JobSources::Clocks(clocks) = &self.interfaces.sources[usize::from(terminal.job)] {
                 clocks.bring(terminal.source as usize);
             }
         }
@@ -132,9 +126,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn bring_heads(&self, net: &Net, r: usize) {
         self.each_request(net, r, |i, key| {
-            let input = self.buffers.ins.hot(i);
+            let input = &self.buffers.ins[i];
             let v = matching(&input.requests, key).trailing_zeros() as usize;
-            let id = *input.head.hot(v % V) as usize;
+            let id = *input.head.at(v % V) as usize;
             prefetch(&self.buffers.segments.items, id);
             if net.single {
                 prefetch(&self.buffers.packets.items, id);
@@ -147,11 +141,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
-            let mut classes = self.wires.outs.hot(base + p).requested;
+            let mut classes = self.wires.outs[base + p].requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                let mut inputs = *self.requests.requesters.hot(net.slot(base + p, class));
+                let mut inputs = self.requests.requesters[net.slot(base + p, class)];
                 while let Some(i) = inputs.take_first() {
                     each(base + i, net.key(p, class));
                 }
@@ -162,7 +156,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// First port of router `r`, and the outputs that it may allocate.
     #[inline(always)]
     fn asked(&self, r: usize) -> (usize, Bits<W>) {
-        let router = self.requests.routers.hot(r);
+        let router = &self.requests.routers[r];
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
@@ -170,9 +164,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// heads.
     #[inline(never)]
     pub fn bring_for_moves(&self, base: usize, count: usize) {
-        for m in &self.switch.moves[..count] {
-            let id = *self.buffers.ins.hot(base + usize::from(m.i)).head.hot(usize::from(m.v)) as usize;
-            prefetch(&self.buffers.packets.items, self.buffers.segments.items.hot(id).packet as usize);
+        for m in self.switch.moves.first(count) {
+            let id = *self.buffers.ins[base + usize::from(m.i)].head.at(usize::from(m.v)) as usize;
+            prefetch(&self.buffers.packets.items, self.buffers.segments.items[id].packet as usize);
         }
     }
+}
+
+/// For the credits of a chunk: their output units. A mark (`streams.rs`) makes the number of an output too large, and a prefetch beyond
+/// the outputs does nothing.
+#[inline(never)]
+pub fn bring_for_credits<const V: usize>(outs: &[OutputUnit<V>], words: &[u32]) {
+    words.iter().for_each(|word| prefetch(outs, (word >> 4) as usize));
 }

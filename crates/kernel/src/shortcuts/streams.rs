@@ -39,7 +39,6 @@ use crate::block::Block;
 use crate::net::Net;
 use weft_api::agents::Probes;
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::state::NONE;
 
 /// See the head of this file.
@@ -198,6 +197,22 @@ impl Streams {
         self.incoming.is_empty() && self.returning.is_empty() && self.spending.is_empty() && self.sources.is_empty()
     }
 
+    /// Whether all lists of a block with `ins` inputs and `outs` outputs name ports, and all ports name places in the lists.
+    pub fn numbers_are_right(&self, ins: usize, outs: usize) -> bool {
+        let all_below = |list: &[u32], count: usize| list.iter().all(|&number| (number as usize) < count);
+        let stands_in = |place: u32, list: &[u32]| place >= THROUGH || (place as usize) < list.len();
+        let outputs_are_right = self.outs.iter().all(|sender| {
+            let comes_from = sender.from >= TERMINAL || ((sender.from >> 4) as usize) < ins;
+            comes_from && stands_in(sender.place, &self.spending) && stands_in(sender.credits, &self.returning)
+        });
+        !self.are_on()
+            || (self.ins.len(), self.outs.len()) == (ins, outs)
+                && all_below(&self.incoming, ins)
+                && [&self.returning, &self.spending, &self.sources].into_iter().all(|list| all_below(list, outs))
+                && outputs_are_right
+                && self.ins.iter().all(|receiver| stands_in(receiver.place, &self.incoming))
+    }
+
     /// About how many flits open streams have on their way.
     pub fn flits_under_way(&self) -> usize {
         self.outs.iter().filter(|sender| sender.from != NONE).map(|sender| sender.delay as usize).sum()
@@ -230,8 +245,9 @@ impl Streams {
     }
 
     /// The stream of output `o` opens. Returns whether the credits that it spends come back.
+    #[inline(always)]
     fn open(&mut self, o: usize, stream: Sender) -> bool {
-        let sender = self.outs.hot_mut(o);
+        let sender = &mut self.outs[o];
         let (credits, credit_vc) = (sender.credits, sender.credit_vc);
         *sender = Sender { credits, credit_vc, ..stream };
         let balanced = credits != NONE && credit_vc == stream.vc;
@@ -244,41 +260,41 @@ impl Streams {
     }
 
     fn start_spending(&mut self, o: usize) {
-        self.outs.hot_mut(o).place = self.spending.len() as u32;
+        self.outs[o].place = self.spending.len() as u32;
         self.spending.push(o as u32);
     }
 
     fn stop_spending(&mut self, o: usize) {
-        let place = std::mem::replace(&mut self.outs.hot_mut(o).place, NONE) as usize;
+        let place = std::mem::replace(&mut self.outs[o].place, NONE) as usize;
         if let Some(moved) = remove(&mut self.spending, place) {
-            self.outs.hot_mut(moved).place = place as u32;
+            self.outs[moved].place = place as u32;
         }
     }
 
     fn start_returning(&mut self, o: usize, vc: u8) {
-        let sender = self.outs.hot_mut(o);
+        let sender = &mut self.outs[o];
         (sender.credits, sender.credit_vc) = (self.returning.len() as u32, vc);
         self.returning.push(o as u32);
     }
 
     fn stop_returning(&mut self, o: usize, credits: u32) {
-        let place = std::mem::replace(&mut self.outs.hot_mut(o).credits, credits) as usize;
+        let place = std::mem::replace(&mut self.outs[o].credits, credits) as usize;
         if let Some(moved) = remove(&mut self.returning, place) {
-            self.outs.hot_mut(moved).credits = place as u32;
+            self.outs[moved].credits = place as u32;
         }
     }
 
     fn start_receiving(&mut self, i: usize, vc: u8) {
-        let receiver = self.ins.hot_mut(i);
+        let receiver = &mut self.ins[i];
         debug_assert!(matches!(receiver.place, NONE | THROUGH), "two runs come into input {i}");
         (receiver.place, receiver.vc) = (self.incoming.len() as u32, vc);
         self.incoming.push(i as u32);
     }
 
     fn stop_receiving(&mut self, i: usize, place: u32) {
-        let place = std::mem::replace(&mut self.ins.hot_mut(i).place, place) as usize;
+        let place = std::mem::replace(&mut self.ins[i].place, place) as usize;
         if let Some(moved) = remove(&mut self.incoming, place) {
-            self.ins.hot_mut(moved).place = place as u32;
+            self.ins[moved].place = place as u32;
         }
     }
 }

@@ -43,11 +43,12 @@ impl AllocatorModel for Islip {
 
 impl Allocator for Islip {
     #[inline(always)]
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        output_first::<W, V, HEADS, SINGLE, true, AGE>(ports, outputs, self.iterations)
+        // SAFETY: the caller says so.
+        unsafe { output_first::<W, V, HEADS, SINGLE, true, AGE>(ports, outputs, self.iterations) }
     }
 }

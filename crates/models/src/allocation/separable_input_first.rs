@@ -14,13 +14,12 @@
 //! # Validation
 //! `conformance/src/allocator.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
 
+use weft_api::base::arrays::PerPort;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::Bits;
-use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
-use weft_topology::MAX_RADIX;
 
 /// Inputs choose one of their requests, outputs choose one input; pointers move past every winner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,18 +42,22 @@ impl AllocatorModel for SeparableInputFirst {
 
 impl Allocator for SeparableInputFirst {
     #[inline(always)]
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        input_first::<W, V, HEADS, SINGLE, AGE>(ports, outputs, self.iterations)
+        // SAFETY: the caller says so.
+        unsafe { input_first::<W, V, HEADS, SINGLE, AGE>(ports, outputs, self.iterations) }
     }
 }
 
 /// Separable, input first: inputs choose one of their requests, outputs choose one input. Returns the number of moves.
+///
+/// # Safety
+/// `outputs` are ports of the router.
 #[inline(always)]
-fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+unsafe fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
     mut outputs: Bits<W>,
     iterations: u8,
@@ -63,17 +66,18 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
     for _ in 0..iterations {
         // `grants` first collects the outputs that each input may send to, then the inputs that chose each output
         let mut asking = Bits::<W>::default();
-        let mut choices = [0u16; MAX_RADIX as usize];
+        let mut choices = PerPort::<u16, W>::new(0);
         let mut pending = outputs;
         while let Some(p) = pending.take_first() {
-            let all = ports.requests::<HEADS, SINGLE>(p);
+            // SAFETY: the caller says so.
+            let all = unsafe { ports.requests::<HEADS, SINGLE>(p) };
             if all.is_empty() {
                 ports.router.clear_requests::<HEADS>(p);
                 outputs.clear(p);
             }
             let mut inputs = all.without(&matched);
             while let Some(i) = inputs.take_first() {
-                ports.grants.hot_mut(i).set(p);
+                ports.grants[i].set(p);
                 asking.set(i);
             }
         }
@@ -82,23 +86,25 @@ fn input_first<const W: usize, const V: usize, const HEADS: bool, const SINGLE: 
         }
         let mut inputs = asking;
         while let Some(i) = inputs.take_first() {
-            let may = std::mem::take(ports.grants.hot_mut(i));
-            *choices.hot_mut(i) = ports.pick_output::<HEADS, SINGLE>(i, may) as u16;
+            let may = std::mem::take(&mut ports.grants[i]);
+            choices[i] = ports.pick_output::<HEADS, SINGLE>(i, may) as u16;
         }
         let mut chosen = Bits::<W>::default();
         while let Some(i) = asking.take_first() {
-            let p = usize::from(*choices.hot(i));
-            ports.grants.hot_mut(p).set(i);
+            let p = usize::from(choices[i]);
+            ports.grants[p].set(i);
             chosen.set(p);
         }
         while let Some(p) = chosen.take_first() {
-            let rivals = std::mem::take(ports.grants.hot_mut(p));
-            let i = ports.pick_input::<HEADS, SINGLE>(p, rivals);
-            ports.outs.hot_mut(p).rr_in = i as u16 + 1;
-            ports.ins.hot_mut(i).rr_out = p as u16 + 1;
+            let rivals = std::mem::take(&mut ports.grants[p]);
+            // SAFETY: an input chose the output among those that it asks for.
+            let i = unsafe { ports.pick_input::<HEADS, SINGLE>(p, rivals) };
+            ports.outs[p].rr_in = i as u16 + 1;
+            ports.ins[i].rr_out = p as u16 + 1;
             matched.set(i);
             outputs.clear(p);
-            ports.enter::<HEADS, SINGLE>(p, i, moves);
+            // SAFETY: as above, and the input is one of those.
+            unsafe { ports.enter::<HEADS, SINGLE>(p, i, moves) };
             moves += 1;
         }
     }

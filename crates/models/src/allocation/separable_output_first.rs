@@ -42,11 +42,12 @@ impl AllocatorModel for SeparableOutputFirst {
 
 impl Allocator for SeparableOutputFirst {
     #[inline(always)]
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        output_first::<W, V, HEADS, SINGLE, false, AGE>(ports, outputs, self.iterations)
+        // SAFETY: the caller says so.
+        unsafe { output_first::<W, V, HEADS, SINGLE, false, AGE>(ports, outputs, self.iterations) }
     }
 }

@@ -13,14 +13,13 @@
 //! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
 //! rows of a peer.
 
+use weft_api::base::arrays::{At, PerPort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
 use weft_api::base::bits::{Bits, pick16};
-use weft_api::base::unchecked::Hot;
 use weft_api::state::{NO_REQUEST, UNDECIDED};
 use weft_api::switch::Ports;
-use weft_topology::MAX_RADIX;
 
 /// Heads choose an output, inputs choose one of their VCs, outputs choose one input, once; pointers move past every
 /// winner (BlueGene/L, Adiga et al. 2005).
@@ -36,44 +35,49 @@ impl AllocatorModel for ThreeStage {
 
 impl Allocator for ThreeStage {
     #[inline(always)]
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        two_stages::<W, V, HEADS, SINGLE, AGE>(ports, outputs)
+        // SAFETY: the caller says so.
+        unsafe { two_stages::<W, V, HEADS, SINGLE, AGE>(ports, outputs) }
     }
 }
 
 /// Stages 2 and 3. Returns the number of moves.
+///
+/// # Safety
+/// `outputs` are ports of the router.
 #[inline(always)]
-fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+unsafe fn two_stages<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
     ports: &mut Ports<'_, W, V, AGE>,
     outputs: Bits<W>,
 ) -> usize {
     let (mut asking, mut left) = (Bits::<W>::default(), outputs);
     while let Some(p) = left.take_first() {
-        let inputs = ports.requests::<HEADS, SINGLE>(p);
+        // SAFETY: the caller says so.
+        let inputs = unsafe { ports.requests::<HEADS, SINGLE>(p) };
         if inputs.is_empty() {
             ports.router.clear_requests::<HEADS>(p);
         }
         asking = asking | inputs;
     }
-    let (mut chosen, mut picks) = (Bits::<W>::default(), [0u8; MAX_RADIX as usize]);
+    let (mut chosen, mut picks) = (Bits::<W>::default(), PerPort::<u8, W>::new(0));
     while let Some(i) = asking.take_first() {
         let v = pick_vc(ports, i, sendable::<W, V, HEADS, SINGLE, AGE>(ports, i, outputs));
         let p = output_of(ports, i, v);
-        *picks.hot_mut(i) = v;
-        ports.grants.hot_mut(p).set(i);
+        picks[i] = v;
+        ports.grants[p].set(i);
         chosen.set(p);
     }
     let mut moves = 0;
     while let Some(p) = chosen.take_first() {
-        let rivals = std::mem::take(ports.grants.hot_mut(p));
-        let turn = usize::from(ports.outs.hot(p).rr_in);
+        let rivals = std::mem::take(&mut ports.grants[p]);
+        let turn = usize::from(ports.outs[p].rr_in);
         let i = if AGE { oldest_pick(ports, rivals, &picks, turn) } else { rivals.pick_from(turn) };
-        ports.outs.hot_mut(p).rr_in = i as u16 + 1;
-        ports.cross_from::<SINGLE>(p, i, *picks.hot(i), moves);
+        ports.outs[p].rr_in = i as u16 + 1;
+        ports.cross_from::<SINGLE>(p, i, picks[i], moves);
         moves += 1;
     }
     moves
@@ -85,23 +89,23 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
     i: usize,
     outputs: Bits<W>,
 ) -> u16 {
-    let port = ports.ins.hot(i);
+    let port = &ports.ins[i];
     let mut vcs = 0;
     for v in 0..V {
-        let key = *port.requests.hot(v);
+        let key = *port.requests.at(v);
         let may = if key == NO_REQUEST {
             // an empty queue still has the output VC that it held last
-            let (p, vc) = (usize::from(*port.output_vc.hot(v) >> 4), usize::from(*port.output_vc.hot(v) & 15));
-            let out = ports.outs.hot(p);
+            let (p, vc) = (usize::from(*port.output_vc.at(v) >> 4), usize::from(*port.output_vc.at(v) & 15));
+            let out = &ports.outs[p];
             outputs.contains(p)
                 && (out.vcs_with_flit & out.vcs_with_credit) >> vc & 1 != 0
-                && usize::from(*out.holder.hot(vc)) == i << 4 | v
+                && usize::from(*out.holder.at(vc)) == i << 4 | v
         } else if !HEADS || key == UNDECIDED {
             false
         } else {
             let (p, class) = ports.common.split(key);
-            let (open, link) = (ports.available_vcs::<SINGLE>(p), ports.outs.hot(p).class);
-            outputs.contains(p) && ports.open_to(p, link, open, class) != 0
+            let out = &ports.outs[p];
+            outputs.contains(p) && ports.open_to(out, ports.available_vcs::<SINGLE>(out), class) != 0
         };
         vcs |= u16::from(may) << v;
     }
@@ -110,22 +114,22 @@ fn sendable<const W: usize, const V: usize, const HEADS: bool, const SINGLE: boo
 
 /// The VC of `vcs` whose turn it is at input `i`.
 fn pick_vc<const W: usize, const V: usize, const AGE: bool>(ports: &Ports<'_, W, V, AGE>, i: usize, vcs: u16) -> u8 {
-    if AGE { ports.oldest_of(i, vcs).1 } else { pick16(vcs, ports.ins.hot(i).rr_vc) }
+    if AGE { ports.oldest_of(i, vcs).1 } else { pick16(vcs, ports.ins[i].rr_vc) }
 }
 
 /// The output port that VC `v` of input `i` asks for, or holds.
 fn output_of<const W: usize, const V: usize, const AGE: bool>(ports: &Ports<'_, W, V, AGE>, i: usize, v: u8) -> usize {
-    let port = ports.ins.hot(i);
-    let key = *port.requests.hot(v as usize);
-    if key == NO_REQUEST { usize::from(*port.output_vc.hot(v as usize) >> 4) } else { ports.common.port(key) }
+    let port = &ports.ins[i];
+    let key = *port.requests.at(v as usize);
+    if key == NO_REQUEST { usize::from(*port.output_vc.at(v as usize) >> 4) } else { ports.common.port(key) }
 }
 
 /// The input of `rivals` whose picked VC has the oldest packet; ties in turn.
 fn oldest_pick<const W: usize, const V: usize, const AGE: bool>(
     ports: &Ports<'_, W, V, AGE>,
     rivals: Bits<W>,
-    picks: &[u8],
+    picks: &PerPort<u8, W>,
     turn: usize,
 ) -> usize {
-    ports.least(rivals, turn, |i| ports.age(i, *picks.hot(i)))
+    ports.least(rivals, turn, |i| ports.age(i, picks[i]))
 }

@@ -15,7 +15,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::recording::{
     Column, Heading, Kind, NetworkSite, Reading, Recorded, Recorder, RecorderSite, Recording, Sender, Table, TableInfo,
 };
@@ -260,7 +259,7 @@ impl Recorder for Samples {
             let row = place.row as usize;
             if let Some(sum) = flits.get_mut(row) {
                 *sum += channel.flits - place.sent;
-                *states.hot_mut(row * modes + usize::from(channel.state)) += 1;
+                states[row * modes + usize::from(channel.state)] += 1;
                 place.sent = channel.flits;
             }
         }

@@ -16,7 +16,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use weft_api::base::kept::{Kept, Value};
-use weft_api::base::unchecked::Hot;
 use weft_api::recording::{
     Column, Heading, Kind, NetworkSite, Packet, Recorded, Recorder, RecorderSite, Recording, Table, TableInfo,
 };
@@ -120,7 +119,7 @@ impl Bins {
         if bin >= self.bins.len() {
             bin = self.reach(bin);
         }
-        self.bins.hot_mut(bin).add(&Bin { packets: 1, latency, longest: latency });
+        self.bins[bin].add(&Bin { packets: 1, latency, longest: latency });
     }
 
     /// Makes room for a bin of this number. Returns the number that the bin has then.

@@ -49,6 +49,49 @@ impl Kept for Simulation {
         self.net.common.board.as_mut_slice().restore(from)?;
         self.readings.restore(from)?;
         self.bundles.restore(from)?;
-        if self.routings_to_come() == to_come { Ok(()) } else { Err(Unreadable) }
+        let numbers_are_right = self.blocks.iter().all(|block| block.numbers_are_right(&self.net));
+        if self.routings_to_come() == to_come && numbers_are_right { Ok(()) } else { Err(Unreadable) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::simulation::trials::{HYPERX, spec};
+    use crate::network::spec::Execution;
+    use std::any::Any;
+    use weft_kernel::block::Block;
+    use weft_kernel::face::OfWidths;
+
+    /// Makes a number wrong that a checkpoint keeps.
+    type Spoil = fn(&mut Block<1, 8>);
+
+    #[test]
+    fn a_checkpoint_in_which_a_number_names_nothing_is_refused() {
+        let spec = spec(HYPERX, r#"{"dimension_order": {}}"#, 4, 0.6, (100, 200));
+        let simulation = || Simulation::new(&spec, Execution::new(1, 1)).expect("a simulation");
+        let restored = |spoil: Spoil| {
+            let mut first = simulation();
+            first.advance(150);
+            let block: &mut dyn Any = &mut *first.blocks[0];
+            spoil(&mut block.downcast_mut::<OfWidths<1, 8>>().expect("few ports and VCs").block);
+            let mut bytes = Writer::new();
+            first.keep(&mut bytes);
+            simulation().restore(&mut Reader::new(&bytes))
+        };
+        assert_eq!(restored(|_| ()), Ok(()));
+        let spoiled: [(&str, Spoil); 8] = [
+            ("the head of a queue", |block| block.buffers.ins[0].head[0] = 1 << 20),
+            ("the output that a head asks for", |block| block.buffers.ins[0].requests[0] = 1 << 12),
+            ("the output that a packet holds", |block| block.buffers.ins[0].output_vc[0] = 63 << 4),
+            ("the input that holds a VC", |block| block.wires.outs[0].holder[0] = 63 << 4),
+            ("the output of a request", |block| block.requests.routers[0].vc_requests.set(63)),
+            ("the packet of a terminal", |block| block.interfaces.terminals[0].packet = 1 << 20),
+            ("the packet of a segment", |block| block.buffers.segments.items[0].packet = 1 << 20),
+            ("the output of a credit", |block| block.wires.credits.push(150, 151, 1 << 20)),
+        ];
+        for (what, spoil) in spoiled {
+            assert_eq!(restored(spoil), Err(Unreadable), "{what}");
+        }
     }
 }

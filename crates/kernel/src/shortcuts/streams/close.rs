@@ -3,6 +3,7 @@
 use super::{BALANCED, ENDS, Sender, TERMINAL};
 use crate::block::Block;
 use crate::net::Net;
+use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
 use weft_api::state::{ChannelEnd, Flit, NONE, RUN_ENDS};
 
@@ -18,11 +19,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The stream of output `o` ends before its run. The flits that it would have taken go on one by one.
     #[inline(never)]
     pub(super) fn break_stream(&mut self, net: &Net, o: usize) {
-        let from = self.shortcuts.streams.outs.hot(o).from;
+        let from = self.shortcuts.streams.outs[o].from;
         self.close_stream(net, o);
         if from == TERMINAL {
             self.shortcuts.streams.sources.retain(|&other| other as usize != o);
-            self.interfaces.busy.set(self.wires.outs.hot(o).router as usize);
+            self.interfaces.busy.set(self.wires.outs[o].router as usize);
         } else {
             self.shortcuts.streams.start_receiving((from >> 4) as usize, (from & 15) as u8);
             if self.shortcuts.streams.received > self.shortcuts.streams.next.max(self.now) {
@@ -36,11 +37,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub(super) fn close_stream(&mut self, net: &Net, o: usize) {
         let end = self.shortcuts.streams.next.max(self.now);
         self.settle_stream(net, o, end);
-        let sender = self.shortcuts.streams.outs.hot_mut(o);
+        let sender = &mut self.shortcuts.streams.outs[o];
         let &mut Sender { from, vc, delay, credits, .. } = sender;
         let at = end + u64::from(delay);
         (sender.from, sender.ended) = (NONE, at);
-        let out = self.wires.outs.hot_mut(o);
+        let out = &mut self.wires.outs[o];
         if credits != BALANCED {
             self.shortcuts.streams.stop_spending(o);
         } else {
@@ -53,18 +54,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.end_run(net, o, u32::from(vc), at);
         if from != TERMINAL {
             let (i, v) = ((from >> 4) as usize, (from & 15) as usize);
-            self.shortcuts.streams.ins.hot_mut(i).closed = end;
+            self.shortcuts.streams.ins[i].closed = end;
             self.return_marked(net, (i, v), end, ENDS);
         }
     }
 
     /// Tells the far end of output `o` that from cycle `at` on no flit of the run on VC `vc` comes.
     fn end_run(&mut self, net: &Net, o: usize, vc: u32, at: u64) {
-        let out = self.wires.outs.hot(o);
+        let out = &self.wires.outs[o];
         let peer = out.peer;
         if matches!(out.kind(), ChannelEnd::Ejection | ChannelEnd::Unused) {
             // a terminal takes all that comes, and its credits are a run, too
-            let credit_at = at + net.links.hot(usize::from(out.class)).credit_latency;
+            let credit_at = at + net.links.of(out.class).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
             self.launch::<false>((out.kind(), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
@@ -72,17 +73,18 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Counts the flits of the stream of output `o` before cycle `end`.
+    #[inline(always)]
     fn settle_stream(&mut self, net: &Net, o: usize, end: u64) {
-        let sender = self.shortcuts.streams.outs.hot_mut(o);
+        // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+        let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot_mut(o), self.wires.outs.hot_mut(o)) };
         let flits = end - std::mem::replace(&mut sender.since, end);
-        let out = self.wires.outs.hot_mut(o);
         out.flits = out.flits.wrapping_add(flits as u32);
         if sender.from == TERMINAL {
             return;
         }
         out.next_free = out.next_free.wrapping_add(flits as u32);
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
-        let segment = self.buffers.segments.items.hot_mut(*self.buffers.ins.hot(i).head.hot(v) as usize);
+        let segment = &mut self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
         segment.arrived += flits as u16;
         segment.sent += flits as u16;
         self.observers.tally.flit_hops += flits;

@@ -1,30 +1,63 @@
 //! What is done in a cycle: runs begin and end, the flits and credits of those that no stream takes are received, and streams flow.
 
-use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, output};
+use super::{BALANCED, BEGINS, Sender, TERMINAL, THROUGH, is_of_run, output};
 use crate::block::Block;
+use crate::credits::count_one;
 use crate::net::Net;
+use crate::shortcuts::prefetch::bring_for_credits;
+use crate::shortcuts::profile::Kind;
+use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
-use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS};
+use weft_api::state::{BODY, Flit, NONE, RUN_BEGINS, port_and_vc};
 
 impl<const W: usize, const V: usize> Block<W, V> {
+    /// Counts the credits of this cycle, of which some may come in runs.
+    pub fn receive_credits_among_streams(&mut self, net: &Net) {
+        while let Some((first, len)) = self.wires.credits.due(self.now) {
+            if net.shortcuts.has(Kind::Prefetch) {
+                bring_for_credits(&self.wires.outs, self.wires.credits.items(first, len));
+            }
+            for k in 0..len {
+                // SAFETY: the chunk has `len` items, and is released only below.
+                let word = unsafe { self.wires.credits.hot_item(first, k) };
+                if is_of_run(word) {
+                    self.receive_credit_run(net, word);
+                } else {
+                    self.count_credit(net, port_and_vc::<V>(word));
+                }
+            }
+            self.wires.credits.release(self.now);
+        }
+        if let Some(history) = &mut self.wires.history {
+            history.expire(self.now);
+        }
+        self.count_credit_runs(net);
+    }
+
+    #[inline(always)]
+    fn count_credit(&mut self, net: &Net, credit: (usize, usize)) {
+        let wakes = (&mut self.requests, &mut self.interfaces);
+        count_one::<W, V, false, false>(&mut self.wires.outs, wakes, credit, net);
+    }
+
     /// A run of credits begins, or has ended, as `word` says (output * 16 + VC, and a mark).
     #[inline(never)]
     pub fn receive_credit_run(&mut self, net: &Net, word: u32) {
         let (o, vc) = (output(word), (word & 15) as u8);
-        let &Sender { from, vc: own, credits, .. } = self.shortcuts.streams.outs.hot(o);
+        let Sender { from, vc: own, credits, .. } = self.shortcuts.streams.outs[o];
         let balances = from != NONE && own == vc;
         if word & BEGINS != 0 && balances {
             self.shortcuts.streams.stop_spending(o);
-            let sender = self.shortcuts.streams.outs.hot_mut(o);
+            let sender = &mut self.shortcuts.streams.outs[o];
             (sender.credits, sender.credit_vc) = (BALANCED, vc);
         } else if word & BEGINS != 0 {
             self.shortcuts.streams.start_returning(o, vc);
         } else if credits != BALANCED {
             self.shortcuts.streams.stop_returning(o, NONE);
         } else {
-            self.shortcuts.streams.outs.hot_mut(o).credits = NONE;
+            self.shortcuts.streams.outs[o].credits = NONE;
             self.shortcuts.streams.start_spending(o);
-            if *self.wires.outs.hot(o).credits.hot(usize::from(vc)) == 0 {
+            if *self.wires.outs[o].credits.at(usize::from(vc)) == 0 {
                 self.break_stream(net, o);
             }
         }
@@ -33,9 +66,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Counts the credits of this cycle that come in runs, and that no stream spends.
     #[inline(never)]
     pub fn count_credit_runs(&mut self, net: &Net) {
-        for k in 0..self.shortcuts.streams.returning.len() {
-            let o = *self.shortcuts.streams.returning.hot(k) as usize;
-            self.credit::<false, false>(o, u32::from(self.shortcuts.streams.outs.hot(o).credit_vc), net);
+        let mut next = 0;
+        while let Some(&o) = self.shortcuts.streams.returning.get(next) {
+            next += 1;
+            let o = o as usize;
+            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            let vc = unsafe { self.shortcuts.streams.outs.hot(o) }.credit_vc;
+            self.count_credit(net, (o, vc.into()));
         }
     }
 
@@ -43,7 +80,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn receive_among_streams<const LONE: bool>(&mut self, net: &Net, (first, len): (u32, usize)) {
         for k in 0..len {
-            let flit = self.wires.flits.item(first, k);
+            // SAFETY: the chunk has `len` items, and is not released meanwhile.
+            let flit = unsafe { self.wires.flits.hot_item(first, k) };
             if flit.packet != NONE {
                 self.receive_head::<false, LONE, false>(net, flit);
             } else if flit.key == BODY {
@@ -61,7 +99,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if flit.key == RUN_BEGINS {
             return self.shortcuts.streams.start_receiving(i, vc);
         }
-        let receiver = self.shortcuts.streams.ins.hot_mut(i);
+        let receiver = &mut self.shortcuts.streams.ins[i];
         if receiver.place == THROUGH {
             receiver.place = NONE;
             let o = receiver.out as usize;
@@ -77,9 +115,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let mut k = 0;
         // streams that are broken meanwhile add their runs
         while k < self.shortcuts.streams.incoming.len() {
-            let i = *self.shortcuts.streams.incoming.hot(k);
+            let i = self.shortcuts.streams.incoming[k];
             k += 1;
-            let vc = self.shortcuts.streams.ins.hot(i as usize).vc;
+            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            let vc = unsafe { self.shortcuts.streams.ins.hot(i as usize) }.vc;
             self.receive_body::<true>(net, i << 4 | u32::from(vc));
         }
         self.shortcuts.streams.received = self.now + 1;
@@ -102,12 +141,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn spend(&mut self, net: &Net) {
         let mut k = 0;
         while k < self.shortcuts.streams.spending.len() {
-            let o = *self.shortcuts.streams.spending.hot(k) as usize;
-            let sender = self.shortcuts.streams.outs.hot(o);
-            let vc = usize::from(sender.vc);
-            let out = self.wires.outs.hot_mut(o);
+            let o = self.shortcuts.streams.spending[k] as usize;
+            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot(o), self.wires.outs.hot_mut(o)) };
+            let vc = usize::from(sender.vc) & (V - 1);
             out.use_credit::<false>(vc, net.router.room);
-            if *out.credits.hot(vc) == 0 && sender.from != TERMINAL {
+            if *out.credits.at(vc) == 0 && sender.from != TERMINAL {
                 self.break_stream(net, o);
             } else {
                 k += 1;
@@ -122,11 +161,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
             u64::from(self.observers.tally.inside(self.now)) * self.shortcuts.streams.sources.len() as u64;
         let mut k = 0;
         while k < self.shortcuts.streams.sources.len() {
-            let o = *self.shortcuts.streams.sources.hot(k) as usize;
-            let sender = self.shortcuts.streams.outs.hot(o);
-            let out = self.wires.outs.hot(o);
-            let is_dry = sender.credits != BALANCED && *out.credits.hot(usize::from(sender.vc)) == 0;
-            let terminal = self.interfaces.terminals.hot_mut(out.router as usize);
+            let o = self.shortcuts.streams.sources[k] as usize;
+            // SAFETY: the lists of runs and streams name ports (`assert_numbers`).
+            let (sender, out) = unsafe { (self.shortcuts.streams.outs.hot(o), self.wires.outs.hot(o)) };
+            let is_dry = sender.credits != BALANCED && *out.credits.at(usize::from(sender.vc)) == 0;
+            // SAFETY: an injection channel names its terminal (`assert_numbers`).
+            let terminal = unsafe { self.interfaces.terminals.hot_mut(out.router as usize) };
             terminal.left -= 1;
             if is_dry || terminal.left == 1 {
                 self.shortcuts.streams.sources.swap_remove(k);

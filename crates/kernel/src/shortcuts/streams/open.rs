@@ -3,23 +3,23 @@
 use super::{Sender, TERMINAL, THROUGH, WORTH};
 use crate::block::Block;
 use crate::net::Net;
-use weft_api::base::unchecked::Hot;
+use weft_api::base::arrays::At;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream; its flits flow from this cycle on.
     #[inline(always)]
     pub fn opens_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
-        self.interfaces.terminals.hot(t).left > WORTH && self.open_source(net, t, vc)
+        self.interfaces.terminals[t].left > WORTH && self.open_source(net, t, vc)
     }
 
     #[inline(never)]
     fn open_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
-        let (o, delay) = (self.interfaces.terminals.hot(t).out as usize, net.links.hot(0).latency);
-        if self.now + delay <= self.shortcuts.streams.outs.hot(o).ended {
+        let (o, delay) = (self.interfaces.terminals[t].out as usize, net.links.of(0).latency);
+        if self.now + delay <= self.shortcuts.streams.outs[o].ended {
             return false;
         }
-        let out = self.wires.outs.hot_mut(o);
+        let out = &mut self.wires.outs[o];
         self.wires.flits.push(self.now, self.now + delay, Flit::of_run(out.peer << 4 | vc as u32, RUN_BEGINS));
         if self.shortcuts.streams.open(o, Sender::new(TERMINAL, vc, self.now, delay)) {
             // the credit of this cycle was counted
@@ -33,8 +33,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether the flit that is about to cross alone, from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
     #[inline(always)]
     pub fn may_open_stream(&self, net: &Net, (i, v): (usize, usize), (o, vc): (usize, usize)) -> bool {
-        let segment = self.buffers.segments.items.hot(*self.buffers.ins.hot(i).head.hot(v) as usize);
-        let receiver = self.shortcuts.streams.ins.hot(i);
+        let segment = &self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
+        let receiver = &self.shortcuts.streams.ins[i];
         segment.len - segment.arrived > WORTH
             && receiver.place < THROUGH
             && usize::from(receiver.vc) == v
@@ -46,19 +46,19 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// them, or some that come back in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, net: &Net, o: usize, vc: usize) -> bool {
-        let (out, sender) = (self.wires.outs.hot(o), self.shortcuts.streams.outs.hot(o));
-        let at = out.departure(self.now + net.router.after_grant) + net.links.hot(usize::from(out.class)).latency;
+        let (out, sender) = (&self.wires.outs[o], &self.shortcuts.streams.outs[o]);
+        let at = out.departure(self.now + net.router.after_grant) + net.links.of(out.class).latency;
         let some_come_back = || sender.credits != NONE && usize::from(sender.credit_vc) == vc;
-        sender.ended < at && (*out.credits.hot(vc) > 1 || some_come_back())
+        sender.ended < at && (*out.credits.at(vc) > 1 || some_come_back())
     }
 
     /// The only flit of VC `v` of input `i` crosses alone to VC `vc` of output port `p`, as the first of a stream.
     #[inline(never)]
     pub fn open_stream(&mut self, net: &Net, (i, v): (usize, usize), (p, vc): (usize, usize)) {
         let at = self.send_lone::<true>(net, (i, v), (p, vc), self.now + net.router.after_grant);
-        let o = self.buffers.ins.hot(i).base(i) + p;
+        let o = self.buffers.ins[i].base(i) + p;
         self.shortcuts.streams.stop_receiving(i, THROUGH);
-        self.shortcuts.streams.ins.hot_mut(i).out = o as u32;
+        self.shortcuts.streams.ins[i].out = o as u32;
         self.shortcuts.streams.open(o, Sender::new((i << 4 | v) as u32, vc, self.now + 1, at - self.now));
     }
 }

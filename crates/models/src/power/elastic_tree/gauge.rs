@@ -3,7 +3,6 @@
 
 use weft_api::agents::{Agents, Departures, Probes};
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::links_up::choices_below;
 use weft_api::state::Packet;
 
@@ -36,7 +35,7 @@ impl Agents for Gauge {
 
     fn depart(&mut self, batch: &Departures) {
         for packet in batch.flits.iter().filter_map(|flit| flit.delivered) {
-            self.forget(batch.packets.hot(packet as usize));
+            self.forget(&batch.packets[packet as usize]);
         }
     }
 

@@ -3,7 +3,6 @@
 
 use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 use weft_api::state::Packet;
 use weft_topology::Peer;
 
@@ -48,7 +47,7 @@ impl Agents for Gauge {
         for flit in batch.flits {
             self.leave(flit.input as usize, batch.now);
             if let Some(packet) = flit.delivered {
-                self.deliver(batch.packets.hot(packet as usize).lane);
+                self.deliver(batch.packets[packet as usize].lane);
             }
         }
     }

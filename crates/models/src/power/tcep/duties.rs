@@ -5,7 +5,6 @@ use super::agent::Team;
 use super::meters::Counts;
 use crate::power::detours::head_of;
 use weft_api::agents::{Agents, Arrivals, Breakage, Channels, Departures, Detour, Probes};
-use weft_api::base::unchecked::Hot;
 use weft_api::control::Arrival;
 use weft_api::state::{AROUND, LinkState, NONE};
 
@@ -62,7 +61,7 @@ impl Agents for Team {
             self.leaves_out(direct);
         }
         if let Some(direct) = detour.direct
-            && self.links.hot(detour.over).was_crowded
+            && self.links[detour.over].was_crowded
         {
             self.note_crowd(detour.now, direct);
         }
@@ -83,12 +82,11 @@ impl Agents for Team {
     }
 
     fn arrive(&mut self, batch: &Arrivals) {
-        let goes_around = |packet: u32| batch.packets.hot(packet as usize).flags & AROUND != 0;
+        let packets = batch.packets;
+        let goes_around = |packet: u32| packets[packet as usize].flags & AROUND != 0;
         if self.single {
-            for flit in batch.flits {
-                self.meters.came_one((flit.to >> 4) as usize, goes_around(flit.packet));
-            }
-            return;
+            let came = batch.flits.iter().map(|flit| ((flit.to >> 4) as usize, goes_around(flit.packet)));
+            return self.meters.came_single(came);
         }
         for flit in batch.flits {
             let around = (flit.packet != NONE).then(|| goes_around(flit.packet));
@@ -123,7 +121,7 @@ impl Team {
     /// A flit takes a detour in place of the direct link of output `direct`.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
-        let link = self.links.hot_mut(direct);
+        let link = &mut self.links[direct];
         link.around = link.around.saturating_add(1);
         if link.end.state != LinkState::On {
             link.virtually = link.virtually.saturating_add(1);

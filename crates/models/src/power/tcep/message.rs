@@ -205,7 +205,7 @@ impl Team {
             return self.follow(channels, r, o);
         }
         if wire == Wire::Link {
-            self.meters.came_one(o, true);
+            self.meters.came_single(std::iter::once((o, true)));
         }
         let d = usize::from(message.net);
         if message.to != self.member(r, d) {

@@ -9,7 +9,6 @@
 use super::Direction;
 use crate::power::detours::VcsAround;
 use weft_api::base::kept::Kept;
-use weft_api::base::unchecked::Hot;
 
 /// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
 #[derive(Debug, Clone, Copy, Default, Kept)]
@@ -76,7 +75,7 @@ impl Meters {
 
     /// A packet of one flit chooses a detour over this port, or a control flit leaves.
     pub fn sent_one_around(&mut self, port: usize) {
-        self.0.hot_mut(port).sent_around += 1;
+        self.0[port].sent_around += 1;
     }
 
     /// A packet of one flit that had chosen a detour over this port takes another path. Returns the flits that are
@@ -87,12 +86,15 @@ impl Meters {
         meter.sent_around
     }
 
-    /// A packet of one flit has come.
+    /// Packets of one flit have come: the port of each, and whether it is on a detour.
     #[inline(always)]
-    pub fn came_one(&mut self, port: usize, around: bool) {
-        let meter = self.0.hot_mut(port);
-        meter.came += 1;
-        meter.came_around += u32::from(around);
+    pub fn came_single(&mut self, packets: impl Iterator<Item = (usize, bool)>) {
+        let meters = &mut self.0[..];
+        for (port, around) in packets {
+            let meter = &mut meters[port];
+            meter.came += 1;
+            meter.came_around += u32::from(around);
+        }
     }
 
     /// A flit of a long packet has come on VC `vc`.

@@ -39,7 +39,6 @@ use crate::routing::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_api::base::unchecked::Hot;
 use weft_api::policy::Policy;
 use weft_api::state::Packet;
 use weft_topology::Graph;
@@ -211,7 +210,7 @@ impl Routing for Runtime {
         let (mut own, mut to, mut ports) = (at, packet.dest, 0);
         // a loop that leaves out dimensions in which the packet need not move takes more instructions
         for &(first, width) in &self.ways_of {
-            ports |= *self.ways.hot((first + (own as u8 as u32) * width + (to as u8 as u32)) as usize);
+            ports |= self.ways[(first + (own as u8 as u32) * width + (to as u8 as u32)) as usize];
             (own, to) = (own >> 8, to >> 8);
         }
         ports

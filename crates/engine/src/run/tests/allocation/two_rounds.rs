@@ -22,11 +22,12 @@ impl AllocatorModel for TwoRounds {
 
 impl Allocator for TwoRounds {
     #[inline(always)]
-    fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
+    unsafe fn allocate<const W: usize, const V: usize, const HEADS: bool, const SINGLE: bool, const AGE: bool>(
         &self,
         ports: &mut Ports<'_, W, V, AGE>,
         outputs: Bits<W>,
     ) -> usize {
-        Islip { iterations: 2 }.allocate::<W, V, HEADS, SINGLE, AGE>(ports, outputs)
+        // SAFETY: the caller says so.
+        unsafe { Islip { iterations: 2 }.allocate::<W, V, HEADS, SINGLE, AGE>(ports, outputs) }
     }
 }

@@ -1,0 +1,99 @@
+//! Arrays in which every index names a place, so that the loop reads them without a check of bounds.
+
+use super::kept::{Kept, Reader, Unreadable, Writer};
+use std::ops::{Index, IndexMut};
+
+/// An array whose length is a power of two, such as the credits of an output by VC.
+pub trait At<T> {
+    /// The element at a place. Only the lower bits of a greater number count; builds with debug assertions refuse it.
+    fn at(&self, place: usize) -> &T;
+    /// The same, to write.
+    fn at_mut(&mut self, place: usize) -> &mut T;
+}
+
+impl<T, const N: usize> At<T> for [T; N] {
+    #[inline(always)]
+    fn at(&self, place: usize) -> &T {
+        const { assert!(N.is_power_of_two()) };
+        debug_assert!(place < N, "place {place} of {N}");
+        &self[place & (N - 1)]
+    }
+
+    #[inline(always)]
+    fn at_mut(&mut self, place: usize) -> &mut T {
+        const { assert!(N.is_power_of_two()) };
+        debug_assert!(place < N, "place {place} of {N}");
+        &mut self[place & (N - 1)]
+    }
+}
+
+/// An element for each of the ports that masks of `W` words can name ([`Bits`](super::bits::Bits)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PerPort<T, const W: usize>([[T; 64]; W]);
+
+impl<T: Copy, const W: usize> PerPort<T, W> {
+    pub fn new(value: T) -> Self {
+        Self([[value; 64]; W])
+    }
+
+    /// How many ports there is room for.
+    pub const LEN: usize = 64 * W;
+
+    /// The elements of the first `count` ports.
+    pub fn first(&self, count: usize) -> &[T] {
+        &self.0.as_flattened()[..count]
+    }
+}
+
+impl<T, const W: usize> Index<usize> for PerPort<T, W> {
+    type Output = T;
+
+    /// The element of a port. Only the lower bits of a greater number count, as in [`At::at`].
+    #[inline(always)]
+    fn index(&self, port: usize) -> &T {
+        self.0.at(port >> 6).at(port & 63)
+    }
+}
+
+impl<T, const W: usize> IndexMut<usize> for PerPort<T, W> {
+    #[inline(always)]
+    fn index_mut(&mut self, port: usize) -> &mut T {
+        self.0.at_mut(port >> 6).at_mut(port & 63)
+    }
+}
+
+impl<T: Kept, const W: usize> Kept for PerPort<T, W> {
+    fn keep(&self, to: &mut Writer) {
+        self.0.as_flattened().iter().for_each(|value| value.keep(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.0.as_flattened_mut().iter_mut().try_for_each(|value| value.restore(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_port_has_a_place_of_its_own() {
+        let mut of = PerPort::<usize, 2>::new(0);
+        (0..PerPort::<usize, 2>::LEN).for_each(|port| of[port] = port);
+        assert!((0..128).all(|port| of[port] == port));
+    }
+
+    #[test]
+    fn an_array_is_read_at_all_its_places() {
+        let mut of = [0; 8];
+        (0..8).for_each(|v| *of.at_mut(v) = v);
+        assert!((0..8).all(|v| *of.at(v) == v));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "place 8 of 8")]
+    fn a_place_beyond_the_array_is_refused_in_debug_builds() {
+        [0; 8].at(8);
+    }
+}

@@ -1,0 +1,49 @@
+//! Tables by link class.
+
+use std::ops::Deref;
+
+/// A value for each link class. The table reads as a list. [`of`](Self::of) needs no check of bounds, since the table has a place for
+/// each value of a byte.
+#[derive(Debug, Clone)]
+pub struct ByClass<T> {
+    /// The values of the classes, and copies of the last one.
+    all: Box<[T; 256]>,
+    classes: usize,
+}
+
+impl<T: Clone> ByClass<T> {
+    /// `values`: one for each class, at least one and at most 256.
+    pub fn new(values: &[T]) -> Self {
+        let place = |class: usize| values[class.min(values.len() - 1)].clone();
+        assert!(values.len() <= 256, "{} link classes", values.len());
+        Self { all: Box::new(std::array::from_fn(place)), classes: values.len() }
+    }
+}
+
+impl<T> ByClass<T> {
+    /// The value of a class.
+    #[inline(always)]
+    pub fn of(&self, class: u8) -> &T {
+        debug_assert!(usize::from(class) < self.classes, "class {class} of {}", self.classes);
+        &self.all[usize::from(class)]
+    }
+}
+
+impl<T> Deref for ByClass<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.all[..self.classes]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_as_the_list_of_values() {
+        let of = ByClass::new(&[5, 7]);
+        assert_eq!((&of[..], *of.of(0), *of.of(1)), (&[5, 7][..], 5, 7));
+    }
+}

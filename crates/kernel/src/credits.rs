@@ -1,0 +1,102 @@
+//! Credits that come back: output units count them, and whoever waits for one tries again.
+
+use crate::block::{Interfaces, Requests, Wires};
+use crate::net::Net;
+use crate::shortcuts::prefetch::bring_for_credits;
+use crate::shortcuts::profile::Kind;
+use weft_api::base::arrays::At;
+use weft_api::base::unchecked::Hot;
+use weft_api::state::{ChannelEnd, OutputUnit, port_and_vc};
+
+/// Counts the credits of cycle `now`. (`streams/cycle.rs` does it where credits may come in runs.)
+pub fn receive<const W: usize, const V: usize, const SINGLE: bool>(
+    wires: &mut Wires<W, V>,
+    wakes: (&mut Requests<W>, &mut Interfaces),
+    now: u64,
+    net: &Net,
+) {
+    if net.router.each_credit_wakes {
+        count::<W, V, SINGLE, true>(wires, wakes, now, net);
+    } else {
+        count::<W, V, SINGLE, false>(wires, wakes, now, net);
+    }
+}
+
+/// `EACH`: any credit may be the one that some head waits for.
+#[inline(always)]
+fn count<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
+    wires: &mut Wires<W, V>,
+    (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
+    now: u64,
+    net: &Net,
+) {
+    let Wires { outs, credits, history, .. } = wires;
+    while let Some((first, len)) = credits.due(now) {
+        let words = credits.items(first, len);
+        if net.shortcuts.has(Kind::Prefetch) {
+            bring_for_credits(outs, words);
+        }
+        for &word in words {
+            count_one::<W, V, SINGLE, EACH>(outs, (&mut *requests, &mut *interfaces), port_and_vc::<V>(word), net);
+        }
+        credits.release(now);
+    }
+    if let Some(history) = history {
+        history.expire(now);
+    }
+}
+
+/// A credit has come back: the buffer behind output `o` has room for one more flit in VC `vc`.
+#[inline(always)]
+pub(crate) fn count_one<const W: usize, const V: usize, const SINGLE: bool, const EACH: bool>(
+    outs: &mut [OutputUnit<V>],
+    wakes: (&mut Requests<W>, &mut Interfaces),
+    (o, vc): (usize, usize),
+    net: &Net,
+) {
+    // SAFETY: a credit names an output (`assert_numbers`).
+    let out = unsafe { outs.hot_mut(o) };
+    let credits = out.credits.at_mut(vc);
+    *credits += 1;
+    let (first, enough) = (*credits == 1, if SINGLE { *credits == 1 } else { *credits == net.router.room });
+    // A waiting head may need just this credit. With VC allocation as a stage of its own, heads of long packets may take
+    // VCs without credits, and try again whenever something moves. A head that enters a ring waits for more than `room`
+    // credits.
+    if first || enough || EACH {
+        let bit = 1u16 << vc;
+        out.vcs_with_credit |= bit;
+        if !SINGLE && enough {
+            out.vcs_with_room |= bit;
+        }
+        wake(out, o, bit, wakes);
+    }
+}
+
+/// Heads, flits or a terminal that wait for VC `vc` of output `o` try again.
+#[inline(always)]
+fn wake<const W: usize, const V: usize>(
+    out: &OutputUnit<V>,
+    o: usize,
+    vc: u16,
+    (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
+) {
+    let r = out.router as usize;
+    if out.kind() == ChannelEnd::Injection {
+        interfaces.stop_waiting(r);
+        return;
+    }
+    // SAFETY: an output names its router (`assert_numbers`).
+    let router = unsafe { requests.routers.hot_mut(r) };
+    let port = o - router.base as usize;
+    if out.vcs_with_flit & vc != 0 {
+        router.switch_requests.set(port);
+        requests.active.set(r);
+    }
+    if out.requested != 0 && out.free_vcs & vc != 0 {
+        router.vc_requests.set(port);
+        requests.active.set(r);
+    }
+    if !router.choosing.is_empty() {
+        requests.active.set(r);
+    }
+}

@@ -1,0 +1,150 @@
+//! The numbers by which the records of a block name each other, which the hottest lines of the loop use without a check of bounds.
+//!
+//! Each number is set when the network is assembled, or taken from another record of the same block, and no list becomes shorter. So a
+//! check at the beginning is enough. [`Block::assert_numbers`] checks a new block. A checkpoint whose numbers are wrong is refused by
+//! [`Block::numbers_are_right`]. `SAFETY` comments name `assert_numbers`.
+
+use crate::block::Block;
+use crate::net::Net;
+use crate::shortcuts::streams;
+use weft_api::base::bits::Bits;
+use weft_api::state::{ChannelEnd, InputUnit, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
+
+/// What is wrong.
+type Checked = Result<(), &'static str>;
+
+fn ensure(holds: bool, what: &'static str) -> Checked {
+    if holds { Ok(()) } else { Err(what) }
+}
+
+impl<const W: usize, const V: usize> Block<W, V> {
+    /// Panics if a number names nothing.
+    pub fn assert_numbers(&self, net: &Net) {
+        if let Err(what) = self.check_numbers(net) {
+            panic!("{what}");
+        }
+    }
+
+    /// Whether every number names something.
+    pub fn numbers_are_right(&self, net: &Net) -> bool {
+        self.check_numbers(net).is_ok()
+    }
+
+    fn check_numbers(&self, net: &Net) -> Checked {
+        self.check_lengths(net)?;
+        self.wires.outs.iter().enumerate().try_for_each(|(o, out)| self.check_output(net, o, out))?;
+        self.buffers.ins.iter().enumerate().try_for_each(|(i, input)| self.check_input(net, i, input))?;
+        (0..self.requests.routers.len()).try_for_each(|r| self.check_router(net, r))?;
+        self.interfaces.terminals.iter().try_for_each(|terminal| self.check_terminal(net, terminal))?;
+        self.check_segments(net)?;
+        self.check_under_way()
+    }
+
+    /// There is a record for everything that has a number.
+    fn check_lengths(&self, net: &Net) -> Checked {
+        let (inputs, routers) = (self.buffers.ins.len(), self.requests.routers.len());
+        let terminals = self.interfaces.terminals.len();
+        ensure(self.wires.outs.len() == inputs + terminals, "an output for each port and each terminal")?;
+        let leads_on = self.wires.next_router.iter().all(|&router| (router as usize) < net.coords.len());
+        ensure(self.wires.next_router.len() == inputs && leads_on, "each output leads to a router")?;
+        ensure(self.requests.requesters.len() == inputs << net.class_bits, "requests for each class of an output")?;
+        ensure(self.requests.active.0.len() == routers.div_ceil(64), "a bit for each router")?;
+        let last_of = |words: &[u64], count: usize| {
+            count.is_multiple_of(64) || words.is_empty() || words[count / 64] >> (count % 64) == 0
+        };
+        ensure(last_of(&self.requests.active.0, routers), "no bit without a router")?;
+        ensure(last_of(&self.interfaces.busy.0, terminals), "no bit without a terminal")?;
+        let candidates = if net.shortcuts.compares_credits_of.is_some() { inputs * V } else { 0 };
+        ensure(self.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
+        ensure(self.shortcuts.streams.numbers_are_right(inputs, self.wires.outs.len()), "streams of ports")
+    }
+
+    /// Output unit `o`: its router or terminal, and its far end.
+    fn check_output(&self, net: &Net, o: usize, out: &OutputUnit<V>) -> Checked {
+        let (inputs, peer, owner) = (self.buffers.ins.len(), out.peer as usize, out.router as usize);
+        ensure(usize::from(out.class) < net.links.len(), "an output has a link class")?;
+        ensure((out.kind() == ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
+        ensure(
+            out.kind() == ChannelEnd::Injection || self.ports_of(owner).contains(&o),
+            "an output belongs to its router",
+        )?;
+        match out.kind() {
+            ChannelEnd::Local => ensure(peer < inputs, "a channel leads to an input"),
+            ChannelEnd::Remote => ensure(peer < self.wires.cuts.len(), "a cut channel is known"),
+            ChannelEnd::Injection => {
+                ensure(peer < inputs && owner < self.interfaces.terminals.len(), "an injection channel has both ends")
+            }
+            ChannelEnd::Ejection | ChannelEnd::Unused => Ok(()),
+        }
+    }
+
+    /// Input unit `i`: its router, its sender, and the outputs that its heads ask for or hold.
+    fn check_input(&self, net: &Net, i: usize, input: &InputUnit<V>) -> Checked {
+        let (ports, upstream) = (self.ports_of(input.router as usize), input.upstream() as usize);
+        ensure(ports.contains(&i) && ports.start == input.base(i), "an input belongs to its router")?;
+        ensure(usize::from(input.class) < net.links.len(), "an input has a link class")?;
+        let senders = if input.is_remote() { self.wires.cuts.len() } else { self.wires.outs.len() };
+        ensure(self.wires.outs[i].kind() == ChannelEnd::Unused || upstream < senders, "an input has a sender")?;
+        for v in 0..V {
+            let key = input.requests[v];
+            ensure(key == NO_REQUEST || key == UNDECIDED || net.port(key) < ports.len(), "a head asks for an output")?;
+            ensure(usize::from(input.output_vc[v] >> 4) < ports.len(), "a packet holds a VC of an output")?;
+        }
+        Ok(())
+    }
+
+    /// The ports of router `r`; none if there is no such router.
+    fn ports_of(&self, r: usize) -> std::ops::Range<usize> {
+        let base = |router: usize| self.requests.routers.get(router).map(|router| router.base as usize);
+        let end = self.buffers.ins.len();
+        base(r).map_or(end..end, |start| start..base(r + 1).unwrap_or(end))
+    }
+
+    /// The masks of router `r`, and those of its outputs.
+    fn check_router(&self, net: &Net, r: usize) -> Checked {
+        let (router, ports) = (&self.requests.routers[r], self.ports_of(r));
+        ensure(ports.len() <= 64 * W && ports.end <= self.buffers.ins.len(), "a router has ports that masks can name")?;
+        let names_ports =
+            |mut mask: Bits<W>| std::iter::from_fn(move || mask.take_first()).all(|port| port < ports.len());
+        ensure(names_ports(router.vc_requests | router.switch_requests), "requests for outputs")?;
+        ensure(names_ports(router.choosing), "heads that choose are at inputs")?;
+        let slots = ports.start << net.class_bits..ports.end << net.class_bits;
+        ensure(self.requests.requesters[slots].iter().all(|&mask| names_ports(mask)), "inputs ask for outputs")?;
+        let candidates = self.requests.candidates.get(ports.start * V..ports.end * V).unwrap_or(&[]);
+        ensure(candidates.iter().all(|&mask| names_ports(mask)), "candidates are outputs")?;
+        let held = self.wires.outs[ports.clone()].iter().flat_map(|out| &out.holder);
+        ensure({ held }.all(|holder| usize::from(holder >> 4) < ports.len()), "inputs hold VCs")
+    }
+
+    fn check_terminal(&self, net: &Net, terminal: &Terminal) -> Checked {
+        ensure((terminal.out as usize) < self.wires.outs.len(), "a terminal has an injection channel")?;
+        let place = net.terminal_at.get(terminal.id as usize);
+        ensure(place.is_some_and(|&(router, _)| (router as usize) < net.coords.len()), "a terminal is at a router")?;
+        let packets = self.buffers.packets.items.len();
+        ensure(terminal.packet == NONE || (terminal.packet as usize) < packets, "a terminal injects a packet")
+    }
+
+    /// The queues lead through segments, and these name packets.
+    fn check_segments(&self, net: &Net) -> Checked {
+        let (segments, packets) = (&self.buffers.segments.items, self.buffers.packets.items.len());
+        ensure(!net.single || segments.len() >= packets, "a segment for each packet of one flit")?;
+        let is_one = |id: u32| id == NONE || (id as usize) < segments.len();
+        let queues =
+            self.buffers.ins.iter().all(|input| (0..V).all(|v| is_one(input.head[v]) && is_one(input.last(v))));
+        ensure(queues && segments.iter().all(|segment| is_one(segment.next)), "queues lead to segments")?;
+        let has_packet = |id: u32| id == NONE || (id as usize) < packets;
+        ensure(segments.iter().all(|segment| has_packet(segment.packet)), "segments name packets")
+    }
+
+    /// Flits, credits and alarms that are under way.
+    fn check_under_way(&self) -> Checked {
+        let (inputs, packets) = (self.buffers.ins.len(), self.buffers.packets.items.len());
+        let comes = |to: u32| ((to >> 4) as usize) < inputs && (to & 15) < V as u32;
+        let has_packet = |id: u32| id == NONE || (id as usize) < packets;
+        ensure(self.wires.flits.all(|flit| comes(flit.to) && has_packet(flit.packet)), "flits go to inputs")?;
+        let goes_home = |&word: &u32| streams::output(word) < self.wires.outs.len() && (word & 15) < V as u32;
+        ensure(self.wires.credits.all(goes_home), "credits go to outputs")?;
+        let terminals = self.interfaces.terminals.len();
+        ensure(self.interfaces.alarms.all(|&t| (t as usize) < terminals), "alarms wake terminals")
+    }
+}
