@@ -277,39 +277,6 @@ def test_packets_of_several_sizes_have_their_weights() -> None:
     assert "weights are 0 or more" in refused("mesh88.cfg", "packet_size={{1,5}}", "packet_size_rate=-1")
 
 
-def test_classes_are_message_classes_that_share_all_vcs() -> None:
-    words = ("classes=2", "traffic={uniform,transpose}", "injection_rate={0.1,0.05}", "packet_size={1,5}")
-    found = imported("mesh88.cfg", *words)
-    assert found["classes"] == {"class0": {"vcs": "shared"}, "class1": {"vcs": "shared"}}
-    assert found["interface"] == {"queues": "per_class", "rule": "round_robin"}
-    first, second = found["traffic"]["jobs"]
-    assert (first["class"], first["packet"], first["load"]) == ("class0", "1flit", pytest.approx(0.1))
-    assert (second["class"], second["packet"], second["load"]) == ("class1", "5flits", pytest.approx(0.25))
-    assert [next(iter(job["pattern"])) for job in (first, second)] == ["uniform", "transpose"]
-
-
-def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
-    def classes(*words: str) -> Any:
-        return imported("mesh88.cfg", "use_read_write=1", "num_vcs=16", *words).get("classes")
-
-    # reads have 0 to 5 and 8 to 13 by default, writes 2 to 7 and 10 to 15
-    assert classes() == {"requests": {}, "replies": {}}
-    assert (
-        "reads and writes share the VCs of both"
-        in told("mesh88.cfg", "use_read_write=1", "num_vcs=16")["use_read_write"]
-    )
-    ends = {"read_request": (0, 3), "write_request": (0, 3), "read_reply": (4, 15), "write_reply": (4, 15)}
-    ranges = [
-        f"{kind}_{end}_vc={vc}" for kind, both in ends.items() for end, vc in zip(("begin", "end"), both, strict=True)
-    ]
-    assert classes(*ranges) == {"requests": {"vcs": 4}, "replies": {"vcs": 12}}
-    everything = [f"{kind}_{end}_vc={vc}" for kind in ends for end, vc in (("begin", 0), ("end", 15))]
-    assert classes(*everything) is None
-    assert "requests and replies share all VCs here" in " ".join(
-        told("mesh88.cfg", "use_read_write=1", "num_vcs=16", "read_request_end_vc=12").values()
-    )
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -387,17 +354,6 @@ def test_a_list_has_the_routers_of_each_dimension() -> None:
     assert "lists are a fork's" in told("mesh88.cfg", "k={4,4}")["k"]
     assert "does not have 2 numbers" in refused("mesh88.cfg", "k={4,4,4}")
     assert "one number is needed" in refused("mesh88.cfg", "k={4,2}", "traffic=tornado")
-
-
-def test_classes_with_priorities_take_vcs_with_the_switch() -> None:
-    """BookSim2's `islip` ignores priorities, which then count at terminals only."""
-    words = ("classes=2", "packet_size={1,5}", "priority=class", "injection_rate={0.05,0.05}")
-    for allocator, staged in [("islip", 1), ("separable_input_first", 0)]:
-        found = imported("mesh88.cfg", *words, "class_priority={0,1}", f"sw_allocator={allocator}")
-        assert found["classes"]["class1"] == {"vcs": "shared", "priority": 1}
-        assert (found["interface"]["rule"], found["router"]["vc_realloc"]) == ("priority", staged)
-    found = imported("mesh88.cfg", *words, "class_priority={1,1}")
-    assert (found["interface"]["rule"], found["classes"]["class1"]) == ("round_robin", {"vcs": "shared"})
 
 
 def test_several_subnets_come_with_planes_and_one_of_them_can_be_imported() -> None:
@@ -642,13 +598,6 @@ def test_a_zero_load_latency_of_too_many_paths_is_told_with_its_error(
     facts = weft.load(out).points[0].imply()
     assert facts["sampled"] is not None, "else this tests nothing"
     assert f"zero-load latency {facts['zero_load_latency_cycles']:.2f} +- " in capsys.readouterr().out
-
-
-def test_several_classes_that_answer_packets_are_refused() -> None:
-    text = refused("torus88.cfg", "classes=2", "use_read_write=1", "num_vcs=16")
-    assert "several classes whose packets are answered" in text
-    assert "classes = 1;" in text
-    assert "some classes are not measured" in refused("torus88.cfg", "classes=2", "measure_stats={0,1}")
 
 
 def test_runs_of_batches_are_points_each() -> None:

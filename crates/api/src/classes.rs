@@ -20,7 +20,7 @@ pub enum ClassVcs {
     Equal,
     /// So many VCs of its own.
     Own(u32),
-    /// One such share, together with all other classes that share.
+    /// An equal share, together with all other classes that share.
     Shared,
 }
 
@@ -42,9 +42,9 @@ pub enum Queueing {
     /// All of them.
     #[default]
     One,
-    /// Those of a message class.
+    /// Packets of a message class.
     PerClass,
-    /// Those for the same terminal.
+    /// Packets for the same terminal.
     PerDestination,
 }
 

@@ -94,7 +94,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// The source of a stream hears that the interface can take its next packet.
+    /// Calls `sent` of the source of a stream: the interface can take the next packet.
     fn tell_stream(&mut self, net: &Net, stream: usize) {
         let stream = &mut self.interfaces.queues.streams[stream];
         if net.jobs[usize::from(stream.job)].is_told {
@@ -134,8 +134,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// The stream of terminal `t` that gives the next packet: the one that the rule names among those that are due and whose
-    /// packet has a place.
+    /// The stream of terminal `t` that gives the next packet, by the injection rule. It is due, and its packet has a place.
     fn next_stream(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &self.interfaces.queues;
         let due = queues.streams_of(t).filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(rules, t, s));

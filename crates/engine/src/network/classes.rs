@@ -145,7 +145,7 @@ pub struct Protocol {
 }
 
 impl Spec {
-    /// What holds for each job whose packets are answered.
+    /// Verdict for each job whose packets are answered.
     pub fn protocols(&self) -> Vec<Protocol> {
         let circle = self.circle_of_classes();
         let of_job = |(j, job): (usize, &Job)| {
@@ -185,7 +185,7 @@ impl Spec {
         self.traffic.jobs.iter().any(|job| job.workload.model().keeps_requests())
     }
 
-    /// What all network interfaces have in common; `None` if each sends the packets of one source, one after the other.
+    /// Rules of all network interfaces; `None` if each sends the packets of one source, one after the other.
     pub(crate) fn interface_rules(&self, sets: &VcSets) -> Option<InterfaceRules> {
         if !self.has_queues() {
             return None;

@@ -273,7 +273,7 @@ impl<'a> Map<'a> {
         Waiting { packet: packet.map(|p| PacketName { seq: p.seq, src: p.src, dst: p.dst }), at, cause }
     }
 
-    /// The terminal to which the packet at the head of `q` goes next, if `next` is the queue into which that terminal sends.
+    /// The terminal that the packet at the head of `q` reaches next. `None` unless this terminal sends into the queue `next`.
     fn answering(&self, (b, i, v): Queue, next: Queue) -> Option<u32> {
         let port = self.blocks[b].input(i);
         let p = match port.requests[v] {

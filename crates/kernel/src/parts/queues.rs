@@ -6,7 +6,7 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{NONE, Pool};
 use weft_api::workload::NOT_DUE;
 
-/// What all network interfaces of a run have in common.
+/// Rules of all network interfaces of a run.
 #[derive(Debug, Clone)]
 pub struct InterfaceRules {
     pub queueing: Queueing,
@@ -70,7 +70,7 @@ pub struct Queue {
     pub vc: u8,
     /// First cycle in which the next packet may begin.
     pub opens: u64,
-    /// What the rate is behind, in parts of a cycle.
+    /// Rest of the time of the packets before [parts of a cycle]: `Rate::flits` parts are one cycle.
     pub owed: u32,
     pub rate: Option<Rate>,
 }
