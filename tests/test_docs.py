@@ -143,6 +143,7 @@ def test_every_example_of_the_help_works(clone: Path) -> None:
     _run("weft run examples/quickstart.yaml --report", clone)
     _run("weft run examples/faults.yaml --no-picture", clone)
     _run("weft run examples/bill.yaml --no-picture", clone)
+    _run("weft trace make examples/programs/inference_70b.yaml --out program.goal", clone)
     for command in commands_of(cli._parser(None)):
         _run((command.epilog or "").partition("\n")[0].removeprefix("Example: "), clone)
 

@@ -206,7 +206,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> weft.Results:
 def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     (summary,) = results.summaries
     known = _documented("key") | {"warnings"}
-    assert not set(summary) - known - {"jobs", "link_classes", "phases"}
+    assert not set(summary) - known - {"jobs", "link_classes", "message_classes", "phases"}
     rare = {"stall_packets", "stall_wait_for", "link_modes"}
     missing = {name for name in known - set(summary) - rare if not re.search("latency|energy|power_", name)}
     assert not missing
@@ -249,7 +249,7 @@ def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     assert (
         {"stall_packets", "stall_wait_for"}
         <= set(summary)
-        <= _documented("key") | {"jobs", "link_classes", "phases", "warnings"}
+        <= _documented("key") | {"jobs", "link_classes", "message_classes", "phases", "warnings"}
     )
 
 

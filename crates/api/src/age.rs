@@ -2,8 +2,8 @@
 //! has come over a link); ties go round robin.
 
 use crate::base::arrays::At;
-use crate::base::unchecked::Hot;
 use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
 use crate::state::{NO_REQUEST, matching};
 use crate::switch::{Ports, held_by};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! What all routers of a network have in common, as far as models may know it.
 
-use crate::base::arrays::At;
 use super::board::Board;
 use super::sensor::Sensor;
+use crate::base::arrays::At;
 use crate::state::by_class::ByClass;
 use crate::state::link_class::Link;
 use crate::state::rate::Rate;

@@ -1,9 +1,9 @@
 //! The ports of a router as a switch allocator sees them: who asks for which output, and what happens when one wins.
 
-use crate::base::arrays::{At, PerPort};
-use crate::base::unchecked::Hot;
 use super::common::Common;
+use crate::base::arrays::{At, PerPort};
 use crate::base::bits::{Bits, pick16};
+use crate::base::unchecked::Hot;
 use crate::state::{InputUnit, Move, NO_REQUEST, OutputUnit, Router, matching};
 
 /// The ports of one router, as its allocators see them. The loop makes them so that `ins`, `outs` and `requesters` begin with those of

@@ -1,12 +1,12 @@
 //! What a routing sees of the router that its packet is in.
 
-use crate::base::arrays::At;
 use super::board::Post;
 use super::common::Common;
 use super::routing::Hop;
 use super::sensor::{History, Sensor};
 use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
+use crate::base::arrays::At;
 use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;

@@ -86,8 +86,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Ports that packet `packet`, which is a head at input `i`, may take.
     #[inline(always)]
     fn candidates_of(&self, net: &Net, i: usize, packet: u32) -> Bits<W> {
-        let at = net.coords[self.requests.routers[self.buffers.ins[i].router as usize].id as usize];
-        Bits::of(self.routing.candidates(at, &self.buffers.packets.items[packet as usize]))
+        // SAFETY: an input names its router, a router its place, and a head waits with its packet (`assert_numbers`).
+        let (at, packet) = unsafe {
+            let router = self.requests.routers.hot(self.buffers.ins.hot(i).router as usize);
+            (*net.coords.hot(router.id as usize), self.buffers.packets.items.hot(packet as usize))
+        };
+        Bits::of(self.routing.candidates(at, packet))
     }
 
     /// The port and VC class that packet `packet`, which has just become the head of VC `v` of input `i` with this route key, takes as
@@ -113,7 +117,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn is_to_choose(&self, net: &Net, i: usize, key: u16) -> bool {
         let is_trunk = |o: usize| !self.wires.trunks.is_empty() && self.wires.trunks[o].width > 1;
-        key == UNDECIDED || is_trunk(self.buffers.ins[i].base(i) + net.port(key))
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        key == UNDECIDED || is_trunk(unsafe { self.buffers.ins.hot(i) }.base(i) + net.port(key))
     }
 
     /// Of these ports of the router whose ports begin at `base`, the one that ranks highest by its credits in VCs of `class`; `None`
@@ -142,10 +147,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` chooses in the next step.
     #[inline(always)]
     pub fn let_choose(&mut self, net: &Net, i: usize, v: usize) {
-        let port = &mut self.buffers.ins[i];
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot_mut(i) };
         port.choosing |= 1 << v;
         let (r, number) = (port.router as usize, usize::from(port.port));
-        self.requests.routers[r].choosing.set(number);
+        // SAFETY: an input names its router (`assert_numbers`).
+        unsafe { self.requests.routers.hot_mut(r) }.choosing.set(number);
         self.requests.active.set(r);
         self.unsettle_head(net, i, v);
     }
@@ -271,13 +278,16 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The head of VC `v` of input `i` asks for its best candidate at present. Returns whether it stays with it.
     #[inline(always)]
     fn choose_for<const SINGLE: bool>(&mut self, net: &Net, r: usize, i: usize, v: usize) -> bool {
-        let Segment { packet, key, .. } = self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
+        // SAFETY: a head waits at an input, with a segment (`assert_numbers`).
+        let (input, &Segment { packet, key, .. }) = unsafe {
+            let input = self.buffers.ins.hot(i);
+            (usize::from(input.port), self.buffers.segments.items.hot(*input.head.at(v) as usize))
+        };
         let (hop, told) = self.hop_of(net, (i, v), packet, key);
         let Some(hop) = hop else {
             self.ask_nothing(net, r, i, v);
             return false;
         };
-        let input = usize::from(self.buffers.ins[i].port);
         self.turn_to(net, r, (i, v), hop, self.tie_turn(input, v));
         self.request_vc::<SINGLE>(net, i, hop.port as usize, hop.class as usize);
         told == Told::Stays
@@ -286,7 +296,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The best candidate at present of packet `packet` with this route key, the head of VC `v` of input `i`, and what it tells.
     #[inline(always)]
     fn hop_of(&mut self, net: &Net, (i, v): (usize, usize), packet: u32, key: u16) -> (Option<Hop>, Told) {
-        let port = &self.buffers.ins[i];
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot(i) };
         let (r, turn) = (port.router as usize, self.tie_turn(port.port.into(), v));
         if key != UNDECIDED {
             let (port, class) = weft_api::state::split(key, net.class_bits);
@@ -294,8 +305,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return (Some(self.member_for(net, r, hop, turn)), Told::Nothing);
         }
         let queues = queues_at!(self, net, r);
-        let packet = &mut self.buffers.packets.items[packet as usize];
-        let at = net.coords[self.requests.routers[r].id as usize];
+        // SAFETY: a segment names its packet, an input its router, a router its place (`assert_numbers`).
+        let (packet, at) = unsafe {
+            let at = *net.coords.hot(self.requests.routers.hot(r).id as usize);
+            (self.buffers.packets.items.hot_mut(packet as usize), at)
+        };
         let hop = self.routing.each_step(at, &queues, packet, turn);
         (hop, queues.what_was_told())
     }

@@ -338,7 +338,7 @@ const REMEDIES: &[(Sets, &str, &[Sets])] = &[
         &[&[("topology.hyperx.trunk_width", "{dim0: 2, dim1: 2}")]],
     ),
     (
-        &[("topology.hyperx.trunk_width", "{dim0: 70}")],
+        &[("topology.hyperx.trunk_width", "{dim0: 300}")],
         "write smaller numbers",
         &[&[("topology.hyperx.trunk_width", "{dim0: 7}")]],
     ),

@@ -2,8 +2,8 @@
 //! wheel needs memory only for what is in flight. The chunk that was freed last is used next, since it is most likely
 //! in the cache.
 
-use crate::base::unchecked::Hot;
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use crate::base::unchecked::Hot;
 
 /// Marks an empty slot. No chunk ends at this place. Like the end of a full chunk it is a multiple of the chunk size,
 /// so that one test finds both.

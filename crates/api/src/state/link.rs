@@ -68,6 +68,13 @@ impl PerMode {
         Self(SmallVec::from_elem(0, modes))
     }
 
+    /// With a count for each of this many modes: the sum of no account has none.
+    #[must_use]
+    pub fn for_all(mut self, modes: usize) -> Self {
+        self.0.resize(modes.max(self.len()), 0);
+        self
+    }
+
     /// Memory beside that of the type itself, for this many modes [bytes].
     pub fn heap_bytes(modes: usize) -> usize {
         if modes > INLINE { modes * size_of::<u64>() } else { 0 }
@@ -100,8 +107,9 @@ impl Deref for PerMode {
 impl Index<LinkState> for PerMode {
     type Output = u64;
 
+    /// The sum of no account has 0 in every mode.
     fn index(&self, state: LinkState) -> &u64 {
-        &self.0[usize::from(state.number())]
+        self.0.get(usize::from(state.number())).unwrap_or(&0)
     }
 }
 

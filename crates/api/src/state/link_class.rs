@@ -1,7 +1,7 @@
 //! Link classes as the loop needs them.
 
-use crate::base::arrays::At;
 use super::OutputUnit;
+use crate::base::arrays::At;
 
 /// A link class.
 #[derive(Debug, Clone)]

@@ -100,7 +100,7 @@ impl Policy for Secret {
 fn a_policy_in_a_state_that_it_does_not_declare_is_found_out() {
     let said = words(|| weft_conformance::policy::<Secret>("secret", Offers::ALWAYS_ON));
     assert!(said.contains("secret") && said.contains("a channel is off for"), "{said}");
-    assert!(said.contains("`modes` of the policy does not declare"), "{said}");
+    assert!(said.contains("`states` of the policy does not declare"), "{said}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Simulation {
         let class = |(place, account): (usize, &Account)| {
             let mut account = account.clone();
             before.get(place).into_iter().for_each(|before| account.remove(before));
-            of_class(place, account)
+            of_class(place, account, spec.modes.count())
         };
         let packets = packets.expect("a span of every phase");
         let phases: Vec<(&Job, &[f64])> = spec.traffic.jobs.iter().map(|job| (job, loads(job, span.start))).collect();
@@ -107,15 +107,15 @@ impl Simulation {
 
 /// The sums over the channels of a link class that leave routers, or terminals: which of both is all that is known of
 /// their ends.
-fn of_class(place: usize, account: Account) -> ChannelCount {
+fn of_class(place: usize, account: Account, modes: usize) -> ChannelCount {
     ChannelCount {
         from: place.is_multiple_of(2).then_some(0),
         from_port: 0,
         to: None,
         to_port: 0,
         class: (place / 2) as u8,
-        cycles: account.cycles,
-        flits: account.flits,
+        cycles: account.cycles.for_all(modes),
+        flits: account.flits.for_all(modes),
         transitions: account.transitions,
     }
 }

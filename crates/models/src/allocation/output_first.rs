@@ -1,7 +1,7 @@
 //! Output-first matching, which `islip` and `separable_output_first` share.
 
-use weft_api::base::unchecked::Hot;
 use weft_api::base::bits::Bits;
+use weft_api::base::unchecked::Hot;
 use weft_api::switch::Ports;
 
 /// Separable, output first: outputs grant, inputs accept. `SLIP`: pointers move only past a grant accepted in the

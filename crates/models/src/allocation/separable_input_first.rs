@@ -14,10 +14,10 @@
 //! # Validation
 //! `conformance/src/allocator.rs`: nothing is lost. BookSim2: two rows of `tests/data/golden/booksim.csv`.
 
-use weft_api::base::arrays::PerPort;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::arrays::PerPort;
 use weft_api::base::bits::Bits;
 use weft_api::switch::Ports;
 

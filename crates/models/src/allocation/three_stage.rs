@@ -13,10 +13,10 @@
 //! `conformance/src/allocator.rs`: nothing is lost; `engine/tests/determinism.rs`: the same on any number of threads. No
 //! rows of a peer.
 
-use weft_api::base::arrays::{At, PerPort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::allocation::{Allocator, AllocatorModel};
+use weft_api::base::arrays::{At, PerPort};
 use weft_api::base::bits::{Bits, pick16};
 use weft_api::state::{NO_REQUEST, UNDECIDED};
 use weft_api::switch::Ports;
