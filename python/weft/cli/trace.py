@@ -132,7 +132,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _add_cut(kinds: Commands) -> None:
     about = "the part of a program that starts within a window of time, as LogGOPS counts it"
-    parser = _kind(kinds, "cut", about, "program.goal --from 1ms --to 2ms --out part.goal", _cut, writes=True)
+    parser = _kind(kinds, "cut", about, "program.goal --from 0s --to 1s --out part.goal", _cut, writes=True)
     parser.add_argument("--from", metavar="TIME", dest="begin", default="0s", help="begin of the window (default: 0s)")
     parser.add_argument("--to", metavar="TIME", dest="end", required=True, help="end of the window")
     _add_parameters(parser)
