@@ -171,8 +171,7 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
         unsafe { self.in_turn::<HEADS, SINGLE>(p, i) }
     }
 
-    /// The VC of input `i` whose turn it is to send to output `p`: one that holds a VC there, or one whose head takes a
-    /// VC.
+    /// The VC of input `i` that sends next to output `p`. It holds a VC there, or its head takes one.
     ///
     /// # Safety
     /// `p` and `i` are ports of the router.

@@ -185,7 +185,8 @@ def execute(
     points : sequence of Point
         What to run.
     finish : callable
-        Given the place of a point in `points`, its result and what `run.json` says, in the thread that ran it.
+        Called for each finished point, in the thread that ran it, with its place in `points`, its result and the
+        contents of `run.json`.
     jobs, threads, blocks : int
         Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
         (blocks 0: chosen by the engine).

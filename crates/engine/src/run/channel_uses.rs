@@ -1,4 +1,4 @@
-//! What recordings are told of each channel at the end of a run: its flits, and the energy that they cost.
+//! The flits of each channel and their energy, for the tables of recordings at the end of a run.
 
 use crate::network::spec::Spec;
 use crate::run::outcome::ChannelCount;

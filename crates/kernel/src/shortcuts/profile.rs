@@ -1,5 +1,5 @@
-//! The list of shortcuts, and those that a run takes: the only place that decides it for a block. (An overseer ends steady flows, too, and
-//! so do the agents of any block that are told of flits.)
+//! The list of shortcuts. It alone decides which of them a block takes. Steady flows of the whole network also end where the policy has an
+//! overseer, or where the agents of some block are told of flits.
 //!
 //! | lone | streams | steady | where |
 //! |---|---|---|---|

@@ -11,14 +11,17 @@
 //! the channel goes a step slower; slowest: the slowest mode; changes: whether the channel carries traffic during a change.
 //! # Guarantees
 //! Never drops a flit: a change that stops traffic begins after the packets have left. If they have not within an epoch, the
-//! channel stays as it is and decides again an epoch later: worms that hold channels could else wait for each other's for ever. At a constant
-//! load a channel comes to rest: no rate that it goes down to is one that it leaves upward, as `down` is at most `up`.
+//! channel stays as it is and decides again an epoch later. Otherwise worms that hold channels could wait for each other without end.
+//! At a constant load a channel comes to rest. As `down` is at most `up`, it never leaves a rate upward to which it has gone down.
 //! # Not modelled
 //! Retraining errors; control traffic of the change.
 //! # Validation
-//! `engine/tests/speeds.rs`: worms in tiny buffers get through; at constant loads channels come to rest at the rate that
-//! follows from the thresholds; `engine/tests/modes.rs`: ladders of other rates; `engine/tests/conservation.rs`: accounts close; `tests/test_analysis_dvfs.py`: energy lies between the ideal of a rate
-//! that is known beforehand and links that are always on.
+//! - `engine/tests/speeds.rs`: worms in tiny buffers get through. At constant loads channels come to rest at the rate that the
+//!   thresholds give.
+//! - `engine/tests/modes.rs`: ladders of other rates.
+//! - `engine/tests/conservation.rs`: accounts close.
+//! - `tests/test_analysis_dvfs.py`: the energy lies between two bounds. The lower one knows the best rate beforehand, the upper one is
+//!   links that are always on.
 
 use super::changes::Changes;
 use schemars::JsonSchema;

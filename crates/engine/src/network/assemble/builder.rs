@@ -158,8 +158,7 @@ impl Builder<'_> {
         self.spec.links.iter().enumerate().map(of_class).max().unwrap_or(0)
     }
 
-    /// Most packets on their way to a terminal whose workload hears of the delivery: at most one tail per cycle is on its way to
-    /// each terminal.
+    /// Most deliveries under way that sources will be told of. Each terminal receives at most one tail per cycle.
     fn to_deliver(&self, terminals: usize) -> usize {
         if self.net.tells { 64 * terminals } else { 0 }
     }

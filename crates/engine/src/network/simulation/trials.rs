@@ -94,7 +94,7 @@ pub(super) fn assert_plain(spec: &Spec, blocks: usize, among: Set, what: &str) {
     }
 }
 
-/// Those of the shortcuts without which a run tells the same as the plain loop, which tells `plain`.
+/// The shortcuts to blame: without one of them, the results equal those of the plain loop (`plain`).
 fn culprits(among: Set, plain: &str, told: impl Fn(Set) -> String) -> Vec<Kind> {
     let is_one = |kind: &Kind| among.has(*kind) && told(among.without(*kind)) == plain;
     Kind::ALL.iter().copied().filter(is_one).collect()

@@ -23,8 +23,8 @@ fn pair(link: &Link) -> (u32, u32) {
     (link.from.min(link.to), link.from.max(link.to))
 }
 
-/// The links of a file by ascending pair of routers, then by class; `numbers` are those of the classes in the graph. Refuses loops, links of one direction, parallel links
-/// whose directions differ so that nobody can tell which belong together, and repeated links of a file that has no parallel ones.
+/// The links of a file by ascending pair of routers, then by class; `numbers` are those of the classes in the graph. Refuses loops and links
+/// of one direction. Refuses parallel links if their directions do not pair up, and repeated links if the file has no parallel ones.
 pub fn bundles(draft: &Draft, numbers: &[u8]) -> Result<Vec<Bundle>, Problem> {
     if let Some(link) = draft.links.iter().find(|link| link.from == link.to) {
         let what = format!("{}: router {} is joined to itself", draft.place(link), draft.name(link.from));
