@@ -159,7 +159,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     chooses: false,
                 });
             } else {
-                self.requests.routers[r].switch_requests.set(p);
+                // SAFETY: an input names its router (`assert_numbers`).
+                unsafe { self.requests.routers.hot_mut(r) }.switch_requests.set(p);
                 self.requests.active.set(r);
             }
         }
@@ -189,10 +190,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 }
                 return self.let_choose_alone::<SINGLE>(net, (i, v), packet, key);
             }
-            HeadPath::AmongStreams if !SINGLE => self.interrupt(net, self.buffers.ins[i].base(i) + net.port(key)),
+            HeadPath::AmongStreams if !SINGLE => {
+                // SAFETY: a packet becomes the head of a queue of an input (`assert_numbers`).
+                let base = unsafe { self.buffers.ins.hot(i) }.base(i);
+                self.interrupt(net, base + net.port(key));
+            }
             HeadPath::Asked if self.is_to_choose(net, i, key) => {
                 if !(LONE && CHOOSE) {
-                    *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
+                    // SAFETY: as above.
+                    *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
                     self.let_choose(net, i, v);
                     return false;
                 }
@@ -232,7 +238,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i` asks for a VC of this class at output `p`.
     #[inline(always)]
     pub fn request_vc<const SINGLE: bool>(&mut self, net: &Net, i: usize, p: usize, class: usize) {
-        let port = &self.buffers.ins[i];
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot(i) };
         let r = port.router as usize;
         if self.note_request::<SINGLE>(net, (port.base(i) + p, class), port.port) {
             self.requests.ask_for_vc(r, p);

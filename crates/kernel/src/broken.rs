@@ -321,7 +321,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let out = &self.wires.outs[o as usize];
             let has_left = (self.now as u32).wrapping_sub(out.next_free) as i32 >= 0;
             let done = has_left && self.policy.power.held_vcs(o as usize, out) == 0;
-            let goes_dark = out.kind() != ChannelEnd::Ejection && LinkState::of(out.state) != LinkState::Off;
+            let goes_dark = !out.is(ChannelEnd::Ejection) && LinkState::of(out.state) != LinkState::Off;
             if done && goes_dark {
                 self.set_state(net, o as usize, LinkState::Off, self.now);
             }

@@ -78,8 +78,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Packet `packet`, the head of VC `v` of input `i`, chooses by the credits of its candidates in the next step.
     #[inline(always)]
     pub fn let_compare(&mut self, net: &Net, i: usize, v: usize, packet: u32) {
-        *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
-        self.requests.candidates[i * V + v] = self.candidates_of(net, i, packet);
+        let ports = self.candidates_of(net, i, packet);
+        // SAFETY: a head waits at an input, and there are candidates for each VC of each input (`assert_numbers`).
+        unsafe {
+            *self.buffers.ins.hot_mut(i).requests.at_mut(v) = UNDECIDED;
+            *self.requests.candidates.hot_mut(i * V + v) = ports;
+        }
         self.let_choose(net, i, v);
     }
 
@@ -106,8 +110,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) -> Option<(usize, usize)> {
         if let Some(class) = net.shortcuts.compares_credits_of.map(usize::from) {
             let ports = self.candidates_of(net, i, packet);
-            self.requests.candidates[i * V + v] = ports;
-            let input = usize::from(self.buffers.ins[i].port);
+            // SAFETY: as in `let_compare`.
+            let input = unsafe {
+                *self.requests.candidates.hot_mut(i * V + v) = ports;
+                usize::from(self.buffers.ins.hot(i).port)
+            };
             return self.best_of::<SINGLE>(net, i - input, ports, class, self.tie_turn(input, v)).map(|p| (p, class));
         }
         self.hop_of(net, (i, v), packet, key).0.map(|hop| (hop.port.into(), hop.class.into()))
@@ -161,7 +168,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     pub fn unsettle_head(&mut self, net: &Net, i: usize, v: usize) {
         if net.needs.sees_grants {
-            let port = &mut self.buffers.ins[i];
+            // SAFETY: a head waits at an input (`assert_numbers`).
+            let port = unsafe { self.buffers.ins.hot_mut(i) };
             port.settled &= !(1 << v);
             let (r, number) = (port.router as usize, usize::from(port.port));
             self.requests.asking[r].set(number);
@@ -171,16 +179,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A flit leaves by output `p` of router `r`: heads that have settled on it choose again.
     #[inline(always)]
     pub fn unsettle(&mut self, net: &Net, r: usize, p: usize) {
-        let base = self.requests.routers[r].base as usize;
-        let mut classes = self.wires.outs[base + p].requested;
+        // SAFETY: a flit leaves a router by one of its outputs (`assert_numbers`).
+        let (base, mut classes) = unsafe {
+            let base = self.requests.routers.hot(r).base as usize;
+            (base, self.wires.outs.hot(base + p).requested)
+        };
         while classes != 0 {
             let class = classes.trailing_zeros() as usize;
             classes &= classes - 1;
-            let mut inputs = self.requests.requesters[net.slot(base + p, class)];
+            // SAFETY: an output has requests for each of its classes (`assert_numbers`).
+            let mut inputs = unsafe { *self.requests.requesters.hot(net.slot(base + p, class)) };
             let asking = &mut self.requests.asking[r];
             *asking = *asking | inputs;
             while let Some(input) = inputs.take_first() {
-                let port = &mut self.buffers.ins[base + input];
+                // SAFETY: the masks of an output name inputs of its router (`assert_numbers`).
+                let port = unsafe { self.buffers.ins.hot_mut(base + input) };
                 port.settled &= !matching(&port.requests, net.key(p, class));
             }
         }
@@ -192,7 +205,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.needs.sees_grants {
             return self.choose_unsettled::<SINGLE>(net, r);
         }
-        let (base, mut inputs) = (self.requests.routers[r].base as usize, self.requests.routers[r].choosing);
+        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        let router = unsafe { self.requests.routers.hot(r) };
+        let (base, mut inputs) = (router.base as usize, router.choosing);
         while let Some(input) = inputs.take_first() {
             // SAFETY: the masks of a router name its ports (`assert_numbers`).
             let mut vcs = unsafe { self.buffers.ins.hot(base + input) }.choosing;
@@ -357,15 +372,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// A head of input `i` has given up its request `key`. Ends the request of the input, unless another head of the
     /// same input also asks for `key`.
     pub fn withdraw(&mut self, net: &Net, r: usize, i: usize, key: u16) {
-        let port = &self.buffers.ins[i];
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let port = unsafe { self.buffers.ins.hot(i) };
         if matching(&port.requests, key) != 0 {
             return;
         }
         let (p, class) = weft_api::state::split(key, net.class_bits);
         let (o, number) = (port.base(i) + p, usize::from(port.port));
-        let requesters = &mut self.requests.requesters[net.slot(o, class)];
-        if end_request(requesters, &mut self.wires.outs[o], number, class) {
-            self.requests.routers[r].vc_requests.clear(p);
+        // SAFETY: a route key names an output of the router, and one of its classes (`assert_numbers`).
+        let (requesters, out, router) = unsafe {
+            let requesters = self.requests.requesters.hot_mut(net.slot(o, class));
+            (requesters, self.wires.outs.hot_mut(o), self.requests.routers.hot_mut(r))
+        };
+        if end_request(requesters, out, number, class) {
+            router.vc_requests.clear(p);
         }
     }
 }

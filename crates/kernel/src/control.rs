@@ -64,7 +64,7 @@ pub(crate) fn post<const W: usize, const V: usize>(
     now: u64,
 ) {
     let out = &wires.outs[o];
-    if out.kind() == ChannelEnd::Remote {
+    if out.is(ChannelEnd::Remote) {
         let cut = wires.cuts[out.peer as usize];
         wires.outbox[cut.block as usize].messages.push((at, Arrival { port: cut.port, wire, frame }));
     } else {

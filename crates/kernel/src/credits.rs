@@ -81,7 +81,7 @@ fn wake<const W: usize, const V: usize>(
     (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
 ) {
     let r = out.router as usize;
-    if out.kind() == ChannelEnd::Injection {
+    if out.is(ChannelEnd::Injection) {
         interfaces.stop_waiting(r);
         return;
     }

@@ -67,7 +67,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         for m in self.switch.moves.first(count) {
             let (input, channel) = (base + usize::from(m.i), base + usize::from(m.p));
             let segment = &self.buffers.segments.items[self.buffers.ins[input].head[usize::from(m.v)] as usize];
-            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].kind() == ChannelEnd::Ejection;
+            let goes_home = segment.sent + 1 == segment.len && self.wires.outs[channel].is(ChannelEnd::Ejection);
             self.switch.departures.push(Departure {
                 input: input as u32,
                 channel: channel as u32,
@@ -132,9 +132,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         // SAFETY: a flit leaves by an output of the block (`assert_numbers`).
         let out = unsafe { self.wires.outs.hot_mut(o) };
         out.spend::<SINGLE>(vc, net.router.room);
-        let (kind, peer, link) = (out.kind(), out.peer, net.links.of(out.class));
+        let (is_cut, peer, link) = (out.is(ChannelEnd::Remote), out.peer, net.links.of(out.class));
         let at = depart + link.latency;
-        if kind == ChannelEnd::Ejection {
+        if out.is(ChannelEnd::Ejection) {
             // the buffer of a terminal is free at once, unless the packet keeps its place
             if !(net.keeps && self.stays_at_terminal(net, (o, vc), packet, tail)) {
                 self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32);
@@ -143,21 +143,21 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         let (packet, key) = if head { (packet, self.prepare(net, o, vc, packet)) } else { (NONE, BODY) };
-        self.launch::<SINGLE>((kind, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
+        self.launch::<SINGLE>((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
     }
 
     /// A flit, whose `to` is the VC, or what follows the last one of a run, is on a channel that leads to another router or from a
-    /// terminal, and arrives at cycle `at`. `segment`: of its packet, if it is a head.
+    /// terminal, and arrives at cycle `at`. `peer`: the input at its far end, or the channel to another block if it `is_cut`; `segment`: of
+    /// its packet, if it is a head.
     #[inline(always)]
     pub(crate) fn launch<const SINGLE: bool>(
         &mut self,
-        (kind, peer): (ChannelEnd, u32),
+        (is_cut, peer): (bool, u32),
         at: u64,
         flit: Flit,
         segment: u32,
     ) {
-        debug_assert!(!matches!(kind, ChannelEnd::Ejection | ChannelEnd::Unused), "it leads to an input");
-        if kind == ChannelEnd::Remote {
+        if is_cut {
             self.mail_flit::<SINGLE>(peer, at, flit, segment);
         } else {
             self.wires.flits.push(self.now, at, Flit { to: peer << 4 | flit.to, ..flit });
@@ -236,9 +236,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// The routing remembers the hop that a head has taken.
     fn remember(&mut self, net: &Net, o: usize, vc: usize, packet: u32) {
-        let out = &self.wires.outs[o];
-        let router = &self.requests.routers[out.router as usize];
-        let (at, port) = (net.coords[router.id as usize], o - router.base as usize);
+        // SAFETY: a head leaves by an output, which names its router, and that its place (`assert_numbers`).
+        let (out, router, at) = unsafe {
+            let out = self.wires.outs.hot(o);
+            let router = self.requests.routers.hot(out.router as usize);
+            (out, router, *net.coords.hot(router.id as usize))
+        };
+        let port = o - router.base as usize;
         let class = net.links.of(out.class).class_of(vc);
         let hop = net.as_routed(Hop { port: port as u16, class });
         if net.subnets.is_some() {
@@ -342,12 +346,14 @@ fn keep_or_free<const W: usize, const V: usize>(
     dry: bool,
 ) {
     if tail && free_vc(power, out, o, vc) && out.requested != 0 {
-        requests.routers[r].vc_requests.set(p);
+        // SAFETY: the caller has a router of the block (`assert_numbers`).
+        unsafe { requests.routers.hot_mut(r) }.vc_requests.set(p);
     }
     if tail || dry {
         out.vcs_with_flit &= !(1 << vc);
         if out.vcs_with_flit == 0 {
-            requests.routers[r].switch_requests.clear(p);
+            // SAFETY: as above.
+            unsafe { requests.routers.hot_mut(r) }.switch_requests.clear(p);
         }
     }
 }

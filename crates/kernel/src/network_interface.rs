@@ -143,7 +143,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return;
         }
         if self.send_flit::<SINGLE, false>(net, t, measured, u16::MAX) == Sent::Tail {
-            self.interfaces.terminals[t].packet = NONE;
+            // SAFETY: as above.
+            unsafe { self.interfaces.terminals.hot_mut(t) }.packet = NONE;
             if net.tells {
                 self.tell_sent(t);
             }
@@ -195,7 +196,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
             packet.injected = self.now;
             flit.packet = terminal.packet;
             flit.len = if SINGLE { 1 } else { packet.len };
-            flit.key = net.route_ahead(net.terminal_at[terminal.id as usize].0 as usize, packet);
+            // SAFETY: a terminal has a place in the network (`assert_numbers`).
+            let (router, _) = unsafe { *net.terminal_at.hot(terminal.id as usize) };
+            flit.key = net.route_ahead(router as usize, packet);
         }
         let depart = if slow_path { self.sent_slow_path(net, t, vc, head) } else { self.now };
         self.wires.flits.push(self.now, depart + net.links.of(0).latency, flit);
@@ -315,7 +318,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Terminal `t` waits for a credit, or for its link.
     fn wait(&mut self, t: usize) -> Sent {
-        self.interfaces.terminals[t].waiting = true;
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        unsafe { self.interfaces.terminals.hot_mut(t) }.waiting = true;
         self.interfaces.busy.clear(t);
         Sent::Nothing
     }
@@ -387,7 +391,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Terminal `t` sends packet `id` of so many flits next.
     #[inline(always)]
     fn take_in_hand(&mut self, t: usize, id: u32, flits: u16) {
-        let terminal = &mut self.interfaces.terminals[t];
+        // SAFETY: the caller has a terminal (`assert_numbers`).
+        let terminal = unsafe { self.interfaces.terminals.hot_mut(t) };
         (terminal.left, terminal.vc, terminal.packet) = (flits, u8::MAX, id);
     }
 
@@ -400,8 +405,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if net.shortcuts.has(Kind::Prefetch) {
             self.buffers.packets.bring_free();
         }
-        let src = self.interfaces.terminals[t].id;
-        let packet = &mut self.buffers.packets.items[id as usize];
+        // SAFETY: the caller has a terminal (`assert_numbers`), and `new_packet` made a place for the packet.
+        let (src, packet) = unsafe {
+            let src = self.interfaces.terminals.hot(t).id;
+            (src, self.buffers.packets.items.hot_mut(id as usize))
+        };
         *packet = Packet {
             created,
             target: dest,

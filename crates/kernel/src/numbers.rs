@@ -63,11 +63,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn check_output(&self, net: &Net, o: usize, out: &OutputUnit<V>) -> Checked {
         let (inputs, peer, owner) = (self.buffers.ins.len(), out.peer as usize, out.router as usize);
         ensure(usize::from(out.class) < net.links.len(), "an output has a link class")?;
-        ensure((out.kind() == ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
-        ensure(
-            out.kind() == ChannelEnd::Injection || self.ports_of(owner).contains(&o),
-            "an output belongs to its router",
-        )?;
+        ensure(out.is(ChannelEnd::Injection) == (o >= inputs), "injection channels come last")?;
+        ensure(out.is(ChannelEnd::Injection) || self.ports_of(owner).contains(&o), "an output belongs to its router")?;
         match out.kind() {
             ChannelEnd::Local => ensure(peer < inputs, "a channel leads to an input"),
             ChannelEnd::Remote => ensure(peer < self.wires.cuts.len(), "a cut channel is known"),
@@ -84,7 +81,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(ports.contains(&i) && ports.start == input.base(i), "an input belongs to its router")?;
         ensure(usize::from(input.class) < net.links.len(), "an input has a link class")?;
         let senders = if input.is_remote() { self.wires.cuts.len() } else { self.wires.outs.len() };
-        ensure(self.wires.outs[i].kind() == ChannelEnd::Unused || upstream < senders, "an input has a sender")?;
+        ensure(self.wires.outs[i].is(ChannelEnd::Unused) || upstream < senders, "an input has a sender")?;
         for v in 0..V {
             let key = input.requests[v];
             ensure(key == NO_REQUEST || key == UNDECIDED || net.port(key) < ports.len(), "a head asks for an output")?;

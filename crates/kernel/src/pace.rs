@@ -162,7 +162,7 @@ pub fn keep<const W: usize, const V: usize>(
                 Event::Opens(output) => {
                     let out = &outs[output as usize];
                     let r = out.router as usize;
-                    if out.kind() == ChannelEnd::Injection {
+                    if out.is(ChannelEnd::Injection) {
                         interfaces.stop_waiting(r);
                     } else {
                         paces.full[r].clear((output - requests.routers[r].base) as usize);

@@ -23,7 +23,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let here = queues_at!(self, net, r);
             let ports = router.base as usize
                 ..self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
-            let from_terminal = |&port: &usize| self.wires.outs[port].kind() == ChannelEnd::Ejection;
+            let from_terminal = |&port: &usize| self.wires.outs[port].is(ChannelEnd::Ejection);
             let flits = |port: usize| self.wires.outs[self.buffers.ins[port].upstream() as usize].flits;
             let sent = || ports.clone().filter(from_terminal).map(flits).fold(0, u32::wrapping_add);
             posts.fill(0);

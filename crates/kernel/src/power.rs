@@ -39,7 +39,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn change_state(&mut self, net: &Net, o: usize, to: LinkState, now: u64) {
         if let Some(wish) = self.policy.power.wish(o) {
             wish.state = to;
-            if self.wires.outs[o].kind() != ChannelEnd::Ejection {
+            if !self.wires.outs[o].is(ChannelEnd::Ejection) {
                 return;
             }
         }
@@ -202,7 +202,7 @@ fn look_again<const W: usize, const V: usize>(
     (requests, interfaces): (&mut Requests<W>, &mut Interfaces),
     woken: &mut Vec<u32>,
 ) {
-    if out.kind() == ChannelEnd::Injection {
+    if out.is(ChannelEnd::Injection) {
         if interfaces.stop_waiting(out.router as usize) {
             woken.push(out.router);
         }

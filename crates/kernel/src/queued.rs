@@ -11,7 +11,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// they are the unsent flits of the present packet.
     pub fn queued_for(&self, net: &Net, o: usize) -> u32 {
         let out = &self.wires.outs[o];
-        if out.kind() == ChannelEnd::Injection {
+        if out.is(ChannelEnd::Injection) {
             let terminal = &self.interfaces.terminals[out.router as usize];
             return if terminal.packet == NONE { 0 } else { terminal.left.into() };
         }

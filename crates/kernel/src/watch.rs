@@ -248,7 +248,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
                 stay.vc_taken.get_or_insert(self.now);
                 (stay.output, stay.head) = (Some((m.p, m.vc)), Some((self.now, depart)));
                 stay.head_alone = alone;
-                if out.kind() != ChannelEnd::Ejection {
+                if !out.is(ChannelEnd::Ejection) {
                     let packet = &self.buffers.packets.items[segment.packet as usize];
                     let there = Packet { links_crossed: packet.links_crossed + 1, ..*packet };
                     stay.ahead = decided_ahead(net, self.wires.next_router[o], &there, self.now);

@@ -18,6 +18,7 @@ pub use pool::Pool;
 use crate::base::arrays::At;
 use crate::base::bits::Bits;
 use crate::base::kept::{Kept, Value};
+use crate::base::unchecked::Hot;
 
 pub const NONE: u32 = u32::MAX;
 /// Key of a VC whose head asks for nothing: there is no head, or it holds an output VC already.
@@ -172,6 +173,12 @@ impl<const V: usize> OutputUnit<V> {
         }
     }
 
+    /// Whether the channel leads to this.
+    #[inline(always)]
+    pub fn is(&self, kind: ChannelEnd) -> bool {
+        self.end & ((1 << KIND_BITS) - 1) == kind as u8
+    }
+
     /// What the channel leads to.
     #[inline(always)]
     pub fn kind(&self) -> ChannelEnd {
@@ -227,9 +234,10 @@ impl<const V: usize> OutputUnit<V> {
     /// Credits of those of `vcs` that a head may take now.
     #[inline(always)]
     pub fn open_credits<const SINGLE: bool>(&self, vcs: u16) -> u32 {
-        let (mut open, mut credits) = (self.available_vcs::<SINGLE>() & vcs, 0);
+        let (mut open, mut credits) = (self.available_vcs::<SINGLE>() & vcs & const { u16::MAX >> (16 - V) }, 0);
         while open != 0 {
-            credits += u32::from(*self.credits.at(open.trailing_zeros() as usize));
+            // SAFETY: `open` names no VC from `V` on.
+            credits += u32::from(*unsafe { self.credits.hot(open.trailing_zeros() as usize) });
             open &= open - 1;
         }
         credits

@@ -37,7 +37,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Fails unless all credits have come back, and no VC is requested or held.
     pub(super) fn assert_empty(&self, net: &Net) {
-        for (o, out) in self.wires.outs.iter().enumerate().filter(|(_, out)| out.kind() != ChannelEnd::Unused) {
+        for (o, out) in self.wires.outs.iter().enumerate().filter(|(_, out)| !out.is(ChannelEnd::Unused)) {
             let link = &net.links[usize::from(out.class)];
             for (vc, &c) in out.credits.iter().enumerate().filter(|&(vc, _)| link.all >> vc & 1 != 0) {
                 assert_eq!(c, link.buffer, "credits of VC {vc} of a {:?} channel", out.kind());

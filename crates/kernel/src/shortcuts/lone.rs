@@ -113,7 +113,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         packet: u32,
         key: u16,
     ) -> bool {
-        let segment = *self.buffers.ins[i].head.at(v);
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let segment = *unsafe { self.buffers.ins.hot(i) }.head.at(v);
         let mut fresh = FreshFlit { at: (i << 4 | v) as u32, out: NONE, segment, key, chooses: true };
         let tries = self.policy.power.is_managed || self.choose_alone::<SINGLE>(net, &mut fresh, packet);
         if tries {
@@ -150,14 +151,20 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.begin_segment(fresh.segment, fresh.key);
         }
         if let Some((p, class)) = self.first_choice::<SINGLE>(net, (i, v), packet, fresh.key) {
-            let (o, number) = (self.buffers.ins[i].base(i) + p, self.buffers.ins[i].port);
-            if has_open_vc::<V, SINGLE>(net, &self.wires.outs[o], class) {
+            // SAFETY: a fresh flit names an input, and its routing an output of the router (`assert_numbers`).
+            let (out, o, number) = unsafe {
+                let port = self.buffers.ins.hot(i);
+                let o = port.base(i) + p;
+                (self.wires.outs.hot(o), o, port.port)
+            };
+            if has_open_vc::<V, SINGLE>(net, out, class) {
                 self.note_request::<SINGLE>(net, (o, class), number);
                 (fresh.out, fresh.key) = (o as u32, net.key(p, class));
                 return true;
             }
         }
-        *self.buffers.ins[i].requests.at_mut(v) = UNDECIDED;
+        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        *unsafe { self.buffers.ins.hot_mut(i) }.requests.at_mut(v) = UNDECIDED;
         self.let_choose(net, i, v);
         false
     }
@@ -177,7 +184,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     ) {
         let (i, v, o) = fresh.places::<V>();
         let class = if net.class_bits == 0 { 0 } else { split(fresh.key, net.class_bits).1 };
-        let waits = CHOOSE && self.heads_are_to_choose(self.buffers.ins[i].router as usize);
+        // SAFETY: a fresh flit names an input (`assert_numbers`).
+        let waits = CHOOSE && self.heads_are_to_choose(unsafe { self.buffers.ins.hot(i) }.router as usize);
         let room = if waits { 0 } else { self.room_for_lone_head::<SINGLE>(net, (i, v), o, class) };
         if room != 0 {
             self.send_lone_head::<SINGLE>(net, fresh, class, room, earliest);
@@ -197,7 +205,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether heads of router `r` are still to choose in the first step of this cycle, so that nothing may leave it before.
     #[inline(always)]
     fn heads_are_to_choose(&self, r: usize) -> bool {
-        !self.requests.routers[r].choosing.is_empty() && !self.requests.have_chosen.contains(r)
+        // SAFETY: an input names its router (`assert_numbers`).
+        let router = unsafe { self.requests.routers.hot(r) };
+        !router.choosing.is_empty() && !self.requests.have_chosen.contains(r)
     }
 
     /// A head of VC `v` of input `i` has chosen, and did not cross alone: it stays with its choice in the first step of this cycle if
@@ -230,7 +240,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             || !self.leaves_alone(port, i, v)
             || CHOOSE && self.heads_are_to_choose(r)
         {
-            self.requests.routers[r].switch_requests.set(p);
+            // SAFETY: an input names its router (`assert_numbers`).
+            unsafe { self.requests.routers.hot_mut(r) }.switch_requests.set(p);
             self.requests.active.set(r);
             return;
         }
@@ -383,12 +394,12 @@ impl<const W: usize, const V: usize> Block<W, V> {
         out.spend::<false>(vc, net.router.room);
         let link = net.links.of(out.class);
         let at = out.depart(earliest) + link.latency;
-        let (kind, peer) = (out.kind(), out.peer);
-        if kind == ChannelEnd::Ejection {
+        let (is_cut, peer) = (out.is(ChannelEnd::Remote), out.peer);
+        if out.is(ChannelEnd::Ejection) {
             self.wires.credits.push(self.now, at + link.credit_latency, (o << 4 | vc) as u32 | mark);
             self.observers.tally.accepted(at + net.router.ejection_delay);
         } else {
-            self.launch::<false>((kind, peer), at, Flit::of_run(vc as u32, key), NONE);
+            self.launch::<false>((is_cut, peer), at, Flit::of_run(vc as u32, key), NONE);
         }
         self.return_marked(net, (i, v), self.now, mark);
         self.observers.tally.flit_hops += 1;

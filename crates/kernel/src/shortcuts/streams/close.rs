@@ -68,7 +68,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let credit_at = at + net.links.of(out.class).credit_latency;
             self.wires.credits.push(self.now, credit_at, ENDS | (o as u32) << 4 | vc);
         } else {
-            self.launch::<false>((out.kind(), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
+            self.launch::<false>((out.is(ChannelEnd::Remote), peer), at, Flit::of_run(vc, RUN_ENDS), NONE);
         }
     }
 
@@ -84,11 +84,15 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         out.next_free = out.next_free.wrapping_add(flits as u32);
         let (i, v) = ((sender.from >> 4) as usize, (sender.from & 15) as usize);
-        let segment = &mut self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
+        // SAFETY: a stream leaves an input, in which its packet has a segment (`assert_numbers`).
+        let segment = unsafe {
+            let head = *self.buffers.ins.hot(i).head.at(v);
+            self.buffers.segments.items.hot_mut(head as usize)
+        };
         segment.arrived += flits as u16;
         segment.sent += flits as u16;
         self.observers.tally.flit_hops += flits;
-        if out.kind() == ChannelEnd::Ejection {
+        if out.is(ChannelEnd::Ejection) {
             let landed = end + u64::from(sender.delay) + net.router.ejection_delay;
             self.observers.tally.accepted_flits += self.observers.tally.cycles_inside(landed - flits, landed);
         }

@@ -4,13 +4,16 @@ use super::{Sender, TERMINAL, THROUGH, WORTH};
 use crate::block::Block;
 use crate::net::Net;
 use weft_api::base::arrays::At;
+use weft_api::base::unchecked::Hot;
 use weft_api::state::{Flit, NONE, RUN_BEGINS};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether terminal `t`, which has body flits and a credit for VC `vc`, opens a stream; its flits flow from this cycle on.
     #[inline(always)]
     pub fn opens_source(&mut self, net: &Net, t: usize, vc: usize) -> bool {
-        self.interfaces.terminals[t].left > WORTH && self.open_source(net, t, vc)
+        // SAFETY: the loop names terminals (`assert_numbers`).
+        let left = unsafe { self.interfaces.terminals.hot(t) }.left;
+        left > WORTH && self.open_source(net, t, vc)
     }
 
     #[inline(never)]
@@ -33,8 +36,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// Whether the flit that is about to cross alone, from VC `v` of input `i` to VC `vc` of output `o`, opens a stream.
     #[inline(always)]
     pub fn may_open_stream(&self, net: &Net, (i, v): (usize, usize), (o, vc): (usize, usize)) -> bool {
-        let segment = &self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
-        let receiver = &self.shortcuts.streams.ins[i];
+        // SAFETY: a flit leaves an input, in which its packet has a segment; streams name ports (`assert_numbers`).
+        let (segment, receiver) = unsafe {
+            let head = *self.buffers.ins.hot(i).head.at(v);
+            (self.buffers.segments.items.hot(head as usize), self.shortcuts.streams.ins.hot(i))
+        };
         segment.len - segment.arrived > WORTH
             && receiver.place < THROUGH
             && usize::from(receiver.vc) == v
@@ -46,7 +52,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// them, or some that come back in a run.
     #[inline(never)]
     fn has_room_for_stream(&self, net: &Net, o: usize, vc: usize) -> bool {
-        let (out, sender) = (&self.wires.outs[o], &self.shortcuts.streams.outs[o]);
+        // SAFETY: a flit leaves by an output, and streams name ports (`assert_numbers`).
+        let (out, sender) = unsafe { (self.wires.outs.hot(o), self.shortcuts.streams.outs.hot(o)) };
         let at = out.departure(self.now + net.router.after_grant) + net.links.of(out.class).latency;
         let some_come_back = || sender.credits != NONE && usize::from(sender.credit_vc) == vc;
         sender.ended < at && (*out.credits.at(vc) > 1 || some_come_back())
