@@ -7,6 +7,7 @@ use super::sensor::{History, Sensor};
 use super::subnetworks::{LinkTable, Views};
 use super::walk::Cost;
 use crate::base::arrays::At;
+use crate::base::unchecked::Hot;
 use crate::state::{Gate, LinkState, OutputUnit};
 use std::cell::Cell;
 use weft_topology::Trunk;
@@ -166,13 +167,15 @@ impl<const V: usize> View for Queues<'_, V> {
         }
         let trunk = &self.trunks[self.base + hop.port as usize];
         let width = u32::from(trunk.width);
+        let outs = &self.outs[self.base..=self.base + usize::from(trunk.highest())];
         let (mut best, mut number) = ((0, hop), (turn % width) as u16);
         // its members are of one link class
         let vcs = self.vcs(hop.port, hop.class);
         for _ in 0..width {
             let port = trunk.member(number);
             number = if number + 1 == trunk.width { 0 } else { number + 1 };
-            let credits = self.credits_of(port, vcs);
+            // SAFETY: no member has a higher port than the last of `outs`.
+            let credits = self.credits_of(unsafe { outs.hot(usize::from(port)) }, vcs);
             if credits > best.0 {
                 best = (credits, Hop { port, ..hop });
             }
@@ -289,7 +292,8 @@ impl<const V: usize> Queues<'_, V> {
     /// head may have to wait for more.
     #[inline(always)]
     pub fn open_credits(&self, port: u16, class: u8) -> u32 {
-        self.credits_of(port, self.vcs(port, class))
+        let out = self.out(port);
+        self.credits_of(out, self.common.vcs(out.class, class.into()))
     }
 
     /// VCs of `class` at `port`.
@@ -298,10 +302,9 @@ impl<const V: usize> Queues<'_, V> {
         self.common.vcs(self.out(port).class, class.into())
     }
 
-    /// Credits of those of `vcs` that a head may take at `port`.
+    /// Credits of those of `vcs` that a head may take at an output.
     #[inline(always)]
-    fn credits_of(&self, port: u16, vcs: u16) -> u32 {
-        let out = self.out(port);
+    fn credits_of(&self, out: &OutputUnit<V>, vcs: u16) -> u32 {
         if self.common.single { out.open_credits::<true>(vcs) } else { out.open_credits::<false>(vcs) }
     }
 

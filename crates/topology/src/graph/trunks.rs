@@ -135,6 +135,12 @@ impl Trunk {
         if number == 0 { self.first } else { self.others + (number - 1) }
     }
 
+    /// The highest port of its members.
+    #[inline(always)]
+    pub fn highest(self) -> u16 {
+        self.first.max(self.member(self.width - 1))
+    }
+
     /// Ports of all members.
     #[inline(always)]
     pub fn members(self) -> impl Iterator<Item = u16> + Clone {
