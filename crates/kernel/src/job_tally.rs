@@ -41,6 +41,13 @@ pub struct Seen {
     pub latency: u64,
 }
 
+impl Seen {
+    pub fn add(&mut self, more: Self) {
+        self.packets += more.packets;
+        self.latency += more.latency;
+    }
+}
+
 #[derive(Debug, Clone, Kept)]
 pub struct Parts {
     /// For each job, its first part. Empty if the sums of the window are all that is needed.
@@ -60,6 +67,9 @@ pub struct Parts {
     #[kept(each)]
     unborn: Vec<Amount>,
     pub seen: Seen,
+    /// The same by message class.
+    #[kept(each)]
+    pub seen_of_class: Vec<Seen>,
     pub by_phase: PhaseTally,
     pub faults: FaultTally,
 }
@@ -100,6 +110,7 @@ impl Parts {
             lost: vec![Amount::default(); jobs.len()],
             unborn: vec![Amount::default(); jobs.len()],
             seen: Seen::default(),
+            seen_of_class: vec![Seen::default(); classes],
             by_phase: PhaseTally::new(changes),
             faults,
         }
@@ -135,6 +146,11 @@ impl Parts {
     pub fn of_class(&self, class: usize) -> (u64, u64, Measured) {
         let part = &self.parts[self.first_class + class];
         (part.injected_flits, part.accepted_flits, part.measured())
+    }
+
+    /// Measured packets of message class `class` that no delivery caused.
+    pub fn created_of_class(&self, class: usize) -> u64 {
+        self.parts[self.first_class + class].created.packets
     }
 
     /// `packet` of the job is discarded in cycle `now`; its delivery would have brought `unborn` about.
@@ -185,8 +201,8 @@ impl Parts {
         }
         self.unborn.iter_mut().zip(&other.unborn).for_each(|(a, b)| *a += *b);
         self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += *b);
-        self.seen.packets += other.seen.packets;
-        self.seen.latency += other.seen.latency;
+        self.seen.add(other.seen);
+        self.seen_of_class.iter_mut().zip(&other.seen_of_class).for_each(|(a, b)| a.add(*b));
         self.by_phase.merge(&other.by_phase);
         self.faults.merge(&other.faults);
     }
@@ -239,8 +255,11 @@ impl Tally {
         let parts = &mut self.parts;
         let done = &mut parts.done[job];
         *done = Done { packets: done.packets + 1, last: done.last.max(at), ..*done };
-        parts.seen.packets += 1;
-        parts.seen.latency += latency;
+        let seen = Seen { packets: 1, latency };
+        parts.seen.add(seen);
+        if let Some(of_class) = parts.seen_of_class.get_mut(usize::from(packet.class)) {
+            of_class.add(seen);
+        }
         if inside {
             parts.faults.deliver(packet, at);
         }

@@ -89,6 +89,8 @@ pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
 /// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
+/// 18: `warmup: auto`, a window that ends by confidence, `queue_memory_cycles`, `latency_growth_share` and `queues_settled` look at
+/// each message class (until then at the mean of all packets).
 /// 17: a flit that a terminal sends on a link in a slower mode takes its whole time there.
 /// 16: the allocator `three_stage` leaves outputs alone at which no more flits may wait for their link.
 /// 15: the bound of paths counts buffers that are shorter than the round trip of a credit (it counted bandwidths alone).
@@ -107,4 +109,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// state, control packets and faults, and `history_window` counts what the link has taken, not what has crossed the switch:
 /// numbers of runs with that sensor change. 4 adds keys to 3 (times, bits, references of energy, mean powers, states of links
 /// over time) and changes no number.
-pub const RESULT_MODEL_VERSION: u32 = 17;
+pub const RESULT_MODEL_VERSION: u32 = 18;

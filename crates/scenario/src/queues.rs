@@ -24,6 +24,8 @@
 //! (P - 1) s cycles for the rest of P flits, where the slowest link of the path takes s cycles for a flit. How many packets
 //! cross which links follows from what the channels carried, in which states.
 //!
+//! With message classes the packets of each class are judged as well. The longest memory counts, and the largest growth.
+//!
 //! # Not modelled
 //! Which packets cross the slow links: where n of 10 flits cross links that take s cycles, n of 10 packets are taken to do
 //! so, as if none crossed two of them. So where few packets cross several slow links each, queues are longer than is told,
@@ -58,18 +60,31 @@ pub(crate) fn queues(spec: &Spec, outcome: &Outcome, named_faults: bool) -> Resu
     let waited = waited(spec, &spent);
     let is_judged = outcome.ending == Ending::Drained && offers_one_load(spec);
     let memory = match waited.filter(|_| is_judged) {
-        Some(waited) => Some(memory(spec, waited, &spent)?),
+        Some(waited) => Some(memory(spec, waited, &spent)?.max(memory_of_classes(spec, outcome, &spent)?)),
         None => None,
     };
     let lasted = outcome.warmup.saturating_add(outcome.window) as f64;
     let changes = named_faults || !spec.schedule()?.once.is_empty();
-    let growth = memory.filter(|_| !changes).and_then(|_| growth(&outcome.batches));
+    let of_classes = outcome.classes.iter().map(|class| &class.packets.batches);
+    let all = std::iter::once(&outcome.batches).chain(of_classes);
+    let most = || all.filter_map(|batches| growth(batches)).max_by(f64::total_cmp);
+    let growth = memory.filter(|_| !changes).and_then(|_| most());
     Ok(Map::from_iter([
         ("queueing_mean_cycles".to_owned(), json!(waited.map(|waited| waited.in_all))),
         ("queue_memory_cycles".to_owned(), json!(memory.map(f64::ceil))),
         ("latency_growth_share".to_owned(), json!(growth)),
         ("queues_settled".to_owned(), json!(memory.map(|memory| memory <= lasted && growth.is_none()))),
     ]))
+}
+
+/// The longest memory of the queues in which packets of one message class wait; 0 without classes. A few packets that wait long
+/// do not show in the mean of all.
+fn memory_of_classes(spec: &Spec, outcome: &Outcome, spent: &Spent) -> Result<f64, Refusal> {
+    outcome.classes.iter().try_fold(0.0, |most: f64, class| {
+        // a packet of a class is taken to have as much on its way as one of all
+        let of_class = Spent { sums: &class.packets.sums, ..*spent };
+        Ok(waited(spec, &of_class).map_or(Ok(0.0), |waited| memory(spec, waited, &of_class))?.max(most))
+    })
 }
 
 /// The same for a phase of the load: how long its queues remember, and whether it had lasted longer when the window, or

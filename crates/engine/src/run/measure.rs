@@ -17,6 +17,7 @@ use weft_api::workload::Amount;
 use weft_kernel::block::AtTerminal;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
+use weft_kernel::tally::Tally;
 
 /// Is told of the progress of a run, and can stop it; says on which cores it runs.
 pub trait Progress: Sync {
@@ -140,7 +141,7 @@ impl Simulation {
             Ending::Stalled(_) | Ending::Interrupted => Saturation::No,
         };
         if let Stop::Confidence { share, .. } = spec.phases.stop {
-            decisions.confident = Some(drained && is_confident(&self.tally().batches, share));
+            decisions.confident = Some(drained && is_confident(&self.tally(), spec.classes.len(), usize::MAX, share));
         }
         let Closed { window, accounts, asleep, control, .. } = closed;
         let found = Findings {
@@ -228,7 +229,7 @@ impl Simulation {
                 let tally = self.tally();
                 // slow packets of later batches may still be on their way, so these batches do not count yet
                 let delivered = (self.now - start).saturating_sub(tally.longest_latency()) / self.net.times.batch;
-                let confident = is_confident(&tally.batches[..delivered as usize], share);
+                let confident = is_confident(&tally, spec.classes.len(), delivered as usize, share);
                 let longer = end + self.growth();
                 let mut saturated = || self.saturation(spec, &begun(course).middle) == Saturation::Yes;
                 if confident || longer > start + window || saturated() {
@@ -491,8 +492,19 @@ impl Simulation {
     }
 }
 
+/// Whether the mean latency of all packets is known well enough, and that of each message class with packets. Reads the first `count`
+/// batches.
+fn is_confident(tally: &Tally, classes: usize, count: usize, share: f64) -> bool {
+    let first = |batches: &[PacketSums]| is_mean_known(&batches[..count.min(batches.len())], share);
+    let of_class = |class: usize| {
+        let (_, _, packets) = tally.parts.of_class(class);
+        first(&packets.batches) || tally.parts.created_of_class(class) == 0 && packets.sums.packets == 0
+    };
+    first(&tally.batches) && (0..classes).all(of_class)
+}
+
 /// Whether half of the 95 % confidence interval of the mean latency is at most `share` of the mean.
-fn is_confident(batches: &[PacketSums], share: f64) -> bool {
+fn is_mean_known(batches: &[PacketSums], share: f64) -> bool {
     let mut sums = PacketSums::default();
     batches.iter().for_each(|b| sums.add(b));
     let full = batches.iter().filter(|b| b.packets > 0);

@@ -4,7 +4,8 @@
 //! queues included. If a policy decides less often, latencies may rise after each decision and fall again, and never
 //! settle from one such observation to the next. Then they count as settled as well when their means over the periods
 //! of the policy are level to 1 %. Where a workload keeps replies back, the first observation is the one in which the first
-//! of them may leave.
+//! of them may leave. With message classes the latencies of each class that is offered at a rate must have settled. A few
+//! packets that wait long do not show in the mean of all.
 //!
 //! An observation of the power state is the mean share of the managed channels that are not off, over one period: the
 //! time in which the policy takes each of its decisions at least once, rounded up to whole observations of the latency.
@@ -13,11 +14,13 @@ use crate::network::assemble;
 use crate::network::simulation::Simulation;
 use crate::network::spec::{Spec, Stop};
 use crate::run::course::Course;
+use crate::run::judge::loads;
 use crate::run::outcome::Ending;
 use crate::run::steady::{LEAST, LEAST_PERIODS, has_settled, is_level};
 use weft_api::base::kept::Value;
 use weft_api::spec::LATER;
 use weft_api::state::ChannelEnd;
+use weft_kernel::job_tally::{Parts, Seen};
 use weft_units::{Cycles, Refusal};
 
 /// Cycles of an observation of the latency.
@@ -107,30 +110,64 @@ impl Observations {
     }
 }
 
-/// The mean latency of the packets delivered in each observation, one after the other.
+/// The latencies of all packets, and of those of each message class.
 #[derive(Debug, Default, Value)]
 struct Latencies {
-    /// Packets delivered so far, and the sum of their latencies.
-    seen: (u64, u64),
-    means: Vec<f64>,
+    all: Series,
+    classes: Vec<Series>,
+}
+
+/// The packets delivered so far: all of them, and by message class.
+struct Delivered {
+    all: Seen,
+    classes: Vec<Seen>,
 }
 
 impl Latencies {
+    fn new(classes: usize) -> Self {
+        Self { all: Series::default(), classes: (0..classes).map(|_| Series::default()).collect() }
+    }
+
+    fn each(&mut self, seen: &Delivered, act: fn(&mut Series, Seen)) {
+        act(&mut self.all, seen.all);
+        self.classes.iter_mut().zip(&seen.classes).for_each(|(series, seen)| act(series, *seen));
+    }
+
+    /// Whether it holds for all packets, and for each class that is offered at a rate.
+    fn are(&self, offered: &[bool], holds: fn(&Series) -> bool) -> bool {
+        holds(&self.all) && self.classes.iter().zip(offered).all(|(series, offered)| !offered || holds(series))
+    }
+}
+
+/// The mean latency of the packets delivered in each observation, one after the other.
+#[derive(Debug, Default, Value)]
+struct Series {
+    /// Packets delivered before.
+    seen: Seen,
+    means: Vec<f64>,
+}
+
+impl Series {
     /// Leaves out the packets delivered so far.
-    fn skip(&mut self, seen: (u64, u64)) {
+    fn skip(&mut self, seen: Seen) {
         self.seen = seen;
     }
 
-    fn observe(&mut self, (packets, latency): (u64, u64)) {
+    fn observe(&mut self, seen: Seen) {
         // an observation without deliveries is joined with the next one
-        if packets > self.seen.0 {
-            self.means.push((latency - self.seen.1) as f64 / (packets - self.seen.0) as f64);
-            self.seen = (packets, latency);
+        if seen.packets > self.seen.packets {
+            let latency = (seen.latency - self.seen.latency) as f64;
+            self.means.push(latency / (seen.packets - self.seen.packets) as f64);
+            self.seen = seen;
         }
     }
 
+    fn has_settled(&self) -> bool {
+        has_settled(&self.means)
+    }
+
     /// Whether the means are level, relative to the last one.
-    fn are_level(&self) -> bool {
+    fn is_level(&self) -> bool {
         let last = self.means.last().copied().unwrap_or(1.0);
         is_level(&self.means.iter().map(|mean| mean / last).collect::<Vec<_>>())
     }
@@ -171,7 +208,8 @@ impl Simulation {
             return self.advance_watched(spec.phases.warmup, course.look, course);
         }
         if course.settling.is_none() {
-            let settling = Settling { latencies: Latencies::default(), power: self.power_state(spec), start: None };
+            let latencies = Latencies::new(spec.classes.len());
+            let settling = Settling { latencies, power: self.power_state(spec), start: None };
             course.decisions.settled = Some(false);
             course.decisions.power_settled = settling.power.as_ref().map(|_| false);
             course.settling = Some(settling);
@@ -182,31 +220,41 @@ impl Simulation {
             if let Some(ending) = self.advance_watched(self.now + OBSERVATION, OBSERVATION, course) {
                 return Some(ending);
             }
-            self.observe(course);
+            self.observe(spec, course);
         }
         let start = self.start_of_window(spec, course);
         self.advance_watched(start, course.look, course)
     }
 
     /// Takes the observations that are due now, and decides by them.
-    fn observe(&self, course: &mut Course) {
+    fn observe(&self, spec: &Spec, course: &mut Course) {
         let Course { settling: Some(Settling { latencies, power, .. }), decisions, .. } = course else { return };
-        let has_replies = self.now > self.net.times.turnaround;
-        let observe = |latencies: &mut Latencies| match has_replies {
-            true => latencies.observe(self.seen()),
-            false => latencies.skip(self.seen()),
-        };
-        observe(latencies);
-        decisions.settled = Some(has_settled(&latencies.means));
+        let act = if self.now > self.net.times.turnaround { Series::observe } else { Series::skip };
+        let (seen, offered) = (self.seen(), self.offered_classes(spec));
+        latencies.each(&seen, act);
+        decisions.settled = Some(latencies.are(&offered, Series::has_settled));
         if let Some(power) = power {
             if self.now.is_multiple_of(power.period) {
                 power.observe(self.off_cycles());
-                observe(&mut power.latencies);
+                power.latencies.each(&seen, act);
                 decisions.power_settled = Some(is_level(&power.shares));
             }
-            let slow = power.period > OBSERVATION && power.latencies.are_level();
+            let slow = power.period > OBSERVATION && power.latencies.are(&offered, Series::is_level);
             decisions.settled = decisions.settled.map(|settled| settled || slow);
         }
+    }
+
+    /// By message class: whether some job offers packets of it at a rate now.
+    fn offered_classes(&self, spec: &Spec) -> Vec<bool> {
+        let offers = |j: usize| {
+            let has_rate = self.net.jobs[j].workload.dispersion(self.now).is_some();
+            has_rate && loads(&spec.traffic.jobs[j], self.now).iter().any(|&load| load > 0.0)
+        };
+        let of_class = |class: usize| {
+            let sends = |j: &usize| self.net.jobs[*j].classes.contains(&(class as u8));
+            (0..self.net.jobs.len()).filter(sends).any(offers)
+        };
+        (0..spec.classes.len()).map(of_class).collect()
     }
 
     /// The first cycle of the window, which is decided when this is called first.
@@ -222,10 +270,19 @@ impl Simulation {
         start
     }
 
-    /// Packets delivered so far and the sum of their latencies.
-    fn seen(&self) -> (u64, u64) {
-        let all = self.blocks.iter().map(|b| b.observers().tally.parts.seen);
-        all.fold((0, 0), |(packets, latency), seen| (packets + seen.packets, latency + seen.latency))
+    /// The packets delivered so far.
+    fn seen(&self) -> Delivered {
+        let parts = || self.blocks.iter().map(|b| &b.observers().tally.parts);
+        let classes = parts().next().map_or(0, |parts| parts.seen_of_class.len());
+        let sum = |of: &dyn Fn(&Parts) -> Seen| {
+            let mut sum = Seen::default();
+            parts().for_each(|parts| sum.add(of(parts)));
+            sum
+        };
+        Delivered {
+            all: sum(&|parts| parts.seen),
+            classes: (0..classes).map(|class| sum(&|parts| parts.seen_of_class[class])).collect(),
+        }
     }
 
     /// The state before the first observation; `None` if no channel is ever switched.
@@ -234,11 +291,45 @@ impl Simulation {
         let links = outs.filter(|out| out.kind != ChannelEnd::Unused);
         let channels = links.filter(|out| spec.managed[out.class as usize]).count() as u64;
         let period = self.net.times.power_period.filter(|_| channels > 0)?;
-        Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::default() })
+        Some(PowerState { period, channels, off: 0, shares: Vec::new(), latencies: Latencies::new(spec.classes.len()) })
     }
 
     /// Cycles that channels have been off so far, added over the channels.
     fn off_cycles(&self) -> u64 {
         self.blocks.iter().map(|b| b.off_cycles(self.now)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20 observations with packets of each class, of the given latency [cycles] in observation `k`.
+    fn settled(latency: [fn(u64) -> u64; 2], offered: [bool; 2]) -> bool {
+        let mut latencies = Latencies::new(2);
+        let mut classes = vec![Seen::default(); 2];
+        for k in 0..20 {
+            // of the first class a hundred times as many
+            for (seen, (packets, latency)) in classes.iter_mut().zip([(100, latency[0](k)), (1, latency[1](k))]) {
+                seen.add(Seen { packets, latency: packets * latency });
+            }
+            let all = Seen {
+                packets: classes.iter().map(|seen| seen.packets).sum(),
+                latency: classes.iter().map(|seen| seen.latency).sum(),
+            };
+            latencies.each(&Delivered { all, classes: classes.clone() }, Series::observe);
+        }
+        latencies.are(&offered, Series::has_settled)
+    }
+
+    #[test]
+    fn a_few_packets_that_wait_longer_and_longer_are_seen() {
+        let noise = |k: u64| 1000 + 100 * (k % 2);
+        // a change of 10 per observation is 0.1 in the mean of all, whose noise is 100
+        let ramp = |k: u64| 1000 + 10 * k;
+        assert!(settled([noise, noise], [true; 2]));
+        assert!(!settled([noise, ramp], [true; 2]));
+        assert!(settled([noise, ramp], [true, false]), "packets of the class came from batches");
+        assert!(!Latencies::new(1).are(&[false], Series::has_settled), "nothing was delivered");
     }
 }
