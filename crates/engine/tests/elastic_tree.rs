@@ -304,6 +304,14 @@ fn what_does_not_go_together_is_refused_with_the_choices() {
 }
 
 #[test]
+fn a_tree_with_more_links_up_than_a_word_has_bits_is_refused() {
+    let of = |k: u32| under(&format!(r#"{{"k_ary_n_tree": {{"k": {k}, "n": 2}}}}"#), UP_DOWN, LEAST);
+    let what = "129 links up per router, but their states are kept in words of 128 bits";
+    refused(&of(129), "power.policy.elastic_tree", what, "at most 128 links up per router");
+    check(&of(128)).expect("a tree of as many as the message says");
+}
+
+#[test]
 fn a_level_that_is_not_managed_keeps_all_its_links() {
     for (managed, on) in [([false, true, false], [[8, 16], [16, 16]]), ([false, false, true], [[16, 16], [8, 16]])] {
         let mut spec = under(FAT_TREE, UP_DOWN, LEAST);

@@ -8,6 +8,7 @@ mod bundles;
 mod checkpoints;
 mod choosing;
 mod classes;
+mod classes_beside;
 mod common;
 mod conformance;
 mod conservation;

@@ -275,3 +275,22 @@ fn what_other_routers_know_comes_at_least_a_cycle_later() {
         assert_eq!((&*refusal.what, &*refusal.help), ("0 cycles", "write at least 1cycle"));
     }
 }
+
+#[test]
+fn more_global_links_than_a_post_has_bits_are_refused() {
+    let network = |links: u32| {
+        format!(
+            r#"{{"dragonfly": {{"routers_per_group": 2, "terminals_per_router": 1, "global_links_per_router": {links}}}}}"#
+        )
+    };
+    let refusal = refusal(&network(33), routing(r#"{"dragonfly_pb": {}}"#));
+    assert_eq!(refusal.path, "routing.dragonfly_pb");
+    let what = "33 global links per router, but a router posts a bit of each in a word of 32";
+    assert!(refusal.what.contains(what), "{refusal}");
+    assert!(refusal.help.contains("fewer global links per router, or routing: dragonfly_ugal"), "{refusal}");
+    for (links, routing_json) in [(32, r#"{"dragonfly_pb": {}}"#), (33, r#"{"dragonfly_ugal": {}}"#)] {
+        let mut spec = spec(&network(links), routing_json);
+        spec.links.iter_mut().for_each(|link| link.vcs = 16);
+        check(&spec).unwrap_or_else(|refusal| panic!("what the message says: {refusal}"));
+    }
+}
