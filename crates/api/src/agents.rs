@@ -70,6 +70,13 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// Timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
+    /// Asked while nothing is under way in the network. Returns the period of timer `who` if each of its next ends only sets it again,
+    /// a period later, as long as the network stays idle. The engine then skips these ends. An agent that counts its ends returns
+    /// `None`, the default: the engine skips none of them.
+    fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
+        None
+    }
+
     /// No packet holds a VC of these channels any more, which are closed (in ascending order). A channel that no packet held
     /// when it was closed is told of in the same cycle, after the timers.
     fn drained(&mut self, _drained: &[u32], _channels: &mut dyn Channels) {}
@@ -277,6 +284,13 @@ pub trait Overseer: Kept + Any + Debug + Send {
     fn next(&self) -> u64;
     /// Called before cycle `now`; acts if it is time to.
     fn act(&mut self, network: &mut dyn Network, now: u64);
+    /// Asked after `act`, while nothing is under way in the network. Returns the time between two acts if each of the next ones only
+    /// sets when the next one is, as long as the network stays idle. The engine then skips acts, with `skip`. Default: none is skipped.
+    fn rests(&self, _network: &mut dyn Network) -> Option<u64> {
+        None
+    }
+    /// Moves `next` by this number of cycles, a multiple of the time that `rests` returned.
+    fn skip(&mut self, _cycles: u64) {}
     /// Links or routers have failed or returned in the cycle before `now`. Called before `act`.
     fn fault(&mut self, _network: &mut dyn Network, _now: u64) {}
 }

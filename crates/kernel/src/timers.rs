@@ -20,6 +20,9 @@ pub struct Timers {
     /// Scratch.
     #[kept(scratch)]
     ended: Vec<u32>,
+    /// Scratch: the period of each timer whose ends change nothing while the network is idle; 0: its next end may change something.
+    #[kept(scratch)]
+    periods: Vec<u64>,
 }
 
 impl Timers {
@@ -29,6 +32,7 @@ impl Timers {
             ends: vec![NEVER; count],
             comes_up: vec![NEVER; count],
             ended: Vec::with_capacity(2 * count),
+            periods: vec![0; count],
         }
     }
 
@@ -51,8 +55,31 @@ impl Timers {
         set.map(|(_, &end)| end).min().unwrap_or(NEVER)
     }
 
-    /// The clock goes on to cycle `now`, before which no timer ends.
+    /// Hands out the list of periods, one per timer. The caller writes the period of each timer whose ends change nothing, and 0 for the
+    /// others, and returns the list by `note_periods`.
+    pub fn periods(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.periods)
+    }
+
+    /// The periods for `next_effect` and `jump`.
+    pub fn note_periods(&mut self, periods: Vec<u64>) {
+        self.periods = periods;
+    }
+
+    /// The cycle in which the next timer ends whose end may change something.
+    pub fn next_effect(&self) -> u64 {
+        let all = self.comes_up.iter().zip(&self.ends).zip(&self.periods);
+        let with_effect = all.filter(|((at, _), period)| **at != NEVER && **period == 0);
+        with_effect.map(|((_, &end), _)| end).min().unwrap_or(NEVER)
+    }
+
+    /// The clock jumps to cycle `now`. Timers that end before it change nothing, and are moved by whole periods.
     pub fn jump(&mut self, now: u64) {
+        for (end, &period) in self.ends.iter_mut().zip(&self.periods) {
+            if period > 0 && *end < now {
+                *end += (now - *end).div_ceil(period) * period;
+            }
+        }
         for who in self.wheel.take_all() {
             if std::mem::replace(&mut self.comes_up[who as usize], NEVER) != NEVER {
                 self.set(who as usize, now - 1, self.ends[who as usize]);
@@ -147,6 +174,30 @@ mod tests {
         assert_eq!(timers.next(), 2500);
         (2500..4100).for_each(|now| end(&mut timers, now));
         assert_eq!((all, timers.next()), (vec![(100, 0), (2500, 2), (4000, 1)], u64::MAX));
+    }
+
+    #[test]
+    fn a_jump_moves_timers_that_change_nothing_by_whole_periods() {
+        let mut timers = Timers::new(4);
+        for (who, at) in [(0, 100), (1, 150), (2, 9000)] {
+            timers.set(who, 0, at);
+        }
+        // timer 3 is not set
+        timers.note_periods(vec![100, 70, 0, 10]);
+        assert_eq!((timers.next(), timers.next_effect()), (100, 9000));
+        timers.jump(5000);
+        // 150 + 70 k is first 5000 or more with k = 70
+        assert_eq!(timers.next(), 5000);
+        let ended = |timers: &mut Timers, now| {
+            let ended = timers.end(now);
+            let list = ended.clone();
+            timers.give_back(ended);
+            list
+        };
+        assert_eq!(ended(&mut timers, 5000), [0]);
+        assert!((5001..5050).all(|now| ended(&mut timers, now).is_empty()));
+        assert_eq!(ended(&mut timers, 5050), [1]);
+        assert_eq!(timers.next(), 9000);
     }
 
     #[test]

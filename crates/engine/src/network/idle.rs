@@ -6,6 +6,7 @@
 
 use crate::network::simulation::Simulation;
 use crate::network::threads::take_of_thread;
+use weft_api::agents::Overseer;
 use weft_kernel::shortcuts::profile::Kind;
 
 /// Most cycles between two searches.
@@ -46,7 +47,7 @@ impl Simulation {
         if !is_idle {
             return false;
         }
-        let next = self.blocks.iter().map(|block| block.idle_until(&self.net)).min().unwrap_or(u64::MAX).min(until);
+        let next = self.idle_until().min(until);
         let gained = next.saturating_sub(self.now);
         self.idle.look_at = if gained < self.idle.worth { next.max(self.now) + self.idle.worth } else { next };
         if gained > 0 {
@@ -56,6 +57,23 @@ impl Simulation {
             self.steady.forget();
         }
         gained > 0
+    }
+
+    /// The cycle in which something happens next. The network is idle.
+    fn idle_until(&mut self) -> u64 {
+        let net = &self.net;
+        self.blocks.iter_mut().map(|block| block.idle_until(net)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Skips acts of the overseer that change nothing, before cycle `until`.
+    pub(super) fn skip_acts(&mut self, overseer: &mut dyn Overseer, until: u64) {
+        if self.are_quiet()
+            && self.nothing_is_under_way()
+            && let Some(period) = overseer.rests(&mut self.whole())
+        {
+            let until = self.idle_until().min(until);
+            overseer.skip(until.saturating_sub(overseer.next()).div_ceil(period) * period);
+        }
     }
 
     /// No head, source or stream has work to do, and the blocks may skip time.

@@ -181,6 +181,7 @@ impl Simulation {
             if overseer.next() == now {
                 overseer.act(&mut self.whole(), now); // what it began has ended at once
             }
+            self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
             assert!(next > now, "an overseer that has acted before cycle {now} acts later, not before {next}");
             let after_fault = self.faults.last().map_or(u64::MAX, |&cycle| cycle.saturating_add(1));

@@ -102,7 +102,7 @@ pub trait AnyBlock: Any + Debug + Send + Kept {
     fn has_packets(&self) -> bool;
     fn nothing_is_under_way(&self) -> bool;
     fn next_created(&self) -> u64;
-    fn idle_until(&self, net: &Net) -> u64;
+    fn idle_until(&mut self, net: &Net) -> u64;
     fn jump(&mut self, net: &Net, now: u64);
 
     // ---- steady flows (`shortcuts/steady.rs`)

@@ -209,7 +209,7 @@ impl<const W: usize, const V: usize> AnyBlock for OfWidths<W, V> {
         self.block.next_created()
     }
 
-    fn idle_until(&self, net: &Net) -> u64 {
+    fn idle_until(&mut self, net: &Net) -> u64 {
         self.block.idle_until(net)
     }
 

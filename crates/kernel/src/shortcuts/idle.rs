@@ -4,7 +4,7 @@
 //!
 //! A block is *quiet* if no head, source or stream has work to do in this cycle. It then skips the cycles before its next event. A block
 //! is *idle* if nothing at all is under way: no packet, no credit, no control packet. Then only a source, a timer of agents or a fault
-//! can begin something. Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle network
+//! can begin something. A timer can't if its agent says that its end changes nothing (`Agents::rests`). Sources and timers beyond the horizon of their wheels cause no event before they are due. So an idle network
 //! skips any number of cycles at once (`engine/src/network/idle.rs`).
 //!
 //! # What it hands back, and when it is settled
@@ -89,13 +89,27 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// The first cycle from now on in which an idle block has something to do, if all before is skipped at once.
-    pub fn idle_until(&self, net: &Net) -> u64 {
-        let until = self.next_created().min(self.policy.power.timers.next()).min(self.policy.faults.next(self.now));
+    pub fn idle_until(&mut self, net: &Net) -> u64 {
+        let mut until = self.next_created().min(self.policy.faults.next(self.now));
+        if self.policy.power.timers.next() < until {
+            until = until.min(self.next_effect_of_timers(net));
+        }
         let Some(board) = &net.common.board else { return until };
         // the posts of the last cycles before that are made one by one
         let links_are_free =
             self.wires.outs.iter().all(|out| (out.next_free.wrapping_sub(self.now as u32) as i32) <= 0);
         if links_are_free { until.saturating_sub(board.kept_for()) } else { self.now }
+    }
+
+    /// The next cycle in which the end of a timer may change something, as the agents say.
+    fn next_effect_of_timers(&mut self, net: &Net) -> u64 {
+        let mut periods = self.policy.power.timers.periods();
+        self.with_agents(net, |agents, channels| {
+            let all = periods.iter_mut().enumerate();
+            all.for_each(|(who, period)| *period = agents.rests(who, channels).unwrap_or(0));
+        });
+        self.policy.power.timers.note_periods(periods);
+        self.policy.power.timers.next_effect()
     }
 
     /// The clock of an idle block jumps to cycle `now`, before which it has nothing to do.

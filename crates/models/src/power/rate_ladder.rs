@@ -258,6 +258,13 @@ impl Agents for Ladders {
         }
     }
 
+    /// A channel at the slowest rate that has sent nothing in its epoch stays there.
+    fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
+        let ladder = (*self.of.get(who)?)?;
+        let stays = ladder.rung == 0 && ladder.to.is_none() && channels.flits(who) == ladder.counted;
+        stays.then_some(self.rules.epoch)
+    }
+
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         drained.iter().for_each(|&o| self.change(o as usize, channels));
     }

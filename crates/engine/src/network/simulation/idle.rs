@@ -59,26 +59,68 @@ fn skipped_idle_time_changes_nothing_under_any_policy() {
 }
 
 /// All terminals send in the first and in the last 100 of `cycles` cycles.
-fn two_bursts(policy: &str, cycles: u64) -> Spec {
-    let mut spec = trials::spec(HYPERX, r#"{"dimension_order": {}}"#, 1, 0.2, (0, cycles));
+fn two_bursts((topology, routing, policy): (&str, &str, &str), cycles: u64) -> Spec {
+    let mut spec = trials::spec(topology, routing, 1, 0.2, (0, cycles));
     spec.policy = serde_json::from_str(policy).expect("a policy");
     set_loads(&mut spec, &[(0, 0.2), (100, 0.0), (cycles - 100, 0.2)]);
     spec
 }
 
-/// A long idle time costs only the cycles around its events.
+/// Policies that come to rest, each with the cycles that it may take to, after the first burst.
+const RESTING: [((&str, &str, &str), u64); 7] = [
+    // a stretch of 1,024 cycles after each burst, and the cycles before and after timers
+    ((HYPERX, ROUTINGS[1].1, r#"{"always_on": {}}"#), 5_000),
+    ((HYPERX, ROUTINGS[1].1, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#), 5_000),
+    // two rungs down, with an epoch and a change each; and an epoch without a flit
+    ((HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns"}}"#), 5_000),
+    (
+        (HYPERX, ROUTINGS[1].1, r#"{"rate_ladder": {"epoch": "500ns", "transition": "25ns", "changes": "carry"}}"#),
+        5_000,
+    ),
+    // a router lets one link go per deactivation epoch: 5 links at most, of which up to half are refused at first
+    (
+        (HYPERX, PAL, r#"{"tcep": {"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}}"#),
+        20_000,
+    ),
+    // a window in which the buffers have been empty
+    ((HYPERX, SLAC.0, SLAC.1), 5_000),
+    ((TREE, r#"{"up_down": {}}"#, ELASTIC), 10_000),
+];
+const PAL: &str = r#"{"pal": {}}"#;
+const SLAC: (&str, &str) = (r#"{"slac": {}}"#, r#"{"slac": {"wake_per_link": "2ns", "averaging": "30ns"}}"#);
+const ELASTIC: &str = r#"{"elastic_tree": {"epoch": "300ns", "wake": "50ns"}}"#;
+
+/// A long idle time costs only the cycles around its events, and the epochs in which a policy still changes something.
 #[test]
 fn long_idle_times_are_skipped() {
     const CYCLES: u64 = 1_000_000_000;
-    for policy in [r#"{"always_on": {}}"#, r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#] {
+    for (models, most) in RESTING {
         for blocks in [1, 3] {
-            let spec = two_bursts(policy, CYCLES);
+            let spec = two_bursts(models, CYCLES);
             let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
-            simulation.advance(CYCLES);
-            let stepped = CYCLES - simulation.idle.skipped;
-            // two bursts of 100 cycles, a stretch of 1,024 behind each, and the cycles before and after timers
-            assert!(stepped < 5_000, "{policy}, {blocks} blocks: {stepped} cycles were not skipped");
+            // the first ones show soon whether the rest would take long
+            for cycles in [CYCLES / 1000, CYCLES] {
+                simulation.advance(cycles);
+                let stepped = cycles - simulation.idle.skipped;
+                assert!(stepped < most, "{models:?}, {blocks} blocks: {stepped} of {cycles} cycles were not skipped");
+            }
             assert!(simulation.flit_hops() > 0);
+        }
+    }
+}
+
+/// Where the agents or the overseer rest, the ends of their epochs change nothing: all results are those of the plain loop.
+#[test]
+fn skipped_epochs_change_nothing() {
+    for (models, most) in RESTING {
+        // the second burst comes at another time in an epoch
+        let spec = two_bursts(models, 3 * most + 617);
+        for blocks in [1, 3] {
+            let what = format!("{models:?}, {blocks} blocks");
+            trials::assert_same(&told(&spec, blocks, |_| ()), &told_plainly(&spec, blocks), &what);
+            let mut simulation = Simulation::new(&spec, Execution::new(1, blocks)).expect("a simulation");
+            simulation.advance(spec.phases.window);
+            assert!(simulation.idle.skipped > most, "{what}: {} cycles were skipped", simulation.idle.skipped);
         }
     }
 }

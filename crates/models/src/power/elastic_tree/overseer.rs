@@ -102,6 +102,18 @@ impl Overseer for Sizer {
         }
     }
 
+    /// It rests at the least widths, while nothing is sent.
+    fn rests(&self, network: &mut dyn Network) -> Option<u64> {
+        let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
+        let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
+        let stays = is_calm && self.shrunk() == self.plan.widths && !self.channels.iter().any(sends);
+        stays.then_some(self.policy.epoch)
+    }
+
+    fn skip(&mut self, cycles: u64) {
+        self.epoch_end += cycles;
+    }
+
     /// From now on packets avoid what has failed, over the links that are on. Others in their place are on after their time
     /// to wake.
     fn fault(&mut self, network: &mut dyn Network, now: u64) {

@@ -93,6 +93,12 @@ impl Gauge {
         }
     }
 
+    /// Whether all buffers that are read have been empty since the last reading.
+    pub fn is_still(&self) -> bool {
+        let mut read = self.inputs.iter().map(|&(input, ..)| self.buffers[input]);
+        read.all(|buffer| buffer.flits == 0 && buffer.moment == buffer.read)
+    }
+
     #[inline(always)]
     pub fn enter(&mut self, input: usize, now: u64) {
         let buffer = &mut self.buffers[input];

@@ -68,6 +68,18 @@ impl Overseer for Sequencer {
             _ => {}
         }
     }
+
+    /// It rests while all buffers are empty and have been so for a window, unless a stage can go for that.
+    fn rests(&self, network: &mut dyn Network) -> Option<u64> {
+        let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
+        let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;
+        let is_still = is_calm && (0..network.blocks()).all(|block| gauge(network, block).is_still());
+        is_still.then_some(self.policy.times.averaging)
+    }
+
+    fn skip(&mut self, cycles: u64) {
+        self.window_end += cycles;
+    }
 }
 
 impl Sequencer {

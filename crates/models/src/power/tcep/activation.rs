@@ -22,7 +22,7 @@ impl Team {
         let own = self.routers[r].activating;
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
-        let epoch = self.routers[r].epochs as u32;
+        let epoch = self.epochs(channels, r) as u32;
         // by draw, if packets have no path: routers that wait for each other's links would refuse each other for ever
         // if the same link always came first
         let place = |value: u32, id: u32| match value {
@@ -99,7 +99,7 @@ impl Team {
     /// waiting packets need come first, then links of stars, then the link with the highest virtual utilisation, in
     /// those subnetworks in which detours crowd a link. Among equal links, the one after the link that was refused
     /// last: the other end of that link may itself wait for long.
-    fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
+    pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
             None => usize::from(c),

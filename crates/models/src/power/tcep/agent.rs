@@ -75,8 +75,9 @@ pub(super) struct Crowded {
 /// The agent of a router.
 #[derive(Debug, Clone, Default, Kept)]
 pub(super) struct RouterAgent {
-    /// Activation epochs that have ended.
-    pub epochs: u64,
+    /// The cycle in which its first activation epoch ends.
+    #[kept(fixed)]
+    pub first_end: u64,
     /// A physical transition (waking, going off) has begun in this epoch.
     pub moved: bool,
     /// Its own request to activate a link that has no answer yet: the output, and the value of the request.
@@ -208,6 +209,11 @@ impl Team {
     pub(super) fn outputs(&self, r: usize, d: usize) -> std::ops::Range<usize> {
         let first = self.output(r, d, u8::from(self.member(r, d) == 0));
         first..first + usize::from(self.rules.nets.widths[d]) - 1
+    }
+
+    /// Activation epochs of router `r` that have ended, in a cycle in which one ends.
+    pub(super) fn epochs(&self, channels: &dyn Channels, r: usize) -> u64 {
+        (channels.now() - self.routers[r].first_end) / self.rules.epoch + 1
     }
 
     // ---- links ------------------------------------------------------------------------------------------------------

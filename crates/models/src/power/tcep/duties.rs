@@ -16,12 +16,12 @@ impl Agents for Team {
 
     /// The first epochs begin.
     fn start(&mut self, channels: &mut dyn Channels) {
-        for (r, router) in self.routers.iter().enumerate() {
-            let first = match self.rules.config.phase {
+        for (r, router) in self.routers.iter_mut().enumerate() {
+            router.first_end = match self.rules.config.phase {
                 Phase::Together => self.rules.epoch,
                 Phase::Random => 1 + channels.draw(router.id, 0, 0x7c) % self.rules.epoch,
             };
-            channels.set_timer(self.links.len() + r, first);
+            channels.set_timer(self.links.len() + r, router.first_end);
         }
     }
 
@@ -36,6 +36,11 @@ impl Agents for Team {
                 }
             }
         }
+    }
+
+    fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
+        let r = who.checked_sub(self.links.len())?;
+        self.has_nothing_to_do(channels, r).then_some(self.rules.epoch)
     }
 
     fn wanted_back(&mut self, wanted: &[u32], channels: &mut dyn Channels) {

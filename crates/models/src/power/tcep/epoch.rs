@@ -1,16 +1,16 @@
 //! What an agent does at the end of an epoch, in order. Every deactivation epoch ends together with an activation
 //! epoch.
 
-use super::agent::Team;
+use super::agent::{RouterAgent, Team};
 use super::link::Want;
 use weft_api::agents::Channels;
+use weft_api::state::LinkState;
 
 impl Team {
     /// An activation epoch of router `r` ends.
     pub(super) fn end_epoch(&mut self, channels: &mut dyn Channels, r: usize) {
         self.routers[r].moved = false;
-        self.routers[r].epochs += 1;
-        let long = self.routers[r].epochs.is_multiple_of(self.rules.ratio);
+        let long = self.epochs(channels, r).is_multiple_of(self.rules.ratio);
         if channels.is_dead(r) {
             return self.begin_epoch(channels, r, long); // it does nothing, but its epochs stay in step with the others
         }
@@ -25,6 +25,30 @@ impl Team {
             }
         }
         self.begin_epoch(channels, r, long);
+    }
+
+    /// Whether ends of epochs change nothing at router `r` as long as no packet moves. Nothing is asked or under way, nothing was sent
+    /// in this deactivation epoch, and no link can go or is needed. With faults, or a hub that moves, something may change.
+    pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
+        let config = &self.rules.config;
+        let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();
+        let agent = &self.routers[r];
+        if self.faults || config.rotate_hub > 0 || agent.moved || agent.crowded.is_some() || asks(agent) {
+            return false;
+        }
+        let mut outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
+        outputs.all(|o| self.is_still(channels, o))
+            && self.most_needed(channels, r).is_none()
+            && (!config.deactivate || self.candidates(channels, r).is_empty())
+    }
+
+    /// Whether the link of output `o` is on or off, nothing is asked about it, and its counters are those of the last epochs.
+    fn is_still(&self, channels: &dyn Channels, o: usize) -> bool {
+        let (link, counts) = (&self.links[o], self.counts(channels, o));
+        let is_counted = [link.short, link.long] == [counts; 2] && [link.virtually, link.around] == [0; 2];
+        let is_asked = link.end.asked.is_some() || link.activate.is_some() || link.deactivate.is_some();
+        let is_settled = matches!(link.end.state, LinkState::On | LinkState::Off);
+        is_settled && is_counted && !is_asked && !link.was_crowded
     }
 
     /// The next epoch begins: notes where the counters stand, and which links were above the high-water mark. `long`: a

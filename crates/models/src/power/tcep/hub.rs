@@ -14,7 +14,7 @@ impl Team {
         let every = u64::from(rules.config.rotate_hub);
         for &d in &rules.managed {
             let hub = channels.views().of(r).hub(d);
-            if every > 0 && (self.routers[r].epochs / rules.ratio).is_multiple_of(every) {
+            if every > 0 && (self.epochs(channels, r) / rules.ratio).is_multiple_of(every) {
                 let next = (hub + 1) % rules.nets.widths[d];
                 self.routers[r].next_hub[d] = Some(next);
                 self.keep_star(channels, r, d, next);

@@ -11,7 +11,7 @@ use crate::power::detours::VcsAround;
 use weft_api::base::kept::Kept;
 
 /// Flits of a link: its counters at some cycle, or what they have gained between two cycles.
-#[derive(Debug, Clone, Copy, Default, Kept)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
     /// Those of them that were sent on a detour.
