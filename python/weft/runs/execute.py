@@ -260,7 +260,8 @@ class _Runner:
 
     def run(self, place: int) -> None:
         """Run a point, unless it is not admitted, and hand over what it measured."""
-        clock, control = Clock(self.threads, self.blocks), self.board.controls[place]
+        control = self.board.controls[place]
+        clock = Clock(self.threads, self.blocks, plain=control.plain)
         self.board.begin(place, clock)
         done = False
         try:

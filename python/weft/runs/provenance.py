@@ -27,11 +27,14 @@ class Clock:
         Threads and blocks of routers of the run; blocks 0: chosen by the engine.
     resumed : int
         How often it has gone on from a checkpoint.
+    plain : bool
+        Whether the engine took no shortcut.
     """
 
     threads: int
     blocks: int
     resumed: int = 0
+    plain: bool = False
     _before: float = 0.0
     _started: datetime = field(default_factory=lambda: datetime.now(UTC))
     _begun: float = field(default_factory=perf_counter)
@@ -59,6 +62,7 @@ class Clock:
             "threads": self.threads,
             "blocks": self.blocks,
             **({"resumed": self.resumed} if self.resumed else {}),
+            **({"plain": True} if self.plain else {}),
             "flit_hops_per_second": round(summary.get("flit_hops", 0) / seconds),
             "machine": machine(),
         }
