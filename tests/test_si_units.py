@@ -95,14 +95,14 @@ def test_exports_and_pages_have_them(speeds: Results, tmp_path: Path) -> None:
     assert "[cycles]" not in head
     page = speeds.report(tmp_path / "page.html", units="si").read_text(encoding="utf-8")
     assert "packet_latency_mean_us" in page
-    assert "packet_latency_mean_us" not in speeds.report(tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "packet_latency_mean_us" not in speeds.report(tmp_path / "plain.html", units="cycles").read_text(encoding="utf-8")
 
 
 def test_a_check_shows_bounds_in_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "speeds.yaml"
     links = "links: {default: {latency: 10cycles, vcs: 2, buffer: 64flits}, terminal: {latency: 1cycle}}\n"
     file.write_text(SCENARIO + links, encoding="utf-8")
-    assert main(["check", str(file)]) == 0
+    assert main(["check", str(file), "--units", "cycles"]) == 0
     plain = capsys.readouterr().out
     assert "[us]" not in plain
     assert "Gb/s]" not in plain

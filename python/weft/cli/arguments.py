@@ -100,8 +100,11 @@ def add_points(parser: argparse.ArgumentParser) -> None:
 
 def add_units(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the option for the units of latencies and loads, as `weft.results.si_units` knows them."""
-    units = "units of latencies and loads: cycles and flits, or us and Gb/s, from `cycle` and `flit` (default: cycles)"
-    parser.add_argument("--units", choices=("cycles", "si"), default="cycles", help=units)
+    units = (
+        "units of latencies and loads: cycles and flits, or us and Gb/s, from `cycle` and `flit` "
+        "(default: cycles; si where the points differ in the length of a cycle)"
+    )
+    parser.add_argument("--units", choices=("cycles", "si"), help=units)
 
 
 def page(text: str) -> Path:

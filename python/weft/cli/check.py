@@ -91,7 +91,16 @@ def main(options: argparse.Namespace) -> int:
     sweep = overrides.sweep(options)
     implied = sweep.check(jobs=options.jobs, force_memory=options.force_memory)
     print(sweep.points[0].resolved_yaml().rstrip())
-    print("\n".join(["", *_sweep(sweep), "", *_implied(implied, options.units)]))
+    print(
+        "\n".join(
+            [
+                "",
+                *_sweep(sweep),
+                "",
+                *_implied(implied, si_units.chosen(options.units, (each.facts for each in implied))),
+            ]
+        )
+    )
     for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
         print(line)
     for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):

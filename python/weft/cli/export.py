@@ -68,7 +68,15 @@ def main(options: argparse.Namespace) -> int:
 
             write_text(
                 options.out,
-                typeset(database, options.table, sql, columns, ending, averaged=averaged, units=options.units),
+                typeset(
+                    database,
+                    options.table,
+                    sql,
+                    columns,
+                    ending,
+                    averaged=averaged,
+                    units=options.units or si_units.CYCLES,
+                ),
             )
             print(options.out)
             return DONE

@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.results import notes, savings, tables
+    from weft.results import notes, savings, si_units, tables
     from weft.results.store import Store
     from weft.runs.progress import Bar
 
@@ -90,9 +90,10 @@ def main(options: argparse.Namespace) -> int:
             watch=bar,
         )
     store.replace("table.csv", results.frame.write_csv())
-    print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=options.units))
+    units = si_units.chosen(options.units, results.summaries)
+    print(tables.loads(results, width=shutil.get_terminal_size((120, 24)).columns, units=units))
     for name in ("jobs", "message_classes", "flows", "phases"):
-        if lines := getattr(tables, name)(results, units=options.units):
+        if lines := getattr(tables, name)(results, units=units):
             print("\n".join(["", *lines]))
             store.replace(f"{name}.csv", getattr(results, name).write_csv())
     for lines in filter(None, (tables.faults(results), notes.lines(results), _bill(results))):

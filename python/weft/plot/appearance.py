@@ -63,8 +63,8 @@ class Appearance:
         File of a matplotlib style sheet.
     panels : tuple of str
         Words of the panels that are drawn, in this order; empty for all.
-    units : str
-        ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s.
+    units : str or None
+        ``cycles``: cycles and flits, as the simulator counts; ``si``: microseconds and Gb/s; ``None``: see `si_units`.
     """
 
     width: float | None = None
@@ -77,7 +77,7 @@ class Appearance:
     ylim: Mapping[str, Limits] = field(default_factory=dict)
     style: str | None = None
     panels: tuple[str, ...] = ()
-    units: str = si_units.CYCLES
+    units: str | None = None
 
     @classmethod
     def of(
@@ -147,7 +147,7 @@ class Appearance:
 
     def shown(self, quantity: Quantity) -> Quantity:
         """The quantity in the units that were asked for."""
-        return si_units.in_units(quantity, self.units)
+        return si_units.in_units(quantity, self.units or si_units.CYCLES)
 
     def chosen(
         self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]

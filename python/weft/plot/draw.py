@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -44,12 +45,15 @@ def drawn(module: ModuleType, choice: Choice) -> Picture:
     """The figure of a module, in the style that all figures share."""
     rc = sheet.settings(RC, choice.appearance.style)
     with sheet.applied(rc):
+        asked = choice.appearance.units
+        units = si_units.chosen(asked, choice.summaries)
+        choice = replace(choice, appearance=replace(choice.appearance, units=units))
         made: Picture = module.figure(choice)
         made.rc = rc
         if choice.appearance.panels and not made.panels_chosen:
             what = "--panels: this kind of figure has no panels to choose from"
             raise WeftError.saying(what, "leave it out; figures over load have panels that can be chosen")
-        if choice.appearance.units == si_units.SI:
+        if asked == si_units.SI:
             si_units.check(choice.summaries)
             second_axes.add(made.axes, choice.summaries)
         finish(made, choice.appearance)

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from weft.errors import ResultsError, writing
 from weft.report import bill_section, data
 from weft.report.sources import Sources
-from weft.results import si_units
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _ENDINGS = (".html", ".htm")
 _SCRIPTS = ("data.js", "numbers.js", "colours.js", "table.js", "charts.js", "canvas.js", "network.js", "main.js")
 
 
-def write(results: Sequence[ResultSet], path: Path, *, units: str = si_units.CYCLES) -> None:
+def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None) -> None:
     """Write the report of one or several results.
 
     Parameters
@@ -35,8 +34,8 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str = si_units.CYC
         Finished points; further results overlay the first.
     path : Path
         The file; it appears when it is whole.
-    units : str
-        ``si``: also latencies in us and loads in Gb/s per terminal.
+    units : str, optional
+        ``si``: also latencies in us and loads in Gb/s per terminal; by default where the points differ in their cycle.
 
     Raises
     ------

@@ -68,15 +68,15 @@ class Sources:
         If no point is finished.
     """
 
-    def __init__(self, results: Sequence[ResultSet], units: str = si_units.CYCLES) -> None:
+    def __init__(self, results: Sequence[ResultSet], units: str | None = None) -> None:
         self.results = list(results)
-        self.units = units
         if not any(map(len, self.results)):
             places = ", ".join(str(each.root) for each in self.results)
             what = f"{places}: no point is finished, so there is nothing to report"
             raise ResultsError.saying(what, "run the sweep to its end: the same `weft run` computes what is missing")
         self.places = [(each, row) for each in self.results for row in range(len(each))]
         self.summaries: list[dict[str, Any]] = [summary for each in self.results for summary in each.summaries]
+        self.units = si_units.chosen(units, self.summaries)
         if units == si_units.SI:
             si_units.check(self.summaries)
 

@@ -28,8 +28,8 @@ _OWN = {
 _SECONDS, _BITS = "cycle_seconds", "flit_bits"
 
 
-def checked(units: str | None) -> str:
-    """The units that a user asks for; those of the simulator by default.
+def checked(units: str | None) -> str | None:
+    """The units that a user asks for; ``None`` if they are left to `chosen`.
 
     Raises
     ------
@@ -38,7 +38,16 @@ def checked(units: str | None) -> str:
     """
     if units is not None and units not in UNITS:
         raise WeftError.saying(f"--units: there are no units {units!r}", f"choose {' or '.join(UNITS)}")
-    return units or CYCLES
+    return units
+
+
+def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
+    """The units that a user asks for; by default cycles and flits, or SI units where the points differ in a cycle."""
+    if units is not None:
+        return units
+    known = {(summary.get(_SECONDS), summary.get(_BITS)) for summary in summaries}
+    differ = len({seconds for seconds, _ in known}) > 1
+    return SI if differ and all(seconds and bits for seconds, bits in known) else CYCLES
 
 
 def in_units(quantity: Quantity, units: str) -> Quantity:
