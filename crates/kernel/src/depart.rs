@@ -146,7 +146,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         self.launch::<SINGLE>((is_cut, peer), at, Flit { to: vc as u32, packet, key, len }, segment);
     }
 
-    /// A flit, whose `to` is the VC, or what follows the last one of a run, is on a channel that leads to another router or from a
+    /// A flit is on a channel, or what follows the last one of a run; its `to` is the VC. The channel leads to another router or from a
     /// terminal, and arrives at cycle `at`. `peer`: the input at its far end, or the channel to another block if it `is_cut`; `segment`: of
     /// its packet, if it is a head.
     #[inline(always)]

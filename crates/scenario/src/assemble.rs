@@ -135,7 +135,7 @@ impl Scenario {
         !self.faults.is_empty() || self.fault_model.as_ref().is_some_and(FaultModel::has_shares)
     }
 
-    fn cycle_fs(&self) -> Result<u128, Refusal> {
+    pub(crate) fn cycle_fs(&self) -> Result<u128, Refusal> {
         match self.cycle {
             Time::Femtoseconds(0) => {
                 Err(Refusal::new("cycle", "a cycle of no length", "write its length, such as 1ns"))

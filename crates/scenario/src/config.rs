@@ -35,6 +35,11 @@ pub struct Scenario {
     /// Size of a flit [bits or bytes]; turns energy per bit into energy per flit.
     #[serde(default = "flit_of_48_bits")]
     pub flit: Bits,
+    /// Size of a coarse flit with which the scenario runs, a multiple of the flit [bits or bytes]. Times become multiples of the
+    /// time that a link needs for it. Packets are one grain, or several. Large messages take less time to simulate. Default: the
+    /// flit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grain: Option<Bits>,
     /// Routers, terminals and the links between them.
     pub topology: TopologyConfig,
     /// Properties of the links: `default` holds for all classes; a class of the topology (`terminal`, `dim0`, `local`,

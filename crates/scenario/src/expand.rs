@@ -3,6 +3,7 @@
 
 use crate::config::{Scenario, one_nanosecond};
 use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::grain;
 use crate::link_speed;
 use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
@@ -287,12 +288,24 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     path::check(&mut tree, &top, &Schema::root(), "")?;
     link_speed::fill(&mut tree)?;
     let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
-    let checked = scenario?.assemble().and_then(|(scenario, spec, mut of_file)| {
-        of_file.extend(warnings::of(&scenario, &spec)?);
-        Ok((of_file, scenario))
+    let checked = scenario?.assemble().and_then(|(written, mut spec, mut of_file)| {
+        let coarse = files.during(|| written.coarse()).0?;
+        let (scenario, resolved) = match coarse {
+            None => (written, None),
+            Some(coarse) => {
+                let in_grains = |refusal| grain::explained(&written, refusal);
+                let (scenario, of_grains, _) = coarse.assemble().map_err(in_grains)?;
+                spec = of_grains;
+                of_file.extend(grain::warning(&written, &spec));
+                (scenario, Some(written))
+            }
+        };
+        let warned = warnings::of(&scenario, &spec)?;
+        of_file.extend(grain::told(resolved.as_ref().unwrap_or(&scenario), warned));
+        Ok((of_file, scenario, resolved))
     });
-    let (warnings, scenario) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;
-    Ok(Point::new(coordinates, scenario, inputs, warnings, Arc::new(tree)))
+    let (warnings, scenario, resolved) = checked.map_err(|refusal| explain(&tree, &[], &refusal))?;
+    Ok(Point::new(coordinates, (scenario, resolved), inputs, warnings, Arc::new(tree)))
 }
 
 /// Deserialises a checked tree; an error is shown at its value.

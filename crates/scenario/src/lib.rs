@@ -29,6 +29,7 @@ mod fault_share;
 mod faults;
 mod figures;
 mod finished;
+mod grain;
 mod groups;
 mod hints;
 mod link_speed;

@@ -7,7 +7,7 @@ use crate::expand::explain;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
-use crate::{RESULT_MODEL_VERSION, hints, modes, yaml};
+use crate::{RESULT_MODEL_VERSION, grain, hints, modes, yaml};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -22,7 +22,9 @@ pub struct Point {
     /// Swept paths and the values they have here, as written.
     pub coordinates: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// The scenario as JSON, every default written out.
+    /// The scenario as it was written, every default written out, if it has a `grain`: `scenario` is what runs.
+    written: Option<Scenario>,
+    /// The scenario as JSON as it was written, every default written out.
     pub resolved: Value,
     /// 16 hexadecimal digits over `resolved` (but for its bill, on which no result depends) and the version of the result
     /// model: the name of the result folder.
@@ -37,14 +39,14 @@ pub struct Point {
 impl Point {
     pub(crate) fn new(
         coordinates: Vec<(String, Value)>,
-        scenario: Scenario,
+        (scenario, written): (Scenario, Option<Scenario>),
         inputs: Vec<InputFile>,
         warnings: Vec<Warning>,
         tree: Arc<Node>,
     ) -> Self {
-        let resolved = serde_json::to_value(&scenario).unwrap_or(Value::Null);
+        let resolved = serde_json::to_value(written.as_ref().unwrap_or(&scenario)).unwrap_or(Value::Null);
         let hash = hash(&resolved);
-        Self { coordinates, scenario, resolved, hash, inputs, warnings, tree }
+        Self { coordinates, scenario, written, resolved, hash, inputs, warnings, tree }
     }
 
     /// What the engine runs.
@@ -92,7 +94,7 @@ impl Point {
     pub fn imply(&self) -> Result<Value, Diagnostic> {
         let spec = self.spec()?;
         let implied = weft_engine::imply(&spec).map_err(|refusal| self.explain(&refusal))?;
-        let hints = hints::of(&spec, &implied);
+        let hints = grain::told(self.written.as_ref().unwrap_or(&self.scenario), hints::of(&spec, &implied));
         let links = spec.graph.links_by_class();
         let classes = spec.graph.class_names().iter().zip(implied.vc_classes);
         let named = &spec.faults[..self.scenario.faults.len()];

@@ -35,6 +35,22 @@ impl Schema {
         Self(&TYPES)
     }
 
+    /// Whether a time may stand here.
+    pub fn is_time(&self) -> bool {
+        self.ends_in("|cycles?")
+    }
+
+    /// Whether a number of flits may stand here.
+    pub fn is_flits(&self) -> bool {
+        self.ends_in(" ?flits?")
+    }
+
+    /// Whether the pattern of a text ends in these units, and perhaps in closing brackets.
+    fn ends_in(&self, units: &str) -> bool {
+        let pattern = self.target().get("pattern").and_then(Value::as_str);
+        pattern.is_some_and(|pattern| pattern.trim_end_matches([')', '$']).ends_with(units))
+    }
+
     pub fn description(&self) -> Option<&'static str> {
         self.0.get("description").or_else(|| self.target().get("description"))?.as_str()
     }

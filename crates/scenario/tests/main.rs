@@ -14,6 +14,7 @@ mod exact_energy;
 mod faults;
 mod finished;
 mod flows;
+mod grain;
 mod graph_attributes;
 mod graph_files;
 mod groups;

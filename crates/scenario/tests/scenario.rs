@@ -140,6 +140,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ("name", "another"),
     ("link_speed", "400Gb/s"),
     ("cycle", "2ns"),
+    ("grain", "48b"),
     ("flit", "16B"),
     ("topology", "{hyperx: {widths: [3, 3], terminals_per_router: 1}}"),
     ("links.default.latency", "20ns"),

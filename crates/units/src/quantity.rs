@@ -214,8 +214,12 @@ as_text!(Flits, FLITS, r"^[0-9]+(\.0+)? ?flits?$", "A number of flits.", ["1flit
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bits(pub u64);
 
-const BITS: Kind =
-    Kind { name: "a size", units: &[("B", 8), ("b", 1)], smallest: "1b", example: "48b\" (bits) or \"6B" };
+const BITS: Kind = Kind {
+    name: "a size",
+    units: &[("MiB", 8 << 20), ("MB", 8_000_000), ("KiB", 8 << 10), ("KB", 8000), ("B", 8), ("b", 1)],
+    smallest: "1b",
+    example: "48b\" (bits) or \"6B",
+};
 
 impl FromStr for Bits {
     type Err = String;
@@ -231,7 +235,13 @@ impl fmt::Display for Bits {
     }
 }
 
-as_text!(Bits, BITS, r"^[0-9]+(\.[0-9]+)? ?[bB]$", "A size in bits (b) or bytes (B).", ["48b", "6B"]);
+as_text!(
+    Bits,
+    BITS,
+    r"^[0-9]+(\.[0-9]+)? ?(b|[KM]?B|[KM]iB)$",
+    "A size in bits (b) or bytes (B, KB, KiB, MB, MiB).",
+    ["48b", "6B", "4KiB"]
+);
 
 /// Energy per bit, stored in attojoules per bit (10^-18 J): "31.25pJ/bit".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,222 @@
+//! `grain`: the same scenario with a coarse flit, as packet-level simulators have it.
+//!
+//! A grain is what moves as one: the flit becomes as large as the grain, and a cycle as long as a link needs for it. What a link
+//! carries in a second, what a buffer holds in bytes, when something happens and what a bit costs stay the same. Times become whole
+//! numbers of the longer cycle. The scenario is converted when every default has been written out, so defaults keep their meaning.
+//!
+//! What changes: a link and the router before it take a whole number of cycles, one at least, so short links become longer. A packet
+//! of one grain has no flits that block others behind its head. A buffer holds a whole number of grains.
+
+use crate::assemble::Clock;
+use crate::config::{Link, Scenario};
+use crate::schema::Schema;
+use crate::warnings::{Warning, long};
+use serde_json::{Map, Value, json};
+use weft_engine::Spec;
+use weft_units::{Bits, Flits, Refusal, Time};
+
+const PATH: &str = "grain";
+/// Sections whose times are no times of the run.
+const APART: [&str; 4] = ["cycle", "flit", "bill", "name"];
+
+/// How a scenario becomes coarse.
+struct Coarse {
+    grain: Bits,
+    flit: Bits,
+    fine: Clock,
+    /// Fine cycles of a coarse one.
+    ratio: u64,
+    cycle_fs: u128,
+}
+
+impl Coarse {
+    fn of(scenario: &Scenario, grain: Bits, fine: Clock) -> Result<Self, Refusal> {
+        let flit = scenario.flit;
+        if grain < flit || !grain.0.is_multiple_of(flit.0) {
+            let what = format!("a grain of {} is no whole number of flits of {}", size(grain.0), size(flit.0));
+            let near = size((grain.0 / flit.0).max(1) * flit.0);
+            return Err(Refusal::new(PATH, what, format!("write a multiple of the flit, such as {near}")));
+        }
+        let ratio = grain.0 / flit.0;
+        let cycle_fs = fine.cycle_fs.checked_mul(ratio.into()).ok_or_else(|| {
+            let what = format!("a link takes longer for {} than can be written down", size(grain.0));
+            Refusal::new(PATH, what, "write a smaller grain")
+        })?;
+        Ok(Self { grain, flit, fine, ratio, cycle_fs })
+    }
+
+    fn fs(&self, time: Time) -> u128 {
+        match time {
+            Time::Femtoseconds(fs) => fs,
+            Time::Cycles(cycles) => u128::from(cycles) * self.fine.cycle_fs,
+        }
+    }
+
+    /// The nearest whole number of cycles to a time, `least` at least.
+    fn nearest(&self, fs: u128, least: u128) -> Time {
+        let cycles = (fs + self.cycle_fs / 2) / self.cycle_fs;
+        Time::Femtoseconds(cycles.max(least) * self.cycle_fs)
+    }
+
+    /// A time that is not 0 does not become 0.
+    fn time(&self, time: Time) -> Time {
+        let fs = self.fs(time);
+        self.nearest(fs, u128::from(fs > 0))
+    }
+
+    /// The length of packets, a whole number of grains.
+    fn length(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
+        let (bits, ratio) = (u64::from(flits.0) * self.flit.0, self.ratio);
+        if u64::from(flits.0).is_multiple_of(ratio) {
+            return Ok(Flits((u64::from(flits.0) / ratio) as u32));
+        }
+        let what =
+            format!("packets of {flits} ({}) are no whole number of grains of {}", size(bits), size(self.grain.0));
+        let up = u64::from(flits.0).div_ceil(ratio) * ratio;
+        let help = format!("write {up}flits, or a grain of {}", size(common(u64::from(flits.0), ratio) * self.flit.0));
+        Err(Refusal::new(path, what, help))
+    }
+
+    /// What a buffer holds.
+    fn buffer(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
+        let grains = u64::from(flits.0) / self.ratio;
+        if grains > 0 {
+            return Ok(Flits(grains as u32));
+        }
+        let bits = u64::from(flits.0) * self.flit.0;
+        let what = format!("a buffer of {flits} ({}) has no room for a grain of {}", size(bits), size(self.grain.0));
+        let help = format!("write {}flits or more, or a grain of at most {}", self.ratio, size(bits));
+        Err(Refusal::new(path, what, help))
+    }
+
+    /// Converts every time and every number of flits below a place of the scenario.
+    fn convert(&self, value: &mut Value, schema: Schema, path: &str) -> Result<(), Refusal> {
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match value {
+            Value::Object(entries) => {
+                let known = entries.iter_mut().filter(|(key, _)| !(path.is_empty() && APART.contains(&key.as_str())));
+                for (key, value) in known {
+                    if let Some(child) = schema.child(key) {
+                        self.convert(value, child, &below(key))?;
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (k, item) in items.iter_mut().enumerate() {
+                    if let Some(child) = schema.child("") {
+                        self.convert(item, child, &below(&k.to_string()))?;
+                    }
+                }
+            }
+            Value::String(text) if schema.is_time() => {
+                if let Ok(time) = text.parse() {
+                    *text = self.time(time).to_string();
+                }
+            }
+            Value::String(text) if schema.is_flits() => {
+                if let Ok(flits) = text.parse() {
+                    let converted = match path.split('.').next() {
+                        Some("traffic") => self.length(flits, path)?,
+                        Some("links" | "router") => self.buffer(flits, path)?,
+                        // thresholds
+                        _ => Flits(((u64::from(flits.0) + self.ratio / 2) / self.ratio) as u32),
+                    };
+                    *text = converted.to_string();
+                }
+            }
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The times of links and routers: a link and the router before it are rounded together, and so are the two delays of a
+    /// credit. A grain arrives as a whole with its first flit: it is delivered when its last flit would be.
+    fn of_hops(&self, fine: &Scenario, coarse: &mut Map<String, Value>) {
+        let delay = self.fs(fine.router.delay);
+        for (class, link) in &fine.links {
+            let Link { latency, credit_latency, .. } = link;
+            let (Some(latency), Some(credit)) = (*latency, *credit_latency) else { continue };
+            // a packet crosses two terminal links and one router more than other links
+            let before = if class == "terminal" { delay / 2 } else { delay };
+            let latency = self.nearest(self.fs(latency) + before, 1);
+            let credit = self.nearest(self.fs(credit) + self.fs(fine.router.credit_delay), 1);
+            coarse["links"][class]["latency"] = json!(latency);
+            coarse["links"][class]["credit_latency"] = json!(credit);
+        }
+        let (nothing, router) = (Time::Cycles(0), &mut coarse["router"]);
+        (router["delay"], router["credit_delay"]) = (json!(nothing), json!(nothing));
+        let landing = self.nearest(self.fs(fine.router.ejection_delay) + (self.cycle_fs - self.fine.cycle_fs), 0);
+        router["ejection_delay"] = json!(landing);
+        router["routing_delay"] = json!(self.nearest(self.fs(fine.router.routing_delay), 0));
+    }
+}
+
+/// A number of bits in the unit in which it is shortest.
+fn size(bits: u64) -> String {
+    let units = [("MiB", 8 << 20), ("MB", 8_000_000), ("KiB", 8 << 10), ("KB", 8000), ("B", 8), ("b", 1)];
+    let (unit, of) = units.into_iter().find(|&(_, of)| bits > 0 && bits.is_multiple_of(of)).unwrap_or(("b", 1));
+    format!("{}{unit}", bits / of)
+}
+
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+impl Scenario {
+    /// This scenario, in which every default is written out, with its grain as its flit; `None` if it has no grain.
+    pub(crate) fn coarse(&self) -> Result<Option<Self>, Refusal> {
+        let Some(grain) = self.grain else { return Ok(None) };
+        let by = Coarse::of(self, grain, Clock { cycle_fs: self.cycle_fs()? })?;
+        let unreadable = |problem: serde_json::Error| Refusal::new(PATH, problem.to_string(), "leave `grain` out");
+        let mut value = serde_json::to_value(self).map_err(unreadable)?;
+        by.convert(&mut value, Schema::root(), "")?;
+        let Value::Object(entries) = &mut value else { return Ok(None) };
+        by.of_hops(self, entries);
+        entries.remove(PATH);
+        entries.insert("flit".to_owned(), json!(grain));
+        entries.insert("cycle".to_owned(), json!(Time::Femtoseconds(by.cycle_fs)));
+        serde_json::from_value(value).map(Some).map_err(unreadable)
+    }
+}
+
+/// What `help` says about flits and cycles, of a scenario with a grain: its reader writes others.
+fn in_grains(fine: &Scenario, help: &str) -> String {
+    let Some(grain) = fine.grain else { return help.to_owned() };
+    let each = grain.0 / fine.flit.0.max(1);
+    format!("{help}. These flits and cycles are those of the grain of {}: write {each} times as many", size(grain.0))
+}
+
+/// A refusal of the coarse scenario.
+pub(crate) fn explained(fine: &Scenario, Refusal { path, what, help }: Refusal) -> Refusal {
+    Refusal { help: in_grains(fine, &help), path, what }
+}
+
+/// Remarks on the coarse scenario.
+pub(crate) fn told(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
+    warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
+}
+
+/// What the grain of a scenario changes: `coarse` is what runs.
+pub(crate) fn warning(fine: &Scenario, coarse: &Spec) -> Option<Warning> {
+    let grain = fine.grain?;
+    let classes = coarse.graph.class_names().iter().zip(&coarse.links);
+    let of_class = |(class, link): (&String, &weft_engine::spec::LinkClass)| {
+        let was = fine.links.get(class)?.latency?;
+        Some(format!(
+            "`{class}` links and the router before them {was} + {} -> {}",
+            fine.router.delay,
+            long(link.latency, coarse)
+        ))
+    };
+    let changes: Vec<String> = classes.filter_map(of_class).collect();
+    let what = format!(
+        "a flit is a grain of {} and a cycle is {}, the time that a link needs for it: {}; buffers hold whole grains, and \
+         packets of one grain do not block others behind their heads",
+        size(grain.0),
+        Time::Femtoseconds(coarse.cycle_fs),
+        changes.join(", ")
+    );
+    let help = "compare with a run without `grain`, by `weft compare`, on a smaller network if need be";
+    let numbers = [("grain_bits", grain.0 as f64), ("cycle_fs", coarse.cycle_fs as f64)];
+    Some(Warning::coded("coarse_grain", PATH, numbers, what, help))
+}

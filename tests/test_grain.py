@@ -1,0 +1,66 @@
+"""A coarse flit beside the fine one: units, what stays the same, and a folder that is read again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import weft
+from weft.cli import main
+from weft.results import tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.api.results import Results
+
+SCENARIO = """\
+name: grain
+link_speed: 512Gb/s
+flit: 64B
+topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
+links: {default: {latency: 128ns, vcs: 4, buffer: 512flits}}
+routing: dimension_order
+traffic: {pattern: uniform, packet: 64flits, load: 0.2}
+measure: {warmup: 12800ns, window: 256us}
+sweep: {grain: [null, 4KiB]}
+"""
+
+
+@pytest.fixture(scope="module")
+def grains(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return weft.load(SCENARIO).run(out=tmp_path_factory.mktemp("grain") / "grains")
+
+
+def test_power_and_accepted_traffic_stay(grains: Results) -> None:
+    fine, coarse = grains.summaries
+    assert (fine["cycle_seconds"], coarse["cycle_seconds"]) == (1e-9, 64e-9)
+    # some 50 packets per terminal and window: chance explains 3 %
+    assert coarse["accepted_load"] == pytest.approx(fine["accepted_load"], rel=0.03)
+    assert coarse["power_mean_w"] == pytest.approx(fine["power_mean_w"], rel=0.01)
+
+
+def test_a_table_of_points_with_different_cycles_shows_microseconds(
+    grains: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["report", str(grains.root), "--out", str(grains.root / "page.html")])
+    assert "report" in capsys.readouterr().out
+    assert "packet_latency_mean_us" in (grains.root / "page.html").read_text(encoding="utf-8")
+    assert "[us]" not in tables.loads(grains)
+
+
+def test_the_command_chooses_units_in_which_the_points_can_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "grain.yaml").write_text(SCENARIO, encoding="utf-8")
+    assert main(["check", "grain.yaml"]) == 0
+    assert "zero-load latency [us]" in capsys.readouterr().out
+    assert main(["run", "grain.yaml", "--no-picture", "--plain"]) == 0
+    out = capsys.readouterr().out
+    assert "[us]" in out
+    assert "[Gb/s]" in out
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "results").rglob("run.json")]
+    assert [run["plain"] for run in runs] == [True, True]
