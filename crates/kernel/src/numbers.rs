@@ -6,6 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
+use crate::parts::pace::Paces;
 use crate::shortcuts::streams;
 use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
@@ -54,6 +55,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         ensure(last_of(&self.requests.active.0, routers), "no bit without a router")?;
         ensure(last_of(&self.interfaces.busy.0, terminals), "no bit without a terminal")?;
+        let Paces { of, full, came, from, .. } = &self.wires.paces;
+        let paced = |length: usize, expected: usize| length == if net.rates.is_some() { expected } else { 0 };
+        let of_inputs = [came.len(), from.len()].iter().all(|&length| net.rates.is_none() || length >= inputs);
+        let has_paces = paced(of.len(), self.wires.outs.len()) && paced(full.len(), routers) && of_inputs;
+        ensure(has_paces, "a pace for each channel, where some are paced")?;
         let candidates = if net.shortcuts.compares_credits_of.is_some() { inputs * V } else { 0 };
         ensure(self.requests.candidates.len() == candidates, "candidates for each VC of an input")?;
         ensure(self.shortcuts.streams.numbers_are_right(inputs, self.wires.outs.len()), "streams of ports")

@@ -7,6 +7,7 @@
 use crate::block::{Block, Interfaces, Requests, Wires};
 use crate::net::Net;
 use crate::parts::pace::{Event, Slowed, cycle_near};
+use weft_api::base::unchecked::Hot;
 use weft_api::spec::InputSpeedup;
 use weft_api::state::ChannelEnd;
 use weft_api::state::rate::{Rate, whole};
@@ -29,7 +30,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
 
     /// Class of the channel into input `i`, and the share of its rate at which its flits were sent.
     fn came(&self, i: usize) -> (u8, Rate) {
-        (self.wires.paces.from[i], self.wires.paces.came[i].0)
+        // SAFETY: where some channels are paced, each input has a pace (`assert_numbers`).
+        unsafe { (*self.wires.paces.from.hot(i), self.wires.paces.came.hot(i).0) }
     }
 
     /// When things are as they are, as `departure` says; the flit, maybe a head, comes from VC `v` and takes the time of the
@@ -39,8 +41,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     pub fn depart_paced(&mut self, net: &Net, (i, v): (usize, usize), o: usize, earliest: u64, head: bool) -> u64 {
         let rates = net.rates.as_ref().expect("links that are paced have rates");
         let before = self.came(i);
-        let out = &mut self.wires.outs[o];
-        let pace = &mut self.wires.paces.of[o];
+        // SAFETY: a flit leaves by an output, and each has a pace where some are paced (`assert_numbers`).
+        let (out, pace) = unsafe { (self.wires.outs.hot_mut(o), self.wires.paces.of.hot_mut(o)) };
         let mut ready = rates.ready(before, (out.class, pace), earliest);
         if head {
             self.observers.tally.delayed(self.now, whole(ready) - earliest);
@@ -55,8 +57,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let full_for = pace.full_for(next_free, self.now + net.router.after_grant);
         if full_for > 0 {
             let r = out.router as usize;
-            let port = o - self.requests.routers[r].base as usize;
-            self.wires.paces.full[r].set(port);
+            // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
+            let (router, full) = unsafe { (self.requests.routers.hot(r), self.wires.paces.full.hot_mut(r)) };
+            full.set(o - router.base as usize);
             self.wires.paces.events.push(self.now, self.now + full_for, Event::Opens(o as u32));
         }
         if net.router.input_speedup != InputSpeedup::Unlimited {
