@@ -2,6 +2,8 @@
 
 use super::call::{Call, Piece};
 use super::steps::{Into, Steps};
+use crate::amounts::Bytes;
+use crate::form::Operation;
 
 /// The place of a rank in a tree: its parent, and its children in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,6 +68,17 @@ pub fn up(place: &Place, range: Piece, segment: u64, rounds: u32, steps: &mut St
     if let (Some(parent), Some((round, piece))) = (place.parent, held) {
         steps.send(parent, round, std::iter::once(piece));
         steps.next();
+    }
+}
+
+/// The whole vector of a call, down from the root or, for a reduce, up to it. `place`: by the numbers seen from the root. `segment`
+/// \[bytes\]: the whole vector at once by default.
+pub fn along(place: Place, call: &Call, segment: Option<Bytes>, steps: &mut Steps) {
+    let (place, segment) = (place.of_ranks(call), segment.map_or(0, |segment| segment.0));
+    if call.operation == Operation::Reduce {
+        up(&place, whole(call), segment, 0, steps);
+    } else {
+        down(&place, whole(call), segment, 0, steps);
     }
 }
 

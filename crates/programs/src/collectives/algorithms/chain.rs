@@ -19,7 +19,7 @@ use super::Expands;
 use crate::amounts::Bytes;
 use crate::collectives::call::Call;
 use crate::collectives::steps::Steps;
-use crate::collectives::tree::{Place, down, up, whole};
+use crate::collectives::tree::{Place, along};
 use crate::form::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,13 +39,7 @@ impl Expands for Chain {
     }
 
     fn expand(&self, call: &Call, steps: &mut Steps) {
-        let segment = self.segment.map_or(0, |segment| segment.0);
-        let place = Place::chain(call.from_root(), call.ranks).of_ranks(call);
-        if call.operation == Operation::Reduce {
-            up(&place, whole(call), segment, 0, steps);
-        } else {
-            down(&place, whole(call), segment, 0, steps);
-        }
+        along(Place::chain(call.from_root(), call.ranks), call, self.segment, steps);
     }
 
     fn examples() -> Vec<Self> {
