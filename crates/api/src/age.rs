@@ -91,17 +91,18 @@ impl<const W: usize, const V: usize, const AGE: bool> Ports<'_, W, V, AGE> {
     }
 
     /// VCs of input `i` that may send to output `p` now.
+    #[inline(always)]
     fn senders<const HEADS: bool, const SINGLE: bool>(&self, p: usize, i: usize) -> u16 {
-        let mut vcs = if HEADS && SINGLE { 0 } else { held_by(&self.outs[p], i) };
+        let (out, requests) = (&self.outs[p], &self.ins[i].requests);
+        let mut vcs = if HEADS && SINGLE { 0 } else { held_by(out, i) };
         if HEADS {
-            let out = &self.outs[p];
             let open = self.available_vcs::<SINGLE>(out);
             let mut classes = out.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
                 if self.open_to(out, open, class) != 0 {
-                    vcs |= matching(&self.ins[i].requests, self.common.key(p, class));
+                    vcs |= matching(requests, self.common.key(p, class));
                 }
             }
         }

@@ -34,7 +34,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             self.watch_front(net, i, v, packet, key);
         }
         if net.router.by_age {
-            let packet = &self.buffers.packets.items[packet as usize];
+            // SAFETY: a segment names a packet (`assert_numbers`).
+            let packet = unsafe { self.buffers.packets.items.hot(packet as usize) };
             let age = match net.router.priority {
                 Priority::RoundRobin => 0,
                 Priority::Age => packet.created,
@@ -44,7 +45,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
             // the class goes before the age: no run has 2^56 cycles
             self.requests.ages[i * V + v] = age | &net.class_ranks[usize::from(packet.class)] << 56;
         }
-        let r = self.buffers.ins[i].router as usize;
+        // SAFETY: a head waits at an input (`assert_numbers`).
+        let r = unsafe { self.buffers.ins.hot(i) }.router as usize;
         if net.faults.routers_fail && self.is_doomed(net, i, v, packet) {
             return None;
         }

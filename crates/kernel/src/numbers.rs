@@ -6,7 +6,7 @@
 
 use crate::block::Block;
 use crate::net::Net;
-use crate::parts::pace::Paces;
+use crate::parts::pace::{Event, Paces};
 use crate::shortcuts::streams;
 use weft_api::base::bits::Bits;
 use weft_api::state::{ChannelEnd, InputUnit, NO_REQUEST, NONE, OutputUnit, Terminal, UNDECIDED};
@@ -147,6 +147,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         ensure(self.wires.flits.all(|flit| comes(flit.to) && has_packet(flit.packet)), "flits go to inputs")?;
         let goes_home = |&word: &u32| streams::output(word) < self.wires.outs.len() && (word & 15) < V as u32;
         ensure(self.wires.credits.all(goes_home), "credits go to outputs")?;
+        let opens = |event: &Event| match event {
+            Event::Opens(output) => self.wires.paces.of.is_empty() || (*output as usize) < self.wires.outs.len(),
+            Event::Comes(slowed) => (slowed.input as usize) < inputs,
+        };
+        ensure(self.wires.paces.events.all(opens), "channels with a pace open")?;
         let terminals = self.interfaces.terminals.len();
         ensure(self.interfaces.alarms.all(|&t| (t as usize) < terminals), "alarms wake terminals")
     }

@@ -163,12 +163,15 @@ pub fn keep<const W: usize, const V: usize>(
         for k in 0..len {
             match paces.events.item(first, k) {
                 Event::Opens(output) => {
-                    let out = &outs[output as usize];
+                    // SAFETY: an event names an output (`assert_numbers`).
+                    let out = unsafe { outs.hot(output as usize) };
                     let r = out.router as usize;
                     if out.is(ChannelEnd::Injection) {
                         interfaces.stop_waiting(r);
                     } else {
-                        paces.full[r].clear((output - requests.routers[r].base) as usize);
+                        // SAFETY: an output names its router, and each router has a mask of full outputs (`assert_numbers`).
+                        let (router, full) = unsafe { (requests.routers.hot(r), paces.full.hot_mut(r)) };
+                        full.clear((output - router.base) as usize);
                         requests.active.set(r);
                     }
                 }

@@ -11,6 +11,7 @@ use crate::shortcuts::fresh::FreshFlit;
 use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::prefetch::{prefetch, prefetch_first_line};
+use weft_api::base::unchecked::Hot;
 use weft_api::state::split;
 use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, UNDECIDED, matching};
 use weft_api::workload::JobSources;
@@ -47,7 +48,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn bring_for_flit(&self, net: &Net, flit: &Flit) {
         let (i, v) = ((flit.to >> 4) as usize, (flit.to & 15) as usize);
-        let input = &self.buffers.ins[i];
+        // SAFETY: a flit names an input (`assert_numbers`).
+        let input = unsafe { self.buffers.ins.hot(i) };
         let last = input.last(v);
         if last != NONE {
             prefetch(&self.buffers.segments.items, last as usize);
@@ -126,7 +128,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(always)]
     fn bring_heads(&self, net: &Net, r: usize) {
         self.each_request(net, r, |i, key| {
-            let input = &self.buffers.ins[i];
+            // SAFETY: the masks of an output name inputs of its router (`assert_numbers`).
+            let input = unsafe { self.buffers.ins.hot(i) };
             let v = matching(&input.requests, key).trailing_zeros() as usize;
             let id = *input.head.at(v % V) as usize;
             prefetch(&self.buffers.segments.items, id);
@@ -141,11 +144,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn each_request(&self, net: &Net, r: usize, mut each: impl FnMut(usize, u16)) {
         let (base, mut outputs) = self.asked(r);
         while let Some(p) = outputs.take_first() {
-            let mut classes = self.wires.outs[base + p].requested;
+            // SAFETY: the masks of a router name its outputs (`assert_numbers`).
+            let mut classes = unsafe { self.wires.outs.hot(base + p) }.requested;
             while classes != 0 {
                 let class = classes.trailing_zeros() as usize;
                 classes &= classes - 1;
-                let mut inputs = self.requests.requesters[net.slot(base + p, class)];
+                // SAFETY: an output has requests for each of its classes (`assert_numbers`).
+                let mut inputs = unsafe { *self.requests.requesters.hot(net.slot(base + p, class)) };
                 while let Some(i) = inputs.take_first() {
                     each(base + i, net.key(p, class));
                 }
@@ -156,7 +161,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// First port of router `r`, and the outputs that it may allocate.
     #[inline(always)]
     fn asked(&self, r: usize) -> (usize, Bits<W>) {
-        let router = &self.requests.routers[r];
+        // SAFETY: the mask of active routers names routers (`assert_numbers`).
+        let router = unsafe { self.requests.routers.hot(r) };
         (router.base as usize, router.vc_requests | router.switch_requests)
     }
 
