@@ -173,3 +173,66 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
     adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
     assert " 0.5, of the best choice of minimal paths: what queues choose carries less\n" in adaptive
     assert "replies" not in adaptive
+
+
+def test_the_vcs_of_each_message_class_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "classes.yaml"
+    file.write_text(CLASSES)
+    # torus links take 2 VC classes: 4 VCs for `bulk`, and half of the other 8 for each of the two others
+    assert main(["explain", "routing", str(file), "--from", "0", "--to", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = [line for line in lines if line.startswith("VCs of each VC class")]
+    assert told == [
+        "VCs of each VC class, message class bulk: terminal 0-3; dim0 0-1 | 2-3",
+        "VCs of each VC class, message class control: terminal 4-7; dim0 4-5 | 6-7",
+        "VCs of each VC class, message class rest: terminal 8-11; dim0 8-9 | 10-11",
+    ]
+    assert any(line.endswith("router -[port, link, VC class]-> router") for line in lines)
+    facts = weft.load(file).points[0].explain_routing(0, 2)
+    every = [
+        {vc for link in each["vc_classes"] for vcs in link["vcs"] for vc in vcs} for each in facts["message_classes"]
+    ]
+    assert [sorted(vcs) for vcs in every] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+CLASSES = """
+topology: {torus: {widths: [4], terminals_per_router: 1}}
+routing: dimension_order
+links: {default: {vcs: 12}}
+classes: {bulk: {vcs: 4}, control: {}, rest: {}}
+interface: {queues: per_class}
+traffic:
+  pattern: uniform
+  jobs:
+    - {name: a, terminals: rest, class: bulk, load: 0.1}
+    - {name: b, terminals: rest, class: control, load: 0.1}
+    - {name: c, terminals: rest, class: rest, load: 0.1}
+measure: {warmup: 100cycles, window: 1000cycles}
+"""
+
+
+def test_a_link_of_two_classes_is_told_with_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one-way.anynet").write_text(
+        "router 0 node 0 router 1 15\nrouter 1 node 1 router 2 2\nrouter 2 node 2 router 1 2\n"
+    )
+    file = tmp_path / "one.yaml"
+    file.write_text(ONE_WAY)
+    told = "1 link of latency1 in one direction and latency15 in the other: counted in both"
+    for command in (["check", str(file)], ["explain", "topology", str(file)]):
+        assert main(command) == 0
+        assert told in capsys.readouterr().out.splitlines()
+    facts = weft.load(file).points[0].explain_topology()
+    assert {name: link["links"] for name, link in facts["links"].items()} == {
+        "terminal": 3,
+        "latency1": 1,
+        "latency15": 1,
+        "latency2": 1,
+    }
+
+
+ONE_WAY = """
+topology: {graph: {file: one-way.anynet}}
+routing: shortest_path
+traffic: {pattern: uniform, load: 0.1}
+measure: {warmup: 100cycles, window: 1000cycles}
+"""

@@ -8,7 +8,7 @@ use weft_topology::{TopologyConfig, graph_file::GraphFile};
 use weft_units::InputFile;
 
 /// The network of an `anynet` file, with the latencies that it states.
-fn network(text: &str) -> Spec {
+pub fn network(text: &str) -> Spec {
     let file = InputFile::new("one-way.anynet", text.as_bytes());
     let mut spec = Spec::new(&TopologyConfig::GraphFile(GraphFile::of(file)), routing(r#"{"shortest_path": {}}"#))
         .expect("a spec");

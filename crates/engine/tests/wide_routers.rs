@@ -1,6 +1,7 @@
 //! Routers of more than 128 ports, up to 512 (`Width::Widest`): latencies and shares by closed forms, under every allocator.
 
 use super::theory::{check_t0, t0};
+use super::two_latencies::network;
 use crate::integration::common::*;
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::spec::FlowControl::VirtualCutThrough;
@@ -87,5 +88,36 @@ fn wide_routers_give_the_same_in_any_number_of_blocks_and_on_threads() {
         spec.set_load(0.4);
         phases(&mut spec, 100, 400);
         check_blocks(&spec, routing);
+    }
+}
+
+/// A hub of a file, with a link to every other router and a terminal of its own, and a terminal at each of these.
+fn hub(ports: u32) -> Spec {
+    let hub: String = (1..ports).map(|router| format!(" router {router} 3")).collect();
+    let others: String = (1..ports).map(|router| format!("router {router} node {router} router 0 3\n")).collect();
+    let spec = network(&format!("router 0 node 0{hub}\n{others}"));
+    assert_eq!((spec.graph.radix(), spec.width()), (ports, Width::Widest));
+    spec
+}
+
+#[test]
+fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
+    for ports in [300, 512] {
+        for sender in [0, 1, 130, ports - 1] {
+            let mut spec = hub(ports);
+            packets(&mut spec, 3, VirtualCutThrough, 32);
+            let hops = check_t0(spec, sender, t0);
+            // from the hub itself one link, from the others two; to the own router none
+            let farthest = if sender == 0 { 1 } else { 2 };
+            assert_eq!(hops.len(), 1 + farthest, "{ports} ports, from {sender}: {hops:?}");
+        }
+        // all at once: each terminal sends to one, and gets from one, so no link is asked for more than it carries
+        let mut spec = hub(ports);
+        pattern(&mut spec, r#"{"random_permutation": {}}"#);
+        spec.set_load(1.0);
+        phases(&mut spec, 200, 500);
+        let out = run(&spec);
+        assert_eq!(out.accepted_flits, 500 * u64::from(ports));
+        check_blocks(&spec, &format!("a hub of {ports} ports"));
     }
 }

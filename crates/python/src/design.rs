@@ -59,7 +59,7 @@ impl Design {
         value::to_python(py, &py.detach(|| self.inner.places()))
     }
 
-    /// For each link between routers its two ends and its class (u32).
+    /// For each link between routers its two ends and the classes of both directions (u32).
     fn links<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, &self.inner.links())
     }

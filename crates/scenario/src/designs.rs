@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use weft_topology::{Graph, TopologyConfig};
+use weft_topology::{Graph, Link, TopologyConfig};
 use weft_units::file::Files;
 
 const EXAMPLE: &str = "write `designs:` and below it a line for each, such as `mine: TOPOLOGY`, as under `topology:` in a scenario (`weft list topology`)";
@@ -94,6 +94,7 @@ impl Design {
         let mut facts = facts_of::network_facts(self.graph.topology_name(), &self.graph);
         let by_class = self.graph.links_by_class().into_iter().map(|(class, count)| (class, json!(count)));
         facts.insert("links".to_owned(), Value::Object(by_class.collect()));
+        facts.insert("links_of_two_classes".to_owned(), facts_of::two_classes(&self.graph));
         Value::Object(facts)
     }
 
@@ -102,9 +103,11 @@ impl Design {
         Value::Object(network::places(&self.graph))
     }
 
-    /// For each link between routers its two ends and its class, in the order of the smaller end.
-    pub fn links(&self) -> Vec<[u32; 3]> {
-        self.graph.links().map(|link| [link.ends[0].0, link.ends[1].0, link.class.into()]).collect()
+    /// For each link between routers its two ends, the class of the channel from the first to the second, and that of the channel
+    /// back, in the order of the smaller end.
+    pub fn links(&self) -> Vec<[u32; 4]> {
+        let row = |link: Link| [link.ends[0].0, link.ends[1].0, link.class.into(), link.back.into()];
+        self.graph.links().map(row).collect()
     }
 
     /// Terminals on each router.

@@ -14,7 +14,17 @@ pub(crate) fn topology(name: &str, spec: &Spec) -> Value {
     });
     let mut facts = network_facts(name, graph);
     facts.insert("links".to_owned(), Value::Object(links.collect()));
+    facts.insert("links_of_two_classes".to_owned(), two_classes(graph));
     Value::Object(facts)
+}
+
+/// The links whose two directions are of different classes: both classes, and their number. Each counts in both classes.
+pub(crate) fn two_classes(graph: &Graph) -> Value {
+    graph
+        .links_of_two_classes()
+        .into_iter()
+        .map(|(classes, links)| json!({ "classes": classes, "links": links }))
+        .collect()
 }
 
 /// Degrees, distances and bisection of a network.

@@ -4,6 +4,7 @@ use crate::config::Scenario;
 use crate::designs::Design;
 use crate::diagnostic::Diagnostic;
 use crate::expand::explain;
+use crate::explain::two_classes;
 use crate::finished::{Finished, named_load};
 use crate::tree::Node;
 use crate::warnings::Warning;
@@ -108,6 +109,7 @@ impl Point {
             "routers": spec.graph.routers(),
             "radix_ports": spec.graph.radix(),
             "links": Map::from_iter(links.into_iter().map(|(class, count)| (class, json!(count)))),
+            "links_of_two_classes": two_classes(&spec.graph),
             "diameter_hops": spec.graph.diameter(),
             "mean_distance_hops": spec.graph.mean_distance(),
             "mean_hops": implied.mean_hops,

@@ -84,6 +84,19 @@ fn an_id_is_named_as_the_file_writes_it() {
 }
 
 #[test]
+fn links_of_two_classes_count_in_both_and_are_told_apart() {
+    let graph = build(
+        "net",
+        "router 0 router 1 15 node 0\nrouter 1 router 2 2 node 1\nrouter 2 router 1 2\nrouter 1 router 0 4",
+    );
+    let by_class = [("terminal", 2), ("latency15", 1), ("latency4", 1), ("latency2", 1)];
+    let counted: std::collections::BTreeMap<String, usize> = graph.links_by_class().into_iter().collect();
+    assert_eq!(counted, by_class.map(|(name, links)| (name.to_owned(), links)).into_iter().collect());
+    let [(classes, 1)] = &graph.links_of_two_classes()[..] else { panic!("one link of two classes") };
+    assert_eq!(std::collections::BTreeSet::from(classes.clone()), ["latency15".into(), "latency4".into()].into());
+}
+
+#[test]
 fn anynet_places_nodes_and_names_latencies() {
     // Routers in ascending order of ids; a link from one end or from both; nodes where they are named.
     let graph = build(

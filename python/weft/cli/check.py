@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, overrides, warned
+from weft.cli.explain import two_ways
 from weft.results import quantities as q
 from weft.results import si_units
 from weft.runs.memory import text as size
@@ -101,6 +102,8 @@ def main(options: argparse.Namespace) -> int:
             ]
         )
     )
+    for line in dict.fromkeys(line for each in implied for line in two_ways(each.facts["links_of_two_classes"])):
+        print(line)
     for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
         print(line)
     for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):

@@ -123,7 +123,14 @@ def _topology(facts: dict[str, Any]) -> list[str]:
         *_distances(facts["router_pairs_by_hops"], facts["terminal_pairs_by_hops"]),
         "",
         *columns(head, links),
+        *two_ways(facts["links_of_two_classes"]),
     ]
+
+
+def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
+    """A line for each pair of classes of links that are of one class in one direction and of another in the other."""
+    ways = "{} of {} in one direction and {} in the other: counted in both"
+    return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
 
 
 def _trunks(by_width: dict[str, int]) -> str:
@@ -149,16 +156,22 @@ def _routing(facts: dict[str, Any]) -> list[str]:
         f"terminal {end['terminal']} (port {end['port']} of router {end['router']})"
         for end in (facts["from"], facts["to"])
     )
-    classes = "; ".join(
-        f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in facts["vc_classes"] if link["classes"]
-    )
+    of_messages = [
+        f"VCs of each VC class, message class {each['class']}: {_vc_classes(each['vc_classes'])}"
+        for each in facts["message_classes"]
+    ]
     return [
         f"{facts['routing']} from {ends}, {_plural(facts['distance'], 'hop')} apart",
-        f"VCs of each VC class: {classes}",
+        *(of_messages or [f"VCs of each VC class: {_vc_classes(facts['vc_classes'])}"]),
         *_choices(facts["choices"]),
         "",
         *_paths(facts),
     ]
+
+
+def _vc_classes(links: list[dict[str, Any]]) -> str:
+    """For each class of links the VCs of each VC class: ``dim0 0-1 | 2-3; dim1 0-3``."""
+    return "; ".join(f"{link['links']} {' | '.join(map(_ranges, link['vcs']))}" for link in links if link["classes"])
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
@@ -210,10 +223,11 @@ def _paths(facts: dict[str, Any]) -> list[str]:
     rows = [[str(len(path["hops"])), str(path["zero_load_latency"]), _likely(path)] for path in paths]
     # of several lengths the engine takes the longest
     of_packet = f", of the longest packet: {facts['packet_flits']} flits" if facts["packet_lengths"] > 1 else ""
-    chains = ["path", "----", *(_chain(path, facts["to"]["router"]) for path in paths)]
+    classes = bool(facts["message_classes"])
+    chains = ["path", "----", *(_chain(path, facts["to"]["router"], classes=classes) for path in paths)]
     lines = columns(["hops", "latency", "share"], rows, left=0)
     return [
-        f"{what}{order}: router -[port, link, VCs]-> router",
+        f"{what}{order}: router -[port, link, {'VC class' if classes else 'VCs'}]-> router",
         "",
         *(f"{line}  {chain}".rstrip() for line, chain in zip(lines, chains, strict=True)),
         "",
@@ -226,9 +240,10 @@ def _likely(path: dict[str, Any]) -> str:
     return "-" if path["probability"] is None else f"{100 * path['probability']:.3g} %"
 
 
-def _chain(path: dict[str, Any], end: int | str) -> str:
-    hops = path["hops"]
-    chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {_ranges(hop['vcs'])}]-> " for hop in hops)
+def _chain(path: dict[str, Any], end: int | str, *, classes: bool) -> str:
+    """The hops of a path, each with its VCs; with its VC class where each message class has other VCs."""
+    hops = [(hop, hop["class"] if classes else _ranges(hop["vcs"])) for hop in path["hops"]]
+    chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {vcs}]-> " for hop, vcs in hops)
     return f"{chain}{end}" + ("" if path["minimal"] else "  (detour)")
 
 

@@ -120,8 +120,8 @@ class MeasuredDesign:
 
     @cached_property
     def links(self) -> npt.NDArray[np.uint32]:
-        """The two ends and the class of each link between routers; shape (links, 3)."""
-        return np.frombuffer(self.design.links(), dtype=np.uint32).reshape(-1, 3)
+        """The two ends of each link between routers, its class there and its class back; shape (links, 4)."""
+        return np.frombuffer(self.design.links(), dtype=np.uint32).reshape(-1, 4)
 
     @cached_property
     def terminals(self) -> npt.NDArray[np.uint32]:

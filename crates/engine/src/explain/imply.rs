@@ -147,7 +147,7 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
 }
 
 /// The first VC class of each message class.
-fn first_classes(net: &Net) -> Vec<u8> {
+pub(crate) fn first_classes(net: &Net) -> Vec<u8> {
     net.first_classes.as_ref().map_or_else(|| vec![0; net.class_ranks.len()], |first| first.to_vec())
 }
 

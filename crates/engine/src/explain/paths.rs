@@ -1,10 +1,12 @@
 //! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
 
+use crate::explain::imply::first_classes;
 use crate::explain::serial;
 use crate::network::assemble;
 use crate::network::spec::Spec;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use weft_api::classes::MessageClass;
 use weft_api::routing::Classes;
 use weft_api::state::{DETOUR, Packet};
 use weft_api::walk::{Cost, Step};
@@ -26,8 +28,10 @@ pub struct Explanation {
     pub to: Place,
     /// Links between routers on a shortest path.
     pub distance: u32,
-    /// VC classes that the routing needs on each class of links.
+    /// VC classes that the routing needs on each class of links, with the VCs of the first message class.
     pub vc_classes: Vec<VcClasses>,
+    /// The same for each message class, with its name; empty without message classes.
+    pub message_classes: Vec<MessageVcs>,
     /// At most 64 paths, the shortest and most likely first.
     pub paths: Vec<Path>,
     /// Number of different paths; if `all_counted` is false, there are at least so many.
@@ -39,6 +43,13 @@ pub struct Explanation {
     pub packet_flits: u32,
     /// How many lengths the packets of the terminal have.
     pub packet_lengths: usize,
+}
+
+/// The VCs of a message class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MessageVcs {
+    pub class: String,
+    pub vc_classes: Vec<VcClasses>,
 }
 
 /// A terminal and its router.
@@ -76,7 +87,7 @@ pub struct PathHop {
     /// Name of the link class.
     pub link: String,
     pub class: u8,
-    /// VCs of the VC class; the packet may take any of them.
+    /// VCs of the VC class; the packet may take any of them. With message classes, those of the first one.
     pub vcs: Vec<u8>,
     pub next_router: u32,
 }
@@ -218,12 +229,20 @@ impl Explainer<'_> {
             Place { terminal, router, port: port.into() }
         };
         let (from, to) = (place(from), place(to));
-        let names = self.spec.graph.class_names().iter();
-        let vc_classes = names.zip(classes).enumerate().map(|(link, (name, &classes))| VcClasses {
-            links: name.clone(),
-            classes,
-            vcs: (0..classes).map(|class| self.vcs(link, class)).collect(),
-        });
+        let vc_classes = |first: u8| {
+            let names = self.spec.graph.class_names().iter();
+            let of_link = |(link, (name, &classes)): (usize, (&String, &u8))| VcClasses {
+                links: name.clone(),
+                classes,
+                vcs: (first..first + classes).map(|class| self.vcs(link, class)).collect(),
+            };
+            names.zip(classes).enumerate().map(of_link).collect()
+        };
+        let messages = self.spec.classes.iter().zip(first_classes(self.net));
+        let message = |(class, first): (&MessageClass, u8)| MessageVcs {
+            class: class.name.clone(),
+            vc_classes: vc_classes(first),
+        };
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
         let mut paths: Vec<Path> = self.found.iter().map(path).collect();
@@ -236,7 +255,8 @@ impl Explainer<'_> {
         Explanation {
             routing: self.spec.routing.name().to_owned(),
             distance,
-            vc_classes: vc_classes.collect(),
+            vc_classes: vc_classes(0),
+            message_classes: messages.map(message).collect(),
             paths,
             path_count: self.found.len() as u64,
             all_counted: self.followed < FOLLOWED,

@@ -23,6 +23,7 @@ pub use rings::Ring;
 pub use structure::{CompleteGroups, Dimension, Grid, Groups, Layer, Levels, Line, Structure, Tree};
 pub use trunks::{Trunk, TrunkWidth};
 
+use std::collections::BTreeMap;
 use weft_units::Remark;
 
 /// What a port is wired to.
@@ -211,5 +212,14 @@ impl Graph {
             }
         }
         counts
+    }
+    /// Number of links whose channels are of two classes, by the names of both, in the order of [`Graph::class_names`].
+    pub fn links_of_two_classes(&self) -> Vec<([String; 2], usize)> {
+        let mut counts = BTreeMap::new();
+        for link in self.links().filter(|link| link.back != link.class) {
+            *counts.entry([link.class.min(link.back), link.class.max(link.back)]).or_insert(0) += 1;
+        }
+        let name = |class: u8| self.class_names[usize::from(class)].clone();
+        counts.into_iter().map(|(classes, count)| (classes.map(name), count)).collect()
     }
 }
