@@ -230,10 +230,14 @@ pub trait Channels {
     /// cycles.
     fn free_for(&self, channel: usize) -> i32;
     /// Flits that wait at its sender. In a router these are flits of packets that have this output: those in the queues, and
-    /// those behind the switch with others before them. At a terminal they are the unsent flits of the present packet.
+    /// those behind the switch with others before them. At a terminal they are the flits of all packets that were created before this
+    /// cycle and are not sent.
     /// The call counts them from the queues. Agents call it from `timers`: in `wanted` the number would depend on the
     /// order in which heads ask.
     fn queued(&self, channel: usize) -> u32;
+    /// Most flits by which `queued` can grow from a cycle to the next, at least 1. `None`: all flits of a queue may count at once, because
+    /// heads choose their output late.
+    fn queue_growth(&self, channel: usize) -> Option<u32>;
     /// The buffer at its far end is empty, and all credits have come back.
     fn credits_are_home(&self, channel: usize) -> bool;
     /// Cycles that a credit, or a message on the side channel, takes.

@@ -267,9 +267,9 @@ impl Clocks {
     ) -> Backlog {
         let mut backlog = Backlog::default();
         while next < until {
-            backlog.packets += 1;
+            let flits = self.length(&self.rates[usize::from(clock.rate)], &clock).into();
+            (backlog.packets, backlog.flits) = (backlog.packets + 1, backlog.flits + flits);
             if (window.0..window.1).contains(&next) {
-                let flits = self.length(&self.rates[usize::from(clock.rate)], &clock).into();
                 backlog.in_window += Amount { packets: 1, flits };
             }
             clock.made = clock.made.wrapping_add(1);

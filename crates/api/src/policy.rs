@@ -2,6 +2,7 @@
 //! `agents.rs`.
 
 use crate::agents::{Agents, BlockSite, Overseer};
+use crate::state::rate::Rate;
 use crate::state::{LinkState, Modes};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -79,7 +80,13 @@ pub struct Site<'a> {
     pub latencies: &'a [(Cycles, Cycles)],
     /// Cycles that a head flit spends in a router.
     pub router_delay: Cycles,
+    /// Flits per cycle of each link class at its full rate.
+    pub rates: &'a [Rate],
+    /// Flits in a buffer behind a channel of each link class: all its VCs.
+    pub rooms: &'a [u64],
     pub cycle_fs: u128,
+    /// Size of a flit [bits].
+    pub flit_bits: u64,
     /// The modes of the channels.
     pub modes: &'a Modes,
 }

@@ -254,6 +254,8 @@ pub trait Workload: Debug + Send + Sync {
 pub struct Backlog {
     /// Packets that wait at the source, replies included. A reply that the source may not send yet does not wait.
     pub packets: u64,
+    /// Their flits.
+    pub flits: u64,
     /// Those that the source created of its own in the window.
     pub in_window: Amount,
 }

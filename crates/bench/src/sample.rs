@@ -66,10 +66,12 @@ impl Record {
         if self != Self::Nothing {
             let time = |cycles: u128| Time::Femtoseconds(cycles * spec.cycle_fs);
             spec.policy = PolicyConfig::IdleTimeout(IdleTimeout {
-                idle: time(50),
+                idle: Some(time(50)),
+                rho: None,
                 transition: time(20),
                 to: "off".to_owned(),
                 changes: None,
+                switch_at: None,
             });
         }
         let or_all = |what| self == what || self == Self::Everything;

@@ -18,6 +18,7 @@ mod elastic_tree;
 mod escape_rings;
 mod faults;
 mod fewest_links;
+mod high_low;
 mod layers;
 mod link_states;
 mod models;

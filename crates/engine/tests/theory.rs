@@ -21,7 +21,7 @@ pub fn check_t0(spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<
 }
 
 /// As `check_t0`, if every packet waits so long at its source, which is a part of T0.
-fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
+pub fn check_t0_after(wait: u64, mut spec: Spec, sender: u32, t0: impl Fn(&Spec, u64) -> u64) -> Vec<u64> {
     alone(&mut spec, sender, APART);
     let out = run(&spec);
     assert_drained(&out);

@@ -103,6 +103,11 @@ impl<const W: usize, const V: usize> Channels for Facade<'_, W, V> {
         self.block.queued_for(self.net, channel)
     }
 
+    fn queue_growth(&self, channel: usize) -> Option<u32> {
+        self.look(channel);
+        self.block.queue_growth(self.net, channel)
+    }
+
     fn credits_are_home(&self, channel: usize) -> bool {
         self.look(channel);
         let out = &self.block.wires.outs[channel];

@@ -3,22 +3,62 @@
 use crate::block::Block;
 use crate::net::Net;
 use crate::parts::pace::cycle_near;
-use weft_api::state::{ChannelEnd, NO_REQUEST, NONE, Segment, matching, occupied};
+use crate::parts::queues::Stream;
+use weft_api::routing::Decides;
+use weft_api::state::{ChannelEnd, NO_JOB, NO_REQUEST, NONE, Segment, matching, occupied};
 
 impl<const W: usize, const V: usize> Block<W, V> {
     /// Flits that wait for channel `o`. In a router these are flits of packets that have it as their output: those in the
     /// queues, and granted ones with others before them. Heads that have not chosen an output wait for none. At a terminal
-    /// they are the unsent flits of the present packet.
+    /// they are the flits of all packets that were created before this cycle and are not sent.
     pub fn queued_for(&self, net: &Net, o: usize) -> u32 {
         let out = &self.wires.outs[o];
         if out.is(ChannelEnd::Injection) {
-            let terminal = &self.interfaces.terminals[out.router as usize];
-            return if terminal.packet == NONE { 0 } else { terminal.left.into() };
+            return self.at_terminal(out.router as usize);
         }
         self.granted_to(net, o)
             + self.of_holders(o)
             + self.shortcuts.streams.arriving(o, self.now)
             + self.of_others(net, o)
+    }
+
+    /// Flits that wait at terminal `t`: of its present packet, in the queues of its interface, and in its sources.
+    fn at_terminal(&self, t: usize) -> u32 {
+        let (interfaces, now) = (&self.interfaces, self.now);
+        let in_source = |job: u16, source: u32, due: u64| {
+            let sources = interfaces.sources[usize::from(job)].all();
+            sources.backlog(source as usize, due, now, (u64::MAX, u64::MAX)).flits
+        };
+        let terminal = &interfaces.terminals[t];
+        let waiting = if interfaces.queues.each > 0 {
+            let flits = |packet: u32| u64::from(self.buffers.packets.items[packet as usize].len);
+            let of_stream = |stream: &Stream| {
+                let pending = if stream.pending == NONE { 0 } else { flits(stream.pending) };
+                pending + in_source(stream.job, stream.source, stream.due)
+            };
+            let streams = &interfaces.queues.streams[interfaces.queues.streams_of(t)];
+            interfaces.queues.flits_of(t) + streams.iter().map(of_stream).sum::<u64>()
+        } else {
+            let present = if terminal.packet == NONE { 0 } else { terminal.left.into() };
+            let due = if terminal.job == NO_JOB { 0 } else { in_source(terminal.job, terminal.source, terminal.due) };
+            present + due
+        };
+        waiting.min(u32::MAX.into()) as u32
+    }
+
+    /// Most flits by which `queued_for` can grow in a cycle; `None` if all flits of a queue may count at once. Where routes are known
+    /// as flits come, it grows by the flits that come to the router.
+    pub fn queue_growth(&self, net: &Net, o: usize) -> Option<u32> {
+        let out = &self.wires.outs[o];
+        let is_known = !net.chooses && net.needs.decides == Decides::Ahead && !net.faults.repair.any();
+        if out.is(ChannelEnd::Injection) || !is_known {
+            return None;
+        }
+        let r = out.router as usize;
+        let base = self.requests.routers[r].base as usize;
+        let end = self.requests.routers.get(r + 1).map_or(self.buffers.ins.len(), |next| next.base as usize);
+        let fastest = net.common.rates.iter().map(|rate| rate.per_cycle().ceil() as u32).max().unwrap_or(1);
+        Some((end - base) as u32 * fastest.max(1))
     }
 
     /// Flits of packets that hold a VC of output `o`, in the queues of these packets.

@@ -82,6 +82,7 @@ impl Scenario {
             recordings: self.measure.recordings.0.iter().map(RecordingConfig::asked).collect(),
             seed: self.seed,
             cycle_fs: clock.cycle_fs,
+            flit_bits: self.flit.0,
             allow_dependency_cycle: self.allow_dependency_cycle,
             graph,
         };

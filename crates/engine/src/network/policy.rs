@@ -22,13 +22,18 @@ use weft_units::Refusal;
 /// Calls `f` with what a policy may know of the network.
 pub(crate) fn with_site<T>(spec: &Spec, f: impl FnOnce(&Site) -> T) -> T {
     let latencies: Vec<_> = spec.links.iter().map(|link| (link.latency, link.credit_latency)).collect();
+    let rates: Vec<_> = spec.links.iter().map(|link| link.rate).collect();
+    let rooms: Vec<_> = spec.links.iter().map(|link| u64::from(link.vcs) * u64::from(link.buffer)).collect();
     f(&Site {
         graph: &spec.graph,
         coords: coordinates::of_all,
         managed: &spec.managed,
         latencies: &latencies,
         router_delay: spec.router.delay,
+        rates: &rates,
+        rooms: &rooms,
         cycle_fs: spec.cycle_fs,
+        flit_bits: spec.flit_bits,
         modes: &spec.modes,
     })
 }

@@ -130,6 +130,8 @@ pub struct Spec {
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
+    /// Size of a flit [bits], for policies whose parameters are sizes.
+    pub flit_bits: u64,
     /// Run even if the channel dependency graph has a cycle (to study deadlock).
     pub allow_dependency_cycle: bool,
 }
@@ -205,6 +207,7 @@ impl Spec {
             watched: Watched::Nobody,
             seed: SEED,
             cycle_fs: 1_000_000,
+            flit_bits: 128,
             allow_dependency_cycle: false,
             links,
             graph: Arc::new(graph),

@@ -75,9 +75,15 @@ pub struct Spans {
 
 #[track_caller]
 pub fn link_states(out: &Outcome) -> Spans {
+    link_modes(out, &Modes::default())
+}
+
+/// The same of a run with these modes.
+#[track_caller]
+pub fn link_modes(out: &Outcome, modes: &Modes) -> Spans {
     let table = table(out, "link_states");
     let [channels, from, to] = ["channel", "from_cycle", "to_cycle"].map(|name| counts_in(table, name));
-    let state = |name: &str| Modes::default().find(name).expect("a state");
+    let state = |name: &str| modes.find(name).expect("a state");
     let states: Vec<_> = texts_in(table, "state").map(state).collect();
     let span = |k: usize| Span { channel: channels[k] as u32, state: states[k], from: from[k], to: to[k] };
     Spans { spans: (0..channels.len()).map(span).collect(), complete: table.complete.expect("a bound") }

@@ -232,6 +232,16 @@ impl Queues {
         queued + self.streams[self.streams_of(t)].iter().filter(|stream| stream.pending != NONE).count() as u64
     }
 
+    /// Flits of the packets in the queues of terminal `t` that have not left.
+    pub fn flits_of(&self, t: usize) -> u64 {
+        let of_queue = |queue: &Queue| {
+            let first = (queue.first != NONE).then(|| &self.ready.items[queue.first as usize]);
+            let behind = std::iter::successors(first, |ready| self.ready.items.get(ready.next as usize)).skip(1);
+            u64::from(queue.left) + behind.map(|ready| u64::from(ready.flits)).sum::<u64>()
+        };
+        self.of[t * self.each..(t + 1) * self.each].iter().map(of_queue).sum()
+    }
+
     /// VC of packet `id`, which is at terminal `t`; `u8::MAX` if its head has not left, and `None` if its tail has.
     pub fn vc_of(&self, t: usize, id: u32) -> Option<u8> {
         if self.streams[self.streams_of(t)].iter().any(|stream| stream.pending == id) {

@@ -1,43 +1,61 @@
-//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and a packet that wants it brings it back.
+//! Per direction: a channel that was idle for `idle` goes off, or to another mode, and packets that want it bring it back.
 //!
 //! # Source
-//! Zahn et al., HiPINEB 2019 (on/off policy); idle time `t_down = t_transition / rho`. Lower rates: ours, as links do that
-//! keep some lanes.
+//! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`,
+//! `changes: stop`), with idle time `t_down = t_transition / rho`. Other modes: ours.
 //! # Parameters
-//! idle [time]: how long the channel must have been idle; transition [time]: duration of a change; to: the mode of idle
-//! channels, `off` or one that the scenario names; changes: whether the channel carries traffic during a change.
+//! idle [time]: how long the channel must have been idle (`t_down`); rho: the same as a share, idle = transition / rho, rounded up to
+//! whole cycles; transition [time]: duration of a change (`t_transition`); to: the mode of idle channels, `off` or one that the scenario
+//! names; changes: whether the channel carries traffic during a change; switch_at [bytes or bits]: how much must wait for a channel
+//! in the mode `to` before its change to the full rate begins, the first whole flit at or above it. `break_even`: as much as leaves sooner, or
+//! as soon, after a change. Without it the first packet brings the channel back. `power.manages` says whether links of terminals are
+//! managed.
 //! # Guarantees
 //! Never drops a flit; no flit starts on a channel whose mode carries none, nor during a change that stops traffic. Off, or
 //! with changes that stop: the first packet of a burst waits at most 2 transitions. With changes that carry it waits for
-//! nothing, and crosses at the lower rate until the full one is back.
+//! nothing, and crosses at the lower rate until the full one is back. With `switch_at` it crosses at the lower rate. The
+//! change begins in the first cycle in which enough flits wait at the sender, behind the packets that hold the channel. If these have not left within
+//! an idle time, the channel carries again, and looks again an idle time later.
 //! # Not modelled
 //! Retraining errors. Credits travel on a side channel that is never switched off nor billed.
 //! # Validation
-//! `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
-//! idle network is in each state for exactly the cycles given; `engine/tests/choosing.rs`: sleeping members of a trunk
-//! wake when needed; `engine/tests/modes.rs`: at 1/12 of the rate a flit takes as long as twelve. No rows of a peer: neither
-//! has link states.
+//! - `engine/tests/conservation.rs`: the account of every channel closes, only a channel that is on carries flits, an
+//!   idle network is in each state for exactly the cycles given.
+//! - `engine/tests/choosing.rs`: sleeping members of a trunk wake when needed.
+//! - `engine/tests/modes.rs`: at 1/12 of the rate a flit takes as long as twelve.
+//! - `engine/tests/high_low.rs`: the change begins with the flit that the arithmetic says, and one packet through a sleeping or slow
+//!   link takes its closed form.
+//!
+//! No rows of a peer: neither has link states.
+
+mod switch_at;
+mod watchers;
 
 use super::changes::Changes;
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weft_api::agents::{Agents, BlockSite, Channels};
-use weft_api::base::kept::Kept;
+use switch_at::SwitchAt;
 use weft_api::examples::written;
 use weft_api::policy::{LinkKnowledge, Offers, Policy, PolicyModel, Site};
+use weft_api::state::rate::Rate;
 use weft_api::state::{LinkState, Modes};
 use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and a packet that wants it brings it back.
+/// Per direction: a channel that was idle for `idle` goes off, or to another mode, and packets that want it bring it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
     /// Time after which an idle channel goes down. It is idle while no flit waits for the link or is on its way to it.
-    pub idle: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Time>,
+    /// In place of `idle`: the share, above 0 and at most 1, that the transition is of it. The idle time is transition / rho.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &0.9)]
+    pub rho: Option<f64>,
     /// Duration of a change of the mode, down and up.
     pub transition: Time,
     /// The mode of idle channels: `off`, or one that `power.modes` names (`half` and `quarter` where it names none). In a mode
@@ -49,6 +67,11 @@ pub struct IdleTimeout {
     /// traffic in the mode `to`, else `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// How much must wait for a channel in the mode `to`, which carries traffic, before its change to the full rate begins. `break_even`:
+    /// as much as leaves as soon after a change. Default: the first packet brings it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"break_even", example = &"16KiB")]
+    pub switch_at: Option<SwitchAt>,
 }
 
 fn off() -> String {
@@ -71,7 +94,40 @@ impl IdleTimeout {
             let path = format!("{PATH}.{name}");
             Ok(time.duration(cycle_fs, &path)?.above_zero(&path)?.cycles)
         };
-        Ok((cycles("idle", self.idle)?, cycles("transition", self.transition)?))
+        let transition = cycles("transition", self.transition)?;
+        let idle = match (self.idle, self.rho) {
+            (Some(idle), None) => cycles("idle", idle)?,
+            (None, Some(rho)) => self.idle_by(rho, transition)?,
+            (Some(idle), Some(rho)) => {
+                let what = format!("{rho}, and idle is {idle}: both say how long a channel must have been idle");
+                return Err(Refusal::new(format!("{PATH}.rho"), what, "leave one of them out"));
+            }
+            (None, None) => {
+                let what = "the key `idle` is missing: how long must a channel have been idle?";
+                return Err(Refusal::new(PATH, what, format!("add idle: {}, or rho: 1", self.transition)));
+            }
+        };
+        Ok((idle, transition))
+    }
+
+    /// The idle time of a share `rho`.
+    fn idle_by(&self, rho: f64, transition: u64) -> Result<u64, Refusal> {
+        let path = format!("{PATH}.rho");
+        let idle = transition as f64 / rho;
+        if rho > 1.0 {
+            let what = format!(
+                "{rho}: a channel would go down after {} / {rho}, {idle:.0} cycles, less than the {transition} cycles of a change",
+                self.transition
+            );
+            return Err(Refusal::new(path, what, format!("write 1 or less; a shorter time is idle: {idle:.0}cycles")));
+        }
+        // 2^40 cycles are longer than any run
+        if !(rho > 0.0 && idle < (1u64 << 40) as f64) {
+            let what = format!("{rho} is no share of an idle time");
+            return Err(Refusal::new(path, what, "write a number above 0, up to 1, such as 0.9"));
+        }
+        // a share such as 0.9 is not exact in binary: a millionth of a cycle more is none
+        Ok((idle - 1e-6).ceil() as u64)
     }
 
     /// The mode of idle channels, and whether changes stop traffic.
@@ -83,6 +139,20 @@ impl IdleTimeout {
             let what =
                 format!("`{changes}`, but a channel carries nothing in the mode `{}`, nor on its way there", self.to);
             return Err(Refusal::new(format!("{PATH}.changes"), what, "leave `changes` out, or write `changes: stop`"));
+        }
+        if self.switch_at.is_some() && !(carries && modes.rate(to).is_below(Rate::ONE)) {
+            let slower = modes.named().filter(|&mode| modes.carries(mode) && modes.rate(mode).is_below(Rate::ONE));
+            let names: Vec<&str> = slower.map(|mode| modes.name(mode)).collect();
+            let what = format!(
+                "packets must be able to cross the channel meanwhile, at a lower rate, but `to` is {}",
+                self.to
+            );
+            let help = match names.is_empty() {
+                true => "leave it out, or add a mode such as {name: low, rate: 1/12} to power.modes, and write to: low"
+                    .to_owned(),
+                false => format!("leave it out, or write to: {}", names.join(" or ")),
+            };
+            return Err(Refusal::new(format!("{PATH}.switch_at"), what, help));
         }
         Ok((to, changes))
     }
@@ -112,13 +182,18 @@ impl PolicyModel for IdleTimeout {
     /// A link that goes off after less idle time than a switch takes can starve the links behind it, which then go off, too.
     fn risk(&self, cycle_fs: u128) -> Result<Option<Refusal>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
-        Ok((transition > idle).then(|| sleeps_too_soon(self.idle, self.transition, PATH)))
+        let shorter = self.idle.filter(|_| transition > idle);
+        Ok(shorter.map(|idle| sleeps_too_soon(idle, self.transition, PATH)))
     }
 
     fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
         let (idle, transition) = self.times(site.cycle_fs)?;
         let (to, changes) = self.target(site.modes)?;
-        Ok(Arc::new(Times { idle, transition, to, changes }))
+        let path = format!("{PATH}.switch_at");
+        let share = site.modes.rate(to);
+        let switch_at =
+            self.switch_at.map(|at| at.flits(site, (share, transition), &path)).transpose()?.unwrap_or_default();
+        Ok(Arc::new(Times { idle, transition, to, changes, switch_at }))
     }
 
     fn examples() -> Vec<Self> {
@@ -127,104 +202,20 @@ impl PolicyModel for IdleTimeout {
             r#"{"idle": "40ns", "transition": "25ns", "to": "quarter"}"#,
             r#"{"idle": "40ns", "transition": "25ns", "to": "half", "changes": "stop"}"#,
             r#"{"idle": "40ns", "transition": "25ns", "to": "quarter", "changes": "stop_up"}"#,
+            r#"{"rho": 0.8, "transition": "25ns", "to": "quarter", "changes": "stop", "switch_at": "break_even"}"#,
+            r#"{"idle": "40ns", "transition": "25ns", "to": "half", "switch_at": "64B"}"#,
         ])
     }
 }
 
-/// The parameters in cycles.
-#[derive(Debug, Clone, Copy)]
+/// The parameters in cycles and flits.
+#[derive(Debug, Clone)]
 struct Times {
     idle: u64,
     transition: u64,
     /// The mode of idle channels.
     to: LinkState,
     changes: Changes,
-}
-
-impl Policy for Times {
-    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
-        let managed = (0..).zip(&site.channels).filter(|(_, channel)| channel.managed).map(|(o, _)| o);
-        Some(Box::new(Watchers { times: *self, managed: managed.collect() }))
-    }
-}
-
-/// Watches the managed channels. It remembers nothing but the timer of each.
-#[derive(Debug, Kept)]
-struct Watchers {
-    #[kept(fixed)]
-    times: Times,
-    #[kept(fixed)]
-    managed: Vec<usize>,
-}
-
-impl Agents for Watchers {
-    fn start(&mut self, channels: &mut dyn Channels) {
-        self.managed.iter().for_each(|&o| channels.set_timer(o, self.times.idle));
-    }
-
-    fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
-        // a channel on its way down must get there first; its timer wakes it then
-        if channels.state(o) == self.times.to {
-            if self.times.changes.stop_up() {
-                channels.enter(o, LinkState::Waking);
-            } else {
-                OFF.open(channels, o);
-            }
-            channels.set_timer(o, channels.now() + self.times.transition);
-        }
-    }
-
-    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
-        for o in ended.iter().map(|&o| o as usize) {
-            self.look(o, channels);
-            channels.look_again(o);
-        }
-    }
-}
-
-impl Watchers {
-    fn look(&mut self, o: usize, channels: &mut dyn Channels) {
-        match channels.state(o) {
-            LinkState::On => self.look_at_idle(o, channels),
-            LinkState::Draining => {
-                channels.enter(o, self.times.to);
-                if channels.is_wanted(o) {
-                    self.wanted(o, channels);
-                }
-            }
-            LinkState::Waking => {
-                channels.enter(o, LinkState::On);
-                OFF.open(channels, o);
-                channels.set_timer(o, channels.now() + self.times.idle);
-            }
-            // it is open already, as a timer is set in this mode only by a change that carries
-            LinkState::Named(_) => {
-                channels.enter(o, LinkState::On);
-                channels.set_timer(o, channels.now() + self.times.idle);
-            }
-            LinkState::Off | LinkState::Shadow => {}
-        }
-    }
-
-    /// The channel goes down if its last flit left `idle` cycles ago; otherwise this looks again as soon as that can be
-    /// true.
-    fn look_at_idle(&self, o: usize, channels: &mut dyn Channels) {
-        let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
-        let held = channels.is_held(o) || channels.is_wanted(o);
-        if held || free_for < 0 {
-            // it is busy until now at least (a packet holds or wants it), or until the flits that wait for it have left
-            let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
-            channels.set_timer(o, busy_until + idle);
-        } else if (free_for as u64) < idle {
-            channels.set_timer(o, now - free_for as u64 + idle);
-        } else {
-            OFF.close(channels, o);
-            if self.times.changes.stop_down() {
-                channels.enter(o, LinkState::Draining);
-                channels.set_timer(o, now + self.times.transition);
-            } else {
-                channels.enter(o, self.times.to);
-            }
-        }
-    }
+    /// For each link class the flits at which its channels leave the mode `to`; empty: the first packet brings them back.
+    switch_at: Vec<u32>,
 }

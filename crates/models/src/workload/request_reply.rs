@@ -431,7 +431,11 @@ impl Sources for Terminals {
         let terminal = &self.terminals[t];
         let replies = if sends_replies { self.split(terminal, until).0 } else { 0 };
         if !sends_requests {
-            return Backlog { packets: replies.into(), ..Backlog::default() };
+            return Backlog {
+                packets: replies.into(),
+                flits: u64::from(replies) * u64::from(self.reply_flits),
+                ..Backlog::default()
+            };
         }
         let (mut clock, mut next, mut outstanding) =
             (terminal.clock.clone(), terminal.next_request, terminal.outstanding);
@@ -444,7 +448,9 @@ impl Sources for Terminals {
             outstanding >= self.limit
         };
         let requests = self.clocks.backlog(clock, next, until, window, one_more_halts);
-        Backlog { packets: requests.packets + u64::from(replies), ..requests }
+        let (packets, flits) =
+            (requests.packets + u64::from(replies), requests.flits + u64::from(replies) * u64::from(self.reply_flits));
+        Backlog { packets, flits, ..requests }
     }
 
     fn kept_back(&self, source: usize, now: u64) -> u64 {

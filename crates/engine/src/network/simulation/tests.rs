@@ -80,8 +80,8 @@ impl Sources for Runners {
     }
 
     fn backlog(&self, source: usize, _due: u64, until: u64, _window: (u64, u64)) -> Backlog {
-        let waiting = self.runners[source].ready.iter().filter(|&&(_, created)| created < until);
-        Backlog { packets: waiting.count() as u64, ..Backlog::default() }
+        let waiting = self.runners[source].ready.iter().filter(|&&(_, created)| created < until).count() as u64;
+        Backlog { packets: waiting, flits: 3 * waiting, ..Backlog::default() }
     }
 }
 

@@ -22,7 +22,13 @@ struct Reads {
 impl Policy for Reads {
     fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
         let (probing, read) = (self.probing, self.read.clone());
-        Some(Box::new(Readers { channels: site.channels.len(), probing, inside: 0, read }))
+        Some(Box::new(Readers {
+            channels: site.channels.len(),
+            probing,
+            inside: 0,
+            before: vec![0; site.channels.len()],
+            read,
+        }))
     }
 }
 
@@ -34,6 +40,8 @@ struct Readers {
     probing: bool,
     /// Flits in the queues of the block, counted while `probing`.
     inside: u64,
+    /// Flits that waited for each channel when they were read last.
+    before: Vec<u32>,
     #[kept(fixed)]
     read: Arc<Mutex<Vec<Read>>>,
 }
@@ -53,6 +61,14 @@ impl Agents for Readers {
         if self.probing {
             assert_eq!(queued.iter().map(|&flits| u64::from(flits)).sum::<u64>(), self.inside, "cycle {now}");
         }
+        for (o, (&queued, &before)) in queued.iter().zip(&self.before).enumerate() {
+            let growth = channels.queue_growth(o).expect("routes are known as flits come");
+            assert!(
+                queued <= before + 7 * growth,
+                "cycle {now}, channel {o}: {queued} after {before}, 7 times {growth}"
+            );
+        }
+        self.before.clone_from(&queued);
         self.read.lock().unwrap().extend(queued.into_iter().enumerate().map(|(o, flits)| (now, o, flits)));
         channels.set_timer(0, now + 7);
     }

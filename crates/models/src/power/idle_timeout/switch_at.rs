@@ -1,0 +1,132 @@
+//! The flits that wait for a channel in a slower mode when its change to the full rate begins.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use weft_api::policy::Site;
+use weft_api::state::rate::Rate;
+use weft_topology::{Peer, Port};
+use weft_units::{Bits, Refusal};
+
+/// A size, or the break-even point of waiting for the change and of staying.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SwitchAt {
+    BreakEven,
+    Size(Bits),
+}
+
+const BREAK_EVEN: &str = "break_even";
+
+impl Serialize for SwitchAt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::BreakEven => serializer.serialize_str(BREAK_EVEN),
+            Self::Size(size) => size.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SwitchAt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        if text == BREAK_EVEN {
+            return Ok(Self::BreakEven);
+        }
+        let size = text.parse().map_err(|problem| serde::de::Error::custom(format!("{problem}, or `{BREAK_EVEN}`")))?;
+        Ok(Self::Size(size))
+    }
+}
+
+impl JsonSchema for SwitchAt {
+    fn schema_name() -> Cow<'static, str> {
+        "SwitchAt".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": BREAK_EVEN, "type": "string" }, generator.subschema_for::<Bits>()] })
+    }
+}
+
+impl SwitchAt {
+    /// Flits at which a channel of each link class changes to its full rate. `share`: that of the bandwidth in the slower mode.
+    pub(super) fn flits(self, site: &Site, (share, transition): (Rate, u64), path: &str) -> Result<Vec<u32>, Refusal> {
+        let of_class = |rate: &Rate| match self {
+            Self::BreakEven => break_even(*rate, share, transition),
+            Self::Size(size) => u128::from(size.0).div_ceil(site.flit_bits.into()),
+        };
+        let narrow = |flits: u128| {
+            u32::try_from(flits.max(1)).map_err(|_| {
+                let what = format!("{flits} flits must wait, more than any queue holds");
+                Refusal::new(path, what, "write a smaller size, or a shorter transition")
+            })
+        };
+        let flits: Vec<u32> = site.rates.iter().map(|rate| narrow(of_class(rate))).collect::<Result<_, _>>()?;
+        check_room(site, &flits, path)?;
+        Ok(flits)
+    }
+}
+
+/// Refuses a number of flits that can't wait for a channel, even if all buffers of its router hold nothing else: it would stay in the
+/// slower mode for ever.
+fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
+    let graph = site.graph;
+    let places = |router: u32| (0..).zip(graph.ports(router)).filter(|(_, port)| port.peer != Peer::Unused);
+    for router in 0..graph.routers() {
+        let room = |(_, port): (u16, &Port)| site.rooms[usize::from(graph.way_back(*port))];
+        let all: u64 = places(router).map(room).sum();
+        for (number, port) in places(router).filter(|(_, port)| site.managed[usize::from(port.class)]) {
+            // no packet leaves by the port by which it came
+            let (most, needed) = (all - room((number, port)), u64::from(flits[usize::from(port.class)]));
+            if needed > most {
+                let what = format!(
+                    "{needed} flits must wait for a channel of class {}, and the buffers of router {} hold {most} flits of packets for \
+                     it: it would never leave the slower mode",
+                    site.class_name(port.class.into()),
+                    graph.router_name(router)
+                );
+                let help = format!("write switch_at: {}b or less, or larger links.*.buffer", most * site.flit_bits);
+                return Err(Refusal::new(path, what, help));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first whole number of flits that leave sooner, or as soon, after a change at the full rate as they do at the slower one:
+/// t + B / h <= B / l, with h flits per cycle at the full rate and l = h s at the share s of it, is B >= t h s / (1 - s).
+fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
+    let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
+    let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));
+    (u128::from(transition) * flits * part).div_ceil(cycles * (of - part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_break_even_point_is_that_of_the_paper() {
+        // 10 us at 96 Gb/s with 1 of 12 lanes: 10 us * 8 Gb/s * 96 / (96 - 8) = 87,273 bits = 10,909 bytes
+        let rate = |flits, cycles| Rate::new(flits, cycles, "rate").expect("a rate");
+        let twelfth = rate(1, 12);
+        // flits of 240 bytes take 20 ns: 500 cycles, and 10,909 / 240 = 45.5 flits
+        assert_eq!(break_even(Rate::ONE, twelfth, 500), 46);
+        // flits of 12 bytes take 1 ns: 909.1 flits
+        assert_eq!(break_even(Rate::ONE, twelfth, 10_000), 910);
+        // at half of the rate a change of 40 cycles is worth 40 flits: they take 80 cycles, or 40 + 40
+        assert_eq!(break_even(Rate::ONE, rate(1, 2), 40), 40);
+        // the same flits at a quarter of a flit per cycle: 40 cycles are 10 flits
+        assert_eq!(break_even(rate(1, 4), rate(1, 2), 40), 10);
+    }
+
+    #[test]
+    fn it_is_written_as_it_is_read() {
+        for text in ["\"break_even\"", "\"87272b\""] {
+            let read: SwitchAt = serde_json::from_str(text).expect("a size");
+            assert_eq!(serde_json::to_string(&read).expect("text"), text);
+        }
+        assert_eq!(serde_json::from_str::<SwitchAt>("\"10909B\"").ok(), Some(SwitchAt::Size(Bits(87_272))));
+        let problem = serde_json::from_str::<SwitchAt>("\"soon\"").expect_err("no size").to_string();
+        assert!(problem.contains("break_even"), "{problem}");
+    }
+}

@@ -1,0 +1,187 @@
+//! The agents: each watches its channels.
+
+use super::{OFF, Times};
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, ChannelSite, Channels};
+use weft_api::base::kept::{Kept, Value};
+use weft_api::policy::Policy;
+use weft_api::state::LinkState;
+
+impl Policy for Times {
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let managed = (0..).zip(&site.channels).filter(|(_, channel)| channel.managed).map(|(o, _)| o);
+        let switch_at = |channel: &ChannelSite| self.switch_at.get(usize::from(channel.class)).copied().unwrap_or(0);
+        Some(Box::new(Watchers {
+            times: Arc::new(self.clone()),
+            managed: managed.collect(),
+            switch_at: site.channels.iter().map(switch_at).collect(),
+            low: vec![Low::Rests; site.channels.len()],
+        }))
+    }
+}
+
+/// What a channel in the mode `to` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
+enum Low {
+    /// It is closed, and opens for the first packet.
+    Rests,
+    /// It is open, and looks at the flits that wait for it.
+    Carries,
+    /// It is closed until its packets have left, and then changes.
+    Drains,
+    /// It changes, and carries traffic meanwhile.
+    Rises,
+}
+
+/// Watches the managed channels.
+#[derive(Debug, Kept)]
+struct Watchers {
+    #[kept(fixed)]
+    times: Arc<Times>,
+    #[kept(fixed)]
+    managed: Vec<usize>,
+    /// For each channel the flits that must wait for it before it leaves the mode `to`; 0: the first packet brings it back.
+    #[kept(fixed)]
+    switch_at: Vec<u32>,
+    #[kept(each)]
+    low: Vec<Low>,
+}
+
+impl Agents for Watchers {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        self.managed.iter().for_each(|&o| channels.set_timer(o, self.times.idle));
+    }
+
+    fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
+        // a channel on its way down must get there first; its timer wakes it then
+        if channels.state(o) != self.times.to || self.low[o] != Low::Rests {
+            return;
+        }
+        if self.switch_at[o] > 0 {
+            OFF.open(channels, o);
+            self.low[o] = Low::Carries;
+            channels.set_timer(o, channels.now() + 1);
+        } else {
+            self.rise(o, channels);
+        }
+    }
+
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        for o in ended.iter().map(|&o| o as usize) {
+            self.look(o, channels);
+            channels.look_again(o);
+        }
+    }
+
+    /// Channels that change as soon as their packets have left.
+    fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
+        for o in drained.iter().map(|&o| o as usize) {
+            if channels.state(o) == self.times.to && self.low[o] == Low::Drains {
+                self.begin_change(o, channels);
+            }
+        }
+    }
+}
+
+impl Watchers {
+    fn look(&mut self, o: usize, channels: &mut dyn Channels) {
+        match channels.state(o) {
+            LinkState::On => self.look_at_idle(o, channels),
+            LinkState::Draining => {
+                channels.enter(o, self.times.to);
+                self.low[o] = Low::Rests;
+                if channels.is_wanted(o) {
+                    self.wanted(o, channels);
+                }
+            }
+            LinkState::Waking => {
+                channels.enter(o, LinkState::On);
+                OFF.open(channels, o);
+                channels.set_timer(o, channels.now() + self.times.idle);
+            }
+            LinkState::Named(_) => match self.low[o] {
+                Low::Rests => {}
+                Low::Carries => self.look_at_queue(o, channels),
+                Low::Drains => self.look_at_packets(o, channels),
+                // it is open already
+                Low::Rises => {
+                    channels.enter(o, LinkState::On);
+                    channels.set_timer(o, channels.now() + self.times.idle);
+                }
+            },
+            LinkState::Off | LinkState::Shadow => {}
+        }
+    }
+
+    /// The channel goes down if its last flit left `idle` cycles ago; otherwise this looks again as soon as that can be
+    /// true.
+    fn look_at_idle(&mut self, o: usize, channels: &mut dyn Channels) {
+        let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
+        let held = channels.is_held(o) || channels.is_wanted(o);
+        if held || free_for < 0 {
+            // it is busy until now at least (a packet holds or wants it), or until the flits that wait for it have left
+            let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
+            channels.set_timer(o, busy_until + idle);
+        } else if (free_for as u64) < idle {
+            channels.set_timer(o, now - free_for as u64 + idle);
+        } else {
+            OFF.close(channels, o);
+            if self.times.changes.stop_down() {
+                channels.enter(o, LinkState::Draining);
+                channels.set_timer(o, now + self.times.transition);
+            } else {
+                channels.enter(o, self.times.to);
+                self.low[o] = Low::Rests;
+            }
+        }
+    }
+
+    /// The first packet that wants a channel in the mode `to` begins its change, or enough flits that wait for it.
+    fn rise(&mut self, o: usize, channels: &mut dyn Channels) {
+        if self.times.changes.stop_up() {
+            channels.enter(o, LinkState::Waking);
+        } else {
+            OFF.open(channels, o);
+            self.low[o] = Low::Rises;
+        }
+        channels.set_timer(o, channels.now() + self.times.transition);
+    }
+
+    /// Begins the change if enough flits wait; rests if none does. Otherwise this looks again as soon as enough can wait.
+    fn look_at_queue(&mut self, o: usize, channels: &mut dyn Channels) {
+        let (now, queued, enough) = (channels.now(), channels.queued(o), self.switch_at[o]);
+        if queued >= enough {
+            if !self.times.changes.stop_up() {
+                return self.rise(o, channels);
+            }
+            self.low[o] = Low::Drains;
+            channels.set_timer(o, now + self.times.idle);
+            OFF.close(channels, o);
+        } else if queued == 0 && channels.free_for(o) >= 0 && !channels.is_held(o) && !channels.is_wanted(o) {
+            self.low[o] = Low::Rests;
+            OFF.close(channels, o);
+        } else {
+            let growth = channels.queue_growth(o);
+            channels.set_timer(o, now + growth.map_or(1, |growth| u64::from((enough - queued).div_ceil(growth))));
+        }
+    }
+
+    /// Packets still hold a channel that is to change, or their flits have not left.
+    fn look_at_packets(&mut self, o: usize, channels: &mut dyn Channels) {
+        if !channels.is_held(o) {
+            return self.begin_change(o, channels);
+        }
+        // worms that hold channels could wait for each other without end: those that wait for this one go on
+        self.low[o] = Low::Carries;
+        OFF.open(channels, o);
+        channels.set_timer(o, channels.now() + self.times.idle);
+    }
+
+    /// No packet holds the channel: it changes as soon as its last flit has left.
+    fn begin_change(&mut self, o: usize, channels: &mut dyn Channels) {
+        match OFF.flits_leave_in(channels, o) {
+            0 => self.rise(o, channels),
+            cycles => channels.set_timer(o, channels.now() + cycles),
+        }
+    }
+}
