@@ -64,3 +64,13 @@ def test_the_command_chooses_units_in_which_the_points_can_be_compared(
     assert "[Gb/s]" in out
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "results").rglob("run.json")]
     assert [run["plain"] for run in runs] == [True, True]
+
+
+def test_the_lowest_latency_is_the_one_that_takes_the_least_time(tmp_path: Path) -> None:
+    # links of 8 ns take a whole cycle of 64 ns with grains, so that fewer cycles take longer
+    slow = SCENARIO.replace("latency: 128ns", "latency: 8ns")
+    results = weft.load(slow).run(out=tmp_path / "slow")
+    fine, coarse = (one["packet_latency_mean_cycles"] * one["cycle_seconds"] for one in results.summaries)
+    assert fine < coarse
+    page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"{results.summaries[0]['packet_latency_mean_cycles']:.4g} cycles ({fine * 1e9:.4g} ns) (grain -)" in page

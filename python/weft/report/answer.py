@@ -239,7 +239,7 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     known = _known(sources, quantity)
     if not known:
         return []
-    value, point = best(known, key=lambda pair: pair[0])
+    value, point = best(known, key=lambda pair: pair[0] * _scale(sources, quantity, pair[1]))
     time = ""
     if quantity.unit == "cycles" and (cycle := sources.summaries[point].get("cycle_seconds")):
         time = f" ({value * cycle * 1e9:.4g} ns)"
@@ -254,6 +254,12 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{told}."]
 
 
+def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
+    """By what a value of a point is multiplied, so that points with cycles of different lengths can be compared."""
+    known = quantity in si_units.TWINS and sources.units == si_units.SI
+    return (si_units.factor(sources.summaries[point], quantity.unit) if known else None) or 1.0
+
+
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
     """Whether chance explains the difference of two points: of delivered work, or of means of runs without changes."""
     two = [sources.summaries[each] for each in (point, other)]
@@ -261,7 +267,11 @@ def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
         return soundness.same_work([each[quantity.column] for each in two], [each.get("packets") for each in two])
     if sources.changes[point] or sources.changes[other]:
         return False
-    a, b = (Mean.of([each[quantity.column]], each.get(quantity.own_half_width)) for each in two)
+    a, b = (
+        Mean.of([each[quantity.column] * by], half and half * by)
+        for each, by in zip(two, (_scale(sources, quantity, each) for each in (point, other)), strict=True)
+        for half in (each.get(quantity.own_half_width),)
+    )
     half_width = a.difference_half_width(b)
     return half_width is not None and abs(a.value - b.value) <= half_width
 
