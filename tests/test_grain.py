@@ -42,6 +42,15 @@ def test_power_and_accepted_traffic_stay(grains: Results) -> None:
     assert coarse["power_mean_w"] == pytest.approx(fine["power_mean_w"], rel=0.01)
 
 
+def test_a_comparison_of_different_cycles_is_one_of_times(grains: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", f"{grains.root}:grain=-", f"{grains.root}:grain=4KiB", "--json"]) == 0
+    rows = {row["quantity"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    latency = rows["packet_latency_mean_us"]
+    fine, coarse = (one["packet_latency_mean_cycles"] * one["cycle_seconds"] * 1e6 for one in grains.summaries)
+    assert (latency["a"], latency["b"], latency["unit"]) == (pytest.approx(fine), pytest.approx(coarse), "us")
+    assert latency["relative"] == pytest.approx(coarse / fine - 1)
+
+
 def test_a_table_of_points_with_different_cycles_shows_microseconds(
     grains: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:

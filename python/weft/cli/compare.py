@@ -102,7 +102,7 @@ def _text(compared: Comparison) -> list[str]:
         if len(compared.differ) > _LISTED:
             lines.append(f"and in {len(compared.differ) - _LISTED} more keys of the scenario")
     for quantity in COMPARED:
-        lines += ["", quantity.axis, *_table(compared, quantity)]
+        lines += ["", compared.shown(quantity).axis, *_table(compared, quantity)]
     for name, only in (("A", compared.only_a), ("B", compared.only_b)):
         if only:
             named = "; ".join(setting(place) for place in only[:_LISTED]) + ("; ..." if len(only) > _LISTED else "")
@@ -117,7 +117,7 @@ def _typeset(compared: Comparison, ending: str) -> str:
     from weft.text.typeset import FORMS, Section
 
     tables = [(quantity, *_cells(compared, quantity)) for quantity in COMPARED]
-    sections = [Section(quantity.axis, cells) for quantity, _, cells in tables]
+    sections = [Section(compared.shown(quantity).axis, cells) for quantity, _, cells in tables]
     words = [place for place, path in enumerate(compared.on) if any(isinstance(row[path], str) for row in tables[0][1])]
     names = f"A: {compared.a.name}; B: {compared.b.name}"
     head = [*headings(compared.on), "A", "B", "B \N{MINUS SIGN} A", "± (95 %)", "Change", ""]
@@ -131,7 +131,7 @@ def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any
     from weft.text.labels import label
 
     rows = [pair.row(quantity) for pair in compared.pairs]
-    digits = quantity.digits + 1
+    digits = compared.shown(quantity).digits + 1
     return rows, [
         [label(row[path], path) for path in compared.on]
         + [_value(row["a"], row["a_ending"], digits), _value(row["b"], row["b_ending"], digits)]

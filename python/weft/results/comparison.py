@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
-from weft.results import of_flows, soundness
+from weft.results import of_flows, si_units, soundness
 from weft.results import quantities as q
 from weft.results.choose import SEED, Chosen, path_of
 from weft.results.confidence import Mean
@@ -41,12 +41,15 @@ class Pair:
         Summaries of the runs, one per seed.
     changes : str
         What changes in one of the runs at set times, in words; empty if nothing does.
+    units : str
+        ``si`` where cycles of A and of B differ in length: latencies are compared in us, and loads in Gb/s.
     """
 
     place: dict[str, Any]
     a: list[dict[str, Any]]
     b: list[dict[str, Any]]
     changes: str = ""
+    units: str = si_units.CYCLES
 
     def row(self, quantity: Quantity) -> dict[str, Any]:
         """A quantity of both: means, difference B - A, its 95 % half width, and whether it is more than chance.
@@ -58,9 +61,9 @@ class Pair:
         The interval that a single run knows is of parts of its window. It says nothing where these differ because of
         what changes at set times: then ``unjudged`` says so, and the difference stands without a verdict.
         """
-        means = [_mean(side, quantity) for side in (self.a, self.b)]
-        a, b = means
-        row = {**self.place, "quantity": quantity.column, "unit": quantity.unit}
+        a, b = (self._mean(side, quantity) for side in (self.a, self.b))
+        shown = si_units.in_units(quantity, self.units)
+        row = {**self.place, "quantity": shown.column, "unit": shown.unit}
         row |= {"a": a and a.value, "b": b and b.value}
         row |= dict.fromkeys(("difference", "relative", "half_width", "significant", "unjudged"))
         if a is not None and b is not None:
@@ -83,10 +86,22 @@ class Pair:
             return found.words
         if quantity is q.ACCEPTED:
             return None
-        accepted = [_mean(side, q.ACCEPTED) for side in (self.a, self.b)]
+        accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]
         packets = [min(run.get("packets") or 0 for run in side) for side in (self.a, self.b)]
         equal = soundness.same_work((None if mean is None else mean.value for mean in accepted), packets)
         return None if equal else "unequal work: accepted loads differ"
+
+    def _mean(self, runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:
+        if quantity in {q.LATENCY, q.P99} and ending(runs):
+            return None
+        return Mean.over(self._measured(run, quantity) for run in runs)
+
+    def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
+        """A quantity of a run and the half width that the run knows, in the units of the pair."""
+        in_si = self.units == si_units.SI and quantity in si_units.TWINS
+        by = (si_units.factor(run, quantity.unit) if in_si else None) or 1.0
+        value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
+        return value and value * by, half_width and half_width * by
 
     def of_flows(self) -> list[Pair]:
         """The pair for each flow that all runs of A and of B told apart. Numbers of the whole run are null there."""
@@ -99,7 +114,12 @@ class Pair:
             return [run | unknown | dict(flow[name]) for run, flow in zip(side, flows, strict=True)]
 
         return [
-            Pair(self.place | {FLOW: name}, runs(self.a, sides[0], name), runs(self.b, sides[1], name), self.changes)
+            replace(
+                self,
+                place=self.place | {FLOW: name},
+                a=runs(self.a, sides[0], name),
+                b=runs(self.b, sides[1], name),
+            )
             for name in shared
         ]
 
@@ -108,13 +128,13 @@ class Pair:
         sides = [[soundness.in_phases(run) for run in side] for side in (self.a, self.b)]
         count = min((len(phases) for side in sides for phases in side), default=0)
         return [
-            Pair(self.place | {PHASE: WHOLE}, self.a, self.b, self.changes),
+            replace(self, place=self.place | {PHASE: WHOLE}),
             *(
-                Pair(
-                    self.place | {PHASE: str(number + 1)},
-                    [run[number] for run in sides[0]],
-                    [run[number] for run in sides[1]],
-                    self.changes,
+                replace(
+                    self,
+                    place=self.place | {PHASE: str(number + 1)},
+                    a=[run[number] for run in sides[0]],
+                    b=[run[number] for run in sides[1]],
                 )
                 for number in range(count)
             ),
@@ -146,6 +166,10 @@ class Comparison:
     only_a: list[dict[str, Any]]
     only_b: list[dict[str, Any]]
     differ: dict[str, tuple[Any, Any]]
+
+    def shown(self, quantity: Quantity) -> Quantity:
+        """The quantity in the units in which A and B are compared."""
+        return si_units.in_units(quantity, self.pairs[0].units)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -185,12 +209,14 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
             what += "".join(f"; {path}: {_some(a, path)} and {_some(b, path)}" for path in keys)
         raise ResultsError.saying(what, "name what pairs the points with --on, such as --on traffic.load")
     changing = changes(a.results), changes(b.results)
+    units = si_units.chosen(None, (side.results.summaries[point] for side in (a, b) for point in side.points))
     pairs = [
         Pair(
             dict(zip(keys, place, strict=True)),
             [a.results.summaries[point] for point in places_a[place]],
             [b.results.summaries[point] for point in places_b[place]],
             max(changing[0][places_a[place][0]], changing[1][places_b[place][0]], key=len),
+            units,
         )
         for place in shared
     ]
@@ -216,12 +242,6 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
         return q.STALLED
     return q.SATURATED if any(map(soundness.is_over, runs)) else ""
-
-
-def _mean(runs: Sequence[dict[str, Any]], quantity: Quantity) -> Mean | None:
-    if quantity in {q.LATENCY, q.P99} and ending(runs):
-        return None
-    return Mean.over((each.get(quantity.column), each.get(quantity.own_half_width)) for each in runs)
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:

@@ -423,7 +423,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             key: summary.get(key)
             for key in (
                 *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
-                *("hash", "packet_flits"),
+                *("hash", "packet_flits", "cycle_seconds", "flit_bits"),
             )
         }
         | dict(phase)
