@@ -88,6 +88,21 @@ impl Column {
         }
     }
 
+    fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::MaybeNumbers(own), Self::MaybeNumbers(cells)) | (Self::Routers(own), Self::Routers(cells)) => {
+                own.extend(cells)
+            }
+            (Self::MaybeCounts(own), Self::MaybeCounts(cells)) => own.extend(cells),
+            (Self::Counts(own), Self::Counts(cells)) => own.extend(cells),
+            (Self::Floats(own), Self::Floats(cells)) => own.extend(cells),
+            (Self::Energies(own), Self::Energies(cells)) => own.extend(cells),
+            (Self::Texts(own), Self::Texts(cells)) => own.extend(cells),
+            (Self::MaybeTexts(own), Self::MaybeTexts(cells)) => own.extend(cells),
+            (own, other) => panic!("a column of kind {:?} behind one of kind {:?}", other.kind(), own.kind()),
+        }
+    }
+
     /// Number of cells.
     pub fn rows(&self) -> usize {
         match self {
@@ -119,6 +134,14 @@ impl Table {
     /// A table that had a bound.
     pub fn bounded<N: Into<String>>(columns: impl IntoIterator<Item = (N, Column)>, complete: bool) -> Self {
         Self { complete: Some(complete), ..Self::whole(columns) }
+    }
+
+    /// Appends the rows of a table that has the same columns.
+    ///
+    /// # Panics
+    /// If a column is of another kind.
+    pub fn append(&mut self, other: Self) {
+        self.columns.iter_mut().zip(other.columns).for_each(|((_, own), (_, other))| own.append(other));
     }
 
     /// The column of that name.

@@ -7,6 +7,7 @@
 
 use super::clocks::ClockSources;
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
+use crate::recording::Table;
 use crate::state::Packet;
 use std::fmt::Debug;
 use std::ops::AddAssign;
@@ -51,6 +52,8 @@ pub struct JobSite<'a> {
     /// Its replies are packets of another message class than its own packets.
     pub apart: bool,
     pub cycle_fs: u128,
+    /// Size of a flit [bits].
+    pub flit_bits: u64,
     pub seed: u64,
 }
 
@@ -142,6 +145,11 @@ pub trait WorkloadModel {
         self.awaits().is_some()
     }
 
+    /// Whether the workload says by itself what terminals send. Patterns, loads, injection processes and batches then say nothing.
+    fn has_own_demand(&self) -> bool {
+        false
+    }
+
     /// Lengths of all packets [flits], if those that terminals send of their own have `packet_flits`.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         vec![packet_flits]
@@ -178,6 +186,23 @@ pub trait WorkloadModel {
     fn examples() -> Vec<Self>
     where
         Self: Sized;
+}
+
+/// How far a workload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It does not end by itself, or after [`Workload::total`] packets.
+    Endless,
+    Open,
+    /// The cycle in which it ended.
+    Ended(u64),
+}
+
+impl Progress {
+    /// Whether it ends by itself.
+    pub fn ends(self) -> bool {
+        self != Self::Endless
+    }
 }
 
 /// A terminal of a job: its number in the network, and its rank in the job.
@@ -221,6 +246,26 @@ pub trait Workload: Debug + Send + Sync {
     /// Packets to be delivered in the whole run, if the workload ends by itself.
     fn total(&self) -> Option<u64> {
         None
+    }
+
+    /// How far it is, if it ends by itself after an unknown number of packets.
+    fn progress(&self) -> Progress {
+        Progress::Endless
+    }
+
+    /// Who waits for what, in words, if it is [`Progress::Open`] and nothing will ever happen any more.
+    fn stuck(&self) -> Option<String> {
+        None
+    }
+
+    /// Tables of the results of the whole run, by name.
+    fn tables(&self) -> Vec<(&'static str, Table)> {
+        Vec::new()
+    }
+
+    /// Numbers of the results of the whole run, by name with unit; `None` where there is none.
+    fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
+        Vec::new()
     }
 
     /// Whether the offered load is the same random process at any time of a phase, whatever the network does.

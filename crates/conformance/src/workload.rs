@@ -2,7 +2,7 @@
 //! one. Batches complete. Blocks and checkpoints change nothing.
 
 use super::{Execution, HYPERX, Spec, UGAL_P, check_blocks, packets, phases, run, run_as, spec};
-use weft_engine::outcome::Ending;
+use weft_engine::outcome::{Ending, Progress};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
 use weft_engine::spec::{Job, LoadPhase, Stop};
 use weft_engine::workload::WorkloadConfig;
@@ -13,6 +13,10 @@ use weft_traffic::{Pattern, PatternConfig, Population};
 /// # Panics
 /// With what is wrong, if the workload does not conform.
 pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
+    if has_own_demand(workload) {
+        return check_own_demand(workload, others);
+    }
+    let others: Vec<_> = others.iter().filter(|other| !has_own_demand(other)).collect();
     for load in [0.1, 1.0] {
         let mut all = vec![vec![job("all", 0..24, workload, load)]];
         // on terminals that share routers' links, and 3 terminals in no job
@@ -31,6 +35,33 @@ pub fn check(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
             check_missing(spec.clone(), &what);
             check_batches(spec, &what);
         }
+    }
+}
+
+fn has_own_demand(workload: &WorkloadConfig) -> bool {
+    workload.model().has_own_demand()
+}
+
+/// A workload with its own demand ends on 9 terminals, alone and beside each of `others`, and all of its packets are delivered.
+fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
+    let own = || job("first", 0..9, workload, 0.0);
+    let beside = others.iter().filter(|other| !has_own_demand(other));
+    let mut all: Vec<_> = beside.map(|other| vec![own(), job("second", 9..21, other, 0.1)]).collect();
+    all.extend([vec![own()], vec![own(), job("second", 9..18, workload, 0.0)]]);
+    for jobs in all {
+        let mut spec = spec(HYPERX, UGAL_P);
+        packets(&mut spec, 2, VirtualCutThrough, 8);
+        spec.traffic.jobs = jobs;
+        phases(&mut spec, 0, 200_000);
+        spec.phases.stop = Stop::Complete;
+        let what: Vec<_> = spec.traffic.jobs.iter().map(|job| job.workload.name()).collect();
+        let what = format!("{what:?}");
+        check_in_blocks(&spec, &what);
+        let out = run(&spec);
+        assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+        assert_eq!((out.sums.flits, out.injected_flits), (out.offered_flits, out.offered_flits), "{what}");
+        assert!(matches!(out.jobs[0].progress, Progress::Ended(cycle) if cycle > 0 && cycle < out.window), "{what}");
+        assert!(out.jobs[0].packets.sums.packets > 50, "{what}");
     }
 }
 

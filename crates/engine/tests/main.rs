@@ -25,6 +25,7 @@ mod models;
 mod modes;
 mod pal;
 mod paths;
+mod programs;
 mod properties;
 mod refused;
 mod saturation;

@@ -40,7 +40,7 @@ impl Scenario {
         self.power.check_modes(&modes)?;
         let settles = self.power.policy.settling_period(&graph, &modes, clock.cycle_fs)?;
         let switches = self.power.manages.as_ref().is_some_and(|LinkClasses(names)| !names.is_empty());
-        self.measure.resolve(&clock, settles.filter(|_| switches), self.is_steady());
+        self.measure.resolve(&clock, settles.filter(|_| switches), (self.is_steady(), self.has_own_demand()));
         let links = graph.class_names().iter().map(|class| self.link_class(class, &clock, &origins));
         let links = links.collect::<Result<Vec<_>, _>>()?;
         graph.set_latencies(links.iter().map(|link| link.latency));
@@ -128,7 +128,7 @@ impl Scenario {
         let changes = jobs.iter().any(|job| !job.phases.is_empty()) || !self.traffic.phases.is_empty();
         let is_batch = self.traffic.batch.is_some() || (!jobs.is_empty() && jobs.iter().all(|job| job.batch.is_some()));
         let random = self.fault_model.as_ref().is_some_and(|model| model.random.is_some());
-        !self.fails_at_set_times() && !random && !changes && !is_batch
+        !self.fails_at_set_times() && !random && !changes && !is_batch && !self.has_own_demand()
     }
 
     /// Whether something fails that is named, or a share of the network.

@@ -79,7 +79,10 @@ fn from_the_start(spec: &Spec, outcome: &Outcome) -> Result<Option<Warning>, Ref
         );
         // twice as much, as the last packets of a batch take a part of the time that does not grow with it
         let times = (2.0 * least as f64 / outcome.window.max(1) as f64).ceil();
-        Warning::new("measure.warmup", what, format!("write batches that are {times} times as large, or larger"))
+        let own = spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand());
+        let larger = if own { "a program that takes" } else { "batches that are" };
+        let size = if own { "as long, or longer" } else { "as large, or larger" };
+        Warning::new("measure.warmup", what, format!("write {larger} {times} times {size}"))
     }))
 }
 

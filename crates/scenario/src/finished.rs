@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_engine::Spec;
-use weft_engine::outcome::{Cause, ClassOutcome, Ending, JobOutcome, Outcome, Queue, Waiting};
+use weft_engine::outcome::{Cause, ClassOutcome, Ending, JobOutcome, Outcome, Progress, Queue, Stall, Waiting};
 use weft_engine::recording::{Column, RecordingConfig, Table};
 use weft_engine::spec::Job;
 use weft_topology::Graph;
@@ -88,15 +88,11 @@ impl Finished {
                 "stall_wait_for".to_owned(),
                 stall.wait_for.iter().map(|each| waiting(each, &spec.graph)).collect(),
             );
+            summary.insert("stall_halted".to_owned(), json!(stall.halted));
         }
         let stalled = match &outcome.ending {
-            Ending::Stalled(stall) => Some(format!(
-                "stalled at cycle {}: {} packets can never move again\n{}",
-                stall.cycle,
-                stall.packets,
-                stall.wait_for.iter().map(|each| each.in_words(&spec.graph)).collect::<Vec<_>>().join("\n")
-            )),
-            _ => None,
+            Ending::Stalled(stall) => Some(stalled(stall, &spec.graph)),
+            Ending::Drained | Ending::Saturated | Ending::Interrupted => None,
         };
         let named = |(name, table): &(&'static str, Table)| (*name, routers::named(table.clone(), &spec.graph));
         let mut recorded: Vec<_> = outcome.recorded.iter().map(named).collect();
@@ -116,6 +112,17 @@ impl Finished {
     }
 }
 
+/// The packets or jobs that a stalled network holds up, in words.
+fn stalled(stall: &Stall, graph: &Graph) -> String {
+    let mut lines = Vec::new();
+    if !stall.wait_for.is_empty() {
+        lines.push(format!("stalled at cycle {}: {} packets can never move again", stall.cycle, stall.packets));
+        lines.extend(stall.wait_for.iter().map(|each| each.in_words(graph)));
+    }
+    lines.extend(stall.halted.iter().map(|halted| format!("stalled at cycle {}: {halted}", stall.cycle)));
+    lines.join("\n")
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
@@ -130,6 +137,7 @@ pub(crate) fn named_load(scenario: &Scenario, spec: &Spec) -> Option<f64> {
         let jobs = &spec.traffic.jobs;
         let lasting = jobs.iter().any(|job| job.batch.is_none());
         let counted = jobs.iter().filter(|job| !lasting || job.batch.is_none());
+        let counted = counted.filter(|job| !job.workload.model().has_own_demand());
         // jobs of different classes may share terminals
         let mut loads = BTreeMap::new();
         for (terminal, load) in counted.flat_map(|job| job.terminals.iter().zip(&job.phases[0].load)) {
@@ -271,11 +279,20 @@ fn packets(outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// When the last batch was complete; null if a batch was not, or there was none.
+/// When the last batch or program was complete; null if one was not, or there was none.
 fn completion(outcome: &Outcome) -> Option<u64> {
-    let batches: Vec<_> = outcome.jobs.iter().filter_map(|job| job.batch).collect();
-    let last: Option<Vec<_>> = batches.iter().map(|batch| batch.completed).collect();
+    let ending = |job: &&JobOutcome| job.batch.is_some() || job.progress.ends();
+    let last: Option<Vec<_>> = outcome.jobs.iter().filter(ending).map(completed).collect();
     last?.into_iter().max()
+}
+
+/// When a job was complete that ends by itself.
+fn completed(job: &JobOutcome) -> Option<u64> {
+    match job.progress {
+        Progress::Ended(cycle) => Some(cycle),
+        Progress::Open => None,
+        Progress::Endless => job.batch.and_then(|batch| batch.completed),
+    }
 }
 
 /// How evenly the sources got their flits into the network during the window: Jain's index, the least and the most of a
@@ -314,8 +331,9 @@ fn job_summary(job: &JobOutcome, outcome: &Outcome) -> Value {
         "batch_packets": job.batch.map(|batch| batch.packets),
         "batch_delivered_packets": job.batch.map(|batch| batch.delivered),
         "batch_dropped_packets": job.batch.map(|batch| batch.dropped),
-        "completion_cycles": job.batch.and_then(|batch| batch.completed),
+        "completion_cycles": completed(job),
     }));
+    fields.extend(job.figures.iter().map(|&(name, value)| (name.to_owned(), json!(value))));
     let own = &job.packets;
     fields.extend(latency("packet_latency", &own.sums, &own.batches, |s| s.latency, &own.latency));
     // the histogram of a single job is that of the point

@@ -93,6 +93,12 @@ impl Coarse {
     fn convert(&self, value: &mut Value, schema: Schema, path: &str) -> Result<(), Refusal> {
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         match value {
+            Value::Object(_) | Value::Array(_) if schema.is_exact() => {}
+            Value::String(text) if schema.is_exact() => {
+                if let Ok(time) = text.parse() {
+                    *text = Time::Femtoseconds(self.fs(time)).to_string();
+                }
+            }
             Value::Object(entries) => {
                 let known = entries.iter_mut().filter(|(key, _)| !(path.is_empty() && APART.contains(&key.as_str())));
                 for (key, value) in known {

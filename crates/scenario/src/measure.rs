@@ -10,7 +10,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt::Formatter;
-use weft_engine::spec::{Phases, Stop, TrafficSpec};
+use weft_engine::spec::{Job, Phases, Stop, TrafficSpec};
 use weft_engine::usual_limit;
 use weft_units::{Cycles, Duration, Refusal, Time};
 
@@ -31,7 +31,7 @@ pub struct Measure {
     pub warmup_limit: Option<Time>,
     /// Length of the measured window [time]; energy and loads are those of the window.
     pub window: Time,
-    /// What ends the window. Default: its length.
+    /// What ends the window. Default: its length; where a job runs a program, `complete` with a longest window of 100000000000cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopConfig>,
     /// The longest drain: time after the window in which its packets are delivered [time]. Default: 10 times the
@@ -97,7 +97,7 @@ pub enum Warmup {
 pub enum StopConfig {
     /// The window grows by whole batches until the mean packet latency is known well enough.
     Confidence(Confidence),
-    /// The window ends when all batches of packets are delivered, at the next multiple of 32 cycles.
+    /// The window ends when all batches of packets are delivered and all programs have ended, at the next multiple of 32 cycles.
     Complete(Complete),
 }
 
@@ -182,14 +182,19 @@ impl Default for Measure {
     }
 }
 
+/// The longest window by default, where some job runs until its workload has ended: 100 s of cycles of 1 ns.
+const LONGEST_PROGRAM: Cycles = 100_000_000_000;
 const MAX_BATCHES: u32 = 1000;
 /// Most parts of a window that grows: each part has its own sums for each job.
 const MAX_GROWN: u64 = 100_000;
 
 impl Measure {
     /// Writes out the defaults that depend on other keys, and on the period in which a policy that switches links decides.
-    /// `steady`: a warm-up can end by itself.
-    pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, steady: bool) {
+    /// `steady`: a warm-up can end by itself. `own_demand`: some job runs until its workload has ended.
+    pub(crate) fn resolve(&mut self, clock: &Clock, period: Option<Cycles>, (steady, own_demand): (bool, bool)) {
+        if own_demand {
+            self.stop.get_or_insert(StopConfig::Complete(Complete { max_window: Time::Cycles(LONGEST_PROGRAM) }));
+        }
         let usual = match (&self.stop, period) {
             (Some(StopConfig::Complete(_)), _) => Warmup::For(Time::Cycles(0)),
             (_, Some(_)) if steady => Warmup::Auto,
@@ -267,7 +272,12 @@ impl Measure {
     }
 
     fn stop(&self, traffic: &TrafficSpec, window: Duration, clock: &Clock) -> Result<(Stop, Cycles), Refusal> {
+        let own_demand = |job: &Job| job.workload.model().has_own_demand();
         match self.stop {
+            Some(StopConfig::Confidence(_)) if traffic.jobs.iter().any(own_demand) => {
+                let what = "the run ends with the program of a job, and not when a mean is known well enough";
+                Err(Refusal::new("measure.stop", what, "leave `stop` out, or write `stop: {complete: {}}`"))
+            }
             None => Ok((Stop::Window, window.cycles)),
             Some(StopConfig::Confidence(Confidence { half_width, max_window })) => {
                 let path = "measure.stop.confidence";
@@ -286,7 +296,7 @@ impl Measure {
                 Ok((Stop::Confidence { share: half_width, window: most.cycles }, window.cycles))
             }
             Some(StopConfig::Complete(Complete { max_window })) => {
-                if traffic.jobs.iter().all(|job| job.batch.is_none()) {
+                if traffic.jobs.iter().all(|job| job.batch.is_none() && !own_demand(job)) {
                     let what = "no job is a batch, so none is ever complete";
                     return Err(Refusal::new(
                         "measure.stop.complete",

@@ -118,6 +118,7 @@ impl Point {
             "channel_load_bound_of": implied.bound_of.name(),
             "accepted_load_bound": implied.accepted_load_bound,
             "has_replies": implied.has_replies,
+            "runs_programs": spec.traffic.jobs.iter().any(|job| job.workload.model().has_own_demand()),
             "highest_load": highest_load(&spec),
             "reads_queues": implied.reads_queues,
             "sampled": implied.sampled.map(|sampled| json!({

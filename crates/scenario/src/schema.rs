@@ -45,6 +45,11 @@ impl Schema {
         self.ends_in(" ?flits?")
     }
 
+    /// Whether times here, and below, are times of computers and not of the network: they need not be whole cycles.
+    pub fn is_exact(&self) -> bool {
+        self.0["x-exact"] == true
+    }
+
     /// Whether the pattern of a text ends in these units, and perhaps in closing brackets.
     fn ends_in(&self, units: &str) -> bool {
         let pattern = self.target().get("pattern").and_then(Value::as_str);

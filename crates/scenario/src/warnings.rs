@@ -321,7 +321,8 @@ fn created(job: &Job, start: Cycles, end: Cycles) -> f64 {
 /// Jobs that offer nothing in the window.
 fn silent(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
     let (start, end) = (spec.earliest_window()?, events::window_end(spec));
-    let jobs = spec.traffic.jobs.iter().enumerate().filter_map(|(j, job)| {
+    let jobs = spec.traffic.jobs.iter().enumerate().filter(|(_, job)| !job.workload.model().has_own_demand());
+    let jobs = jobs.filter_map(|(j, job)| {
         let ends = job.phases.iter().skip(1).map(|phase| phase.from).chain([Cycles::MAX]);
         let heard = job.phases.iter().zip(ends).filter(|(phase, until)| phase.from < end && *until > start);
         let mut heard = heard.map(|(phase, _)| phase);

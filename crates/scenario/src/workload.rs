@@ -152,6 +152,8 @@ struct Plan<'a> {
     packet: (&'a PacketConfig, String),
     injection: (&'a InjectionConfig, String),
     phases: (&'a [Phase], String),
+    /// Where loads of ranges of terminals are written, if they are a part of this job.
+    loads: Option<String>,
     batch: Option<(BatchSize, String)>,
     workload: Asked<'a>,
     class: u8,
@@ -200,6 +202,15 @@ impl<'a> Asked<'a> {
 }
 
 impl Scenario {
+    /// Whether the workload of some job says by itself what terminals send.
+    pub(crate) fn has_own_demand(&self) -> bool {
+        let own = |workload: &Option<WorkloadConfig>| workload.as_ref().is_some_and(|own| own.model().has_own_demand());
+        let inherits = |job: &JobConfig| job.workload.is_none() && job.reply.is_none();
+        let jobs = &self.traffic.jobs;
+        let inherited = jobs.is_empty() || jobs.iter().any(inherits);
+        own(&self.traffic.workload) && inherited || jobs.iter().any(|job| own(&job.workload))
+    }
+
     /// The jobs, checked against the machine. `terminal`: the rate of the links to terminals.
     pub(crate) fn traffic_spec(&self, graph: &Graph, clock: &Clock, terminal: Rate) -> Result<TrafficSpec, Refusal> {
         let traffic = &self.traffic;
@@ -237,6 +248,7 @@ impl Scenario {
             packet: (&traffic.packet, "traffic.packet".into()),
             injection: (&traffic.injection, "traffic.injection".into()),
             phases: (&traffic.phases, "traffic.phases".into()),
+            loads: (!traffic.loads.is_empty()).then(|| "traffic.loads".into()),
             batch: traffic.batch.map(|batch| (batch, "traffic.batch".into())),
             workload: Asked::of(traffic.workload.as_ref(), traffic.reply.as_ref(), "traffic")?,
             class: self.class_number(traffic.class.as_deref(), "traffic.class")?,
@@ -305,6 +317,7 @@ impl Scenario {
             packet: packet.unwrap_or_else(|| (&traffic.packet, ours("packet"))),
             injection: injection.unwrap_or_else(|| (&traffic.injection, ours("injection"))),
             phases,
+            loads: None,
             batch: batch.or_else(|| traffic.batch.map(|batch| (batch, ours("batch")))),
             workload,
             class: self.class_of_job(j)?,
@@ -322,7 +335,8 @@ impl Scenario {
                 let help = format!("write [first, last] within 0 to {}", graph.terminals() - 1);
                 return Err(Refusal::new(format!("traffic.loads.{i}.terminals"), what, help));
             }
-            for (job, plan) in jobs.iter_mut().zip(plans) {
+            let by_load = |job: &spec::Job| !job.workload.model().has_own_demand();
+            for (job, plan) in jobs.iter_mut().zip(plans).filter(|(job, _)| by_load(job)) {
                 let kept = 1 + plan.phases.0.iter().take_while(|phase| phase.load.is_none()).count();
                 for (rank, _) in job.terminals.iter().enumerate().filter(|(_, t)| (from..=to).contains(*t)) {
                     job.phases[..kept].iter_mut().for_each(|phase| phase.load[rank] = some.load);
@@ -336,6 +350,9 @@ impl Scenario {
 impl Plan<'_> {
     /// The job; its terminals inject at most `most` flits per cycle.
     fn job(&self, clock: &Clock, most: f64) -> Result<spec::Job, Refusal> {
+        if self.workload.config().model().has_own_demand() {
+            return self.job_of_own_demand();
+        }
         let (config, path) = self
             .pattern
             .as_ref()
@@ -388,6 +405,41 @@ impl Plan<'_> {
             phases,
             packets: self.packet.0.lengths(&self.packet.1)?,
             injection: self.injection.0.clone(),
+            workload: self.workload.config(),
+            class: self.class,
+        })
+    }
+
+    /// A job whose workload says by itself what its terminals send. Keys of the job that would have no effect are refused; those of
+    /// `traffic` may be there for other jobs.
+    fn job_of_own_demand(&self) -> Result<spec::Job, Refusal> {
+        let own = |path: &str| path.starts_with(&format!("{}.", self.path));
+        let keys = [
+            self.pattern.as_ref().map(|(_, path)| path),
+            self.load.as_ref().map(|(_, path)| path),
+            self.batch.as_ref().map(|(_, path)| path),
+            (!self.phases.0.is_empty()).then_some(&self.phases.1),
+            (!is_default(self.injection.0)).then_some(&self.injection.1),
+            self.loads.as_ref(),
+        ];
+        if let Some(path) = keys.into_iter().flatten().find(|path| own(path)) {
+            let key = path.rsplit('.').next().unwrap_or_default();
+            let workload = self.workload.config();
+            let what =
+                format!("`{}` says what terminals send, and when: `{key}` would have no effect", workload.name());
+            return Err(Refusal::new(path, what, format!("leave `{key}` out")));
+        }
+        let ranks = self.terminals.len();
+        // nobody asks it: all loads are 0
+        let population = Population::of(ranks.max(2) as u32);
+        let pattern = build(&PatternConfig::default(), &population, "traffic.pattern")?;
+        Ok(spec::Job {
+            name: self.name.to_owned(),
+            terminals: self.terminals.clone(),
+            batch: None,
+            phases: vec![spec::LoadPhase { from: 0, pattern, load: vec![0.0; ranks] }],
+            packets: self.packet.0.lengths(&self.packet.1)?,
+            injection: InjectionConfig::default(),
             workload: self.workload.config(),
             class: self.class,
         })

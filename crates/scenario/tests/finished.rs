@@ -6,7 +6,7 @@ use parquet::record::{Field, Row};
 use serde_json::json;
 use weft_engine::outcome::{
     Batch, Bursts, Cause, ChannelCount, Decisions, Doubt, Ending, Fullest, JobOutcome, Measured, PacketName,
-    PacketSums, PhaseOutcome, Queue, Saturation, Stall, Waiting,
+    PacketSums, PhaseOutcome, Progress, Queue, Saturation, Stall, Waiting,
 };
 use weft_engine::power::LinkState;
 use weft_engine::recording::{Column, Table};
@@ -97,6 +97,8 @@ fn outcome(ending: Ending) -> Outcome {
             dropped_packets: 0,
             packets: Measured { sums: batch(4, 120), batches: vec![batch(2, 40), batch(2, 80)], latency },
             latencies: Vec::new(),
+            progress: Progress::Endless,
+            figures: Vec::new(),
             batch: Some(Batch { delivered: 4, packets: 4, dropped: 0, completed: Some(77) }),
         }],
         recorded: vec![
@@ -394,7 +396,7 @@ fn a_stall_is_told_in_words() {
     let packet = Some(PacketName { seq: 7, src: 3, dst: 9 });
     let waiting = Waiting { packet, at, cause: Cause::NoRoom { port: 6, to } };
     let closed = Waiting { packet: None, at: to, cause: Cause::Closed { port: 3, to: 8 } };
-    let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting, closed] };
+    let stall = Stall { cycle: 77, packets: 3, wait_for: vec![waiting, closed], halted: Vec::new() };
     let finished = finished(Ending::Stalled(stall));
     let words = "stalled at cycle 77: 3 packets can never move again\n\
         packet 7 of terminal 3 to terminal 9 in router 4 port 2 VC 1 waits for room over its link 4 -> 5 (output 6) in \

@@ -25,6 +25,7 @@ mod network;
 mod newcomers;
 mod path_bound;
 mod prices;
+mod programs;
 mod recordings;
 mod recovery;
 mod refusal;

@@ -330,7 +330,10 @@ fn every_example_of_a_model_can_be_written() {
     let examples = weft_scenario::examples();
     for (family, configs) in examples.as_object().expect("families") {
         for config in configs.as_array().expect("configurations") {
-            let written = points(SMALL, &[("traffic.load", "0.1"), (family, &config.to_string())]);
+            // a program takes neither a pattern nor a load
+            let (pattern, load) = if config.get("programs").is_some() { ("null", "null") } else { ("uniform", "0.1") };
+            let sets = [("traffic.pattern", pattern), ("traffic.load", load), (family, &config.to_string())];
+            let written = points(SMALL, &sets);
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);
             // what is the default of a job is not written out
             assert!(resolved == config || resolved.is_null(), "{family}: {resolved} of {config}");

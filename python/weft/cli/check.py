@@ -66,6 +66,7 @@ _BOUND_OF = {
     "best_choice": ", of the best choice of minimal paths: what queues choose carries less",
 }
 _NOBODY_SENDS = "none: no terminal sends when the run begins"
+_PROGRAMS_SEND = "none: what terminals send follows from their program"
 
 
 def add(commands: Commands) -> None:
@@ -254,7 +255,7 @@ def _fact(facts: dict[str, Any], key: str) -> str:
     """A fact in words, with its error if it comes from a sample of the paths."""
     value, sampled = facts[key], facts["sampled"]
     if value is None:
-        return _NOBODY_SENDS
+        return _PROGRAMS_SEND if facts["runs_programs"] else _NOBODY_SENDS
     if key in _ERRORS and sampled:
         return f"{value:.4g} +- {sampled[_ERRORS[key]]:.1g}"
     if key == "channel_load_bound":

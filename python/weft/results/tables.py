@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.results import batch_table, notes, of_flows, of_jobs, of_message_classes, si_units, soundness, ways_around
+from weft.results import (
+    batch_table,
+    notes,
+    of_flows,
+    of_jobs,
+    of_message_classes,
+    program_table,
+    si_units,
+    soundness,
+    ways_around,
+)
 from weft.results import quantities as q
 from weft.results.curves import Panel, panels
 from weft.text.columns import GAP, columns, number
@@ -40,6 +50,9 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     units : str
         ``si``: also latencies in us, and accepted loads in Gb/s per terminal.
     """
+    programs = program_table.lines(results) if program_table.are_some(results) else []
+    if program_table.are_all(results):
+        return "\n".join(programs)
     if batch_table.answers(results):
         return "\n".join(batch_table.lines(results))
     stall = _meaning(["stall"]) if results.stalls else ""
@@ -66,7 +79,7 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
         lines.insert(0, results.title)
     for panel in shown_panels:
         lines += ["", panel.title or results.title, *_panel(panel, width, quantities)]
-    return "\n".join(lines)
+    return "\n".join([*programs, *([""] if programs else []), *lines])
 
 
 def _have_replies(results: ResultSet) -> bool:
@@ -82,6 +95,8 @@ def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
     batches = any(
         map(of_jobs.is_batch, (job for summary in results.summaries for job in of_jobs.of(summary)))
     ) and not batch_table.answers(results)
+    if program_table.are_all(results):
+        return []
     if frame.is_empty() or not (several or batches):
         return []
     varied = [path for path in results.coordinates if frame[path].n_unique() > 1]

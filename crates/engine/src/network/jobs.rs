@@ -59,9 +59,9 @@ impl Job {
         self.workload.model().turnaround(cycle_fs, &format!("{path}.workload.{}", self.workload.name()))
     }
 
-    /// Whether `rank` has a load above 0 in some phase.
+    /// Whether `rank` has a load above 0 in some phase, or sends what its workload says.
     pub fn sends(&self, rank: usize) -> bool {
-        self.phases.iter().any(|phase| phase.load[rank] > 0.0)
+        self.workload.model().has_own_demand() || self.phases.iter().any(|phase| phase.load[rank] > 0.0)
     }
 }
 
@@ -178,7 +178,7 @@ fn shared(path: &str, first: &str, second: &str, terminal: u32) -> Refusal {
 
 impl Job {
     fn check(&self, path: &str) -> Result<(), Refusal> {
-        let site = JobSite { path: path.to_owned(), ..self.site(0, false, 0, 0) };
+        let site = JobSite { path: path.to_owned(), ..self.site(0, false, (0, 0), 0) };
         if self.terminals.is_empty() {
             let what = format!("job `{}` has no terminals", self.name);
             return Err(site.refusal("terminals", what, "give it one terminal or more"));
@@ -188,7 +188,7 @@ impl Job {
     }
 
     /// What the workload of job number `index` gets to know.
-    fn site(&self, index: usize, apart: bool, cycle_fs: u128, seed: u64) -> JobSite<'_> {
+    fn site(&self, index: usize, apart: bool, (cycle_fs, flit_bits): (u128, u64), seed: u64) -> JobSite<'_> {
         JobSite {
             path: format!("traffic.jobs.{index}"),
             job: &self.name,
@@ -199,6 +199,7 @@ impl Job {
             batch: self.batch.as_deref(),
             apart,
             cycle_fs,
+            flit_bits,
             // jobs at the same terminals must not draw the same numbers
             seed: if self.class == 0 { seed } else { mix(seed, CLASSES, self.class.into()) },
         }
@@ -207,7 +208,7 @@ impl Job {
     /// What the loop needs to know of job number `index`.
     pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
         let (model, classes) = (self.workload.model(), spec.classes_of(self));
-        let site = self.site(index, classes.len() > 1, spec.cycle_fs, spec.seed);
+        let site = self.site(index, classes.len() > 1, (spec.cycle_fs, spec.flit_bits), spec.seed);
         Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
     }
 }

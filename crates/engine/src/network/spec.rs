@@ -130,7 +130,7 @@ pub struct Spec {
     pub seed: u64,
     /// Length of a cycle [fs], for policies whose parameters are times.
     pub cycle_fs: u128,
-    /// Size of a flit [bits], for policies whose parameters are sizes.
+    /// Size of a flit [bits], for policies whose parameters are sizes, and workloads whose messages have bytes.
     pub flit_bits: u64,
     /// Run even if the channel dependency graph has a cycle (to study deadlock).
     pub allow_dependency_cycle: bool,

@@ -8,12 +8,12 @@ use crate::network::spec::{Spec, Stop};
 use crate::network::transit::Transit;
 use crate::run::course::{Begun, Closed, Course, Middle};
 use crate::run::judge::DEVIATIONS;
-use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation};
+use crate::run::outcome::{ACCEPTED_SHARE, Decisions, Ending, Outcome, PacketSums, PhaseOutcome, Saturation, Stall};
 use crate::run::stall;
 use crate::run::steady::confidence95;
 use weft_api::control::ControlCount;
 use weft_api::state::Account;
-use weft_api::workload::Amount;
+use weft_api::workload::{self, Amount, NOT_DUE};
 use weft_kernel::block::AtTerminal;
 use weft_kernel::face::AnyBlock;
 use weft_kernel::net::NetJob;
@@ -258,6 +258,9 @@ impl Simulation {
             if self.now >= limit {
                 return Some(Ending::Saturated);
             }
+            if let Some(stall) = self.halted() {
+                return Some(Ending::Stalled(stall));
+            }
             // nothing is delivered while body flits flow steadily, or while nothing is under way
             let until = self.steady_until().max(self.empty_until());
             let calm = if self.is_complete(u64::MAX) { 0 } else { until.saturating_sub(self.now) };
@@ -277,8 +280,23 @@ impl Simulation {
         self.net.jobs.iter().enumerate().all(|(j, job)| {
             let packets: u64 = tallies().map(|parts| parts.done(j).packets + parts.done(j).lost).sum();
             let last = tallies().map(|parts| parts.done(j).last).max().unwrap_or(0);
-            job.workload.total().is_none_or(|total| packets == total && last < now)
+            let is_over = match job.workload.progress() {
+                workload::Progress::Endless => true,
+                workload::Progress::Open => false,
+                workload::Progress::Ended(cycle) => cycle < now,
+            };
+            is_over && job.workload.total().is_none_or(|total| packets == total && last < now)
         })
+    }
+
+    /// The workloads that can't end: no packet is under way, and no source will create one.
+    fn halted(&self) -> Option<Stall> {
+        if self.has_packets() || self.blocks.iter().any(|block| block.next_created() < NOT_DUE) {
+            return None;
+        }
+        let open = self.net.jobs.iter().filter(|job| job.workload.progress() == workload::Progress::Open);
+        let halted: Vec<String> = open.filter_map(|job| job.workload.stuck()).collect();
+        (!halted.is_empty()).then(|| Stall { cycle: self.now, packets: 0, wait_for: Vec::new(), halted })
     }
 
     /// Advances to cycle `until` and checks the run every `look` cycles; in large networks it tells of the progress more

@@ -9,6 +9,7 @@ pub use weft_api::control::ControlCount;
 use weft_api::recording::Table;
 use weft_api::state::PerMode;
 pub use weft_api::state::sums::{Arrived, Measured, PacketSums};
+pub use weft_api::workload::Progress;
 use weft_topology::Graph;
 
 weft_units::words! {
@@ -108,6 +109,8 @@ pub struct Stall {
     /// Each waits for the queue of the next one. In a cycle of packets, the last one waits for the queue of the first.
     /// In a chain, the last one waits for a channel that the power policy has closed.
     pub wait_for: Vec<Waiting>,
+    /// Jobs that can't end although no packet is stuck, in words.
+    pub halted: Vec<String>,
 }
 
 /// The packet at the head of an input VC, and what it waits for.
@@ -246,6 +249,10 @@ pub struct JobOutcome {
     /// The batch: how many packets of how many were delivered or discarded in the whole run, and the cycle in which the last
     /// one was.
     pub batch: Option<Batch>,
+    /// How far it came, if it is to end by itself and not after a number of packets.
+    pub progress: Progress,
+    /// Numbers of its workload over the whole run, by name with unit.
+    pub figures: Vec<(&'static str, Option<f64>)>,
 }
 
 /// The results of one message class.

@@ -8,6 +8,7 @@ use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, ClassOutcome, JobOutcome, Measured, Outcome, PacketSums};
 use weft_api::classes::MessageClass;
+use weft_api::recording::{Column, Table};
 use weft_api::state::{Account, ChannelEnd};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::tally::Tally;
@@ -29,7 +30,8 @@ impl Simulation {
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let faults = self.by_fault(&tally, found.window);
         let uses = Accounts { spec, channels: &channels };
-        let recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses);
+        let mut recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses);
+        recorded.extend(self.tables_of_workloads(spec));
         Outcome {
             ending: found.ending,
             saturated: found.saturated,
@@ -110,9 +112,29 @@ impl Simulation {
                     dropped: done.lost,
                     completed: (done.packets + done.lost == packets).then_some(done.last),
                 }),
+                progress: net.workload.progress(),
+                figures: net.workload.figures(),
             }
         })
         .collect()
+    }
+}
+
+impl Simulation {
+    /// The tables of the workloads. Jobs that have a table of one name have their rows in one, behind each other.
+    fn tables_of_workloads(&self, spec: &Spec) -> Vec<(&'static str, Table)> {
+        let mut all: Vec<(&'static str, Table)> = Vec::new();
+        for (job, net) in spec.traffic.jobs.iter().zip(&self.net.jobs) {
+            for (name, mut table) in net.workload.tables() {
+                let rows = table.columns.first().map_or(0, |(_, column)| column.rows());
+                table.columns.insert(0, ("job".into(), Column::Texts(vec![job.name.as_str().into(); rows])));
+                match all.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, first)) => first.append(table),
+                    None => all.push((name, table)),
+                }
+            }
+        }
+        all
     }
 }
 

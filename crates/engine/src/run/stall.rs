@@ -60,7 +60,7 @@ pub(crate) fn find(simulation: &Simulation) -> Option<Stall> {
     let path = &path[from..];
     let next = path[1..].iter().copied().map(Some).chain([last]);
     let wait_for = path.iter().zip(next).map(|(&q, next)| map.waiting(q, next)).collect();
-    Some(Stall { cycle: simulation.now(), packets: map.packets(&stuck), wait_for })
+    Some(Stall { cycle: simulation.now(), packets: map.packets(&stuck), wait_for, halted: Vec::new() })
 }
 
 impl<'a> Map<'a> {

@@ -6,6 +6,7 @@ weft_units::registry! {
     pub enum WorkloadConfig as WorkloadModel, with examples, open to OutsideWorkload:
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
+    "programs" => programs::Programs,
 }
 
 use crate::outside::OutsideWorkload;

@@ -487,6 +487,7 @@ mod tests {
             batch: None,
             apart: false,
             cycle_fs: 1_000_000,
+            flit_bits: 48,
             seed: 1,
         };
         let model = RequestReply { packet: Flits(2), outstanding: Some(limit), ..RequestReply::default() };

@@ -493,7 +493,7 @@ impl<C: Cursor> Executor<C> {
             let help = "write parameters that are whole nanoseconds, which count longest, or shorten computations";
             return Err(Failure::Refused(Refusal::new("the program", what, help)));
         }
-        if let Some(stuck) = Stuck::of(&mut self.machines, |message| self.messages[message as usize].size) {
+        if let Some(stuck) = Stuck::of(&self.machines, |message: u32| self.messages[message as usize].size) {
             return Err(Failure::Stuck(stuck));
         }
         let finish = self.cpu_free.chunks(self.cpus.max(1)).map(|cpus| cpus.iter().copied().max().unwrap_or(0));

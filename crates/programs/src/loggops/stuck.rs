@@ -29,9 +29,12 @@ pub struct Stuck {
 
 impl Stuck {
     /// `None` if all ranks are done. `size`: bytes of a message.
-    pub fn of<C: Cursor>(machines: &mut [Machine<C, u32>], size: impl Fn(u32) -> u64) -> Option<Self> {
+    pub fn of<'a, C: Cursor + 'a, Handle: Copy + 'a>(
+        machines: impl IntoIterator<Item = &'a Machine<C, Handle>>,
+        size: impl Fn(Handle) -> u64,
+    ) -> Option<Self> {
         let mut stuck = Self { ranks: 0, waiting: Vec::new() };
-        for (rank, machine) in machines.iter_mut().enumerate().filter(|(_, machine)| !machine.is_done()) {
+        for (rank, machine) in machines.into_iter().enumerate().filter(|(_, machine)| !machine.is_done()) {
             stuck.ranks += 1;
             if stuck.waiting.len() == NAMED {
                 continue;

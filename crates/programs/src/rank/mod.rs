@@ -6,6 +6,7 @@
 //! come, and forgets them when all have finished.
 
 mod counters;
+mod kept;
 mod matching;
 
 pub use matching::{Key, Queue};
@@ -97,6 +98,16 @@ pub struct Machine<C, Handle> {
     unexpected: Queue<Handle>,
     /// Collectives that may start, and operations of collectives that have finished.
     work: Vec<OpId>,
+    /// Collectives that have begun or ended since the caller took them, if it asked for them.
+    noted: Option<Vec<Noted>>,
+}
+
+/// A collective of the program has begun at the rank, or ended there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Noted {
+    /// The number of the collective among the operations of the rank.
+    pub index: u32,
+    pub has_ended: bool,
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
@@ -104,8 +115,24 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
     pub fn new(mut cursor: C, me: u32, ranks: u32, comms: Vec<Comm>, rules: Arc<Rules>) -> Self {
         let remaining = Counters::new(&mut cursor);
         let (posted, unexpected) = (Queue::default(), Queue::default());
-        let (finished, expansions, work) = (0, Vec::new(), Vec::new());
-        Self { cursor, me, ranks, comms, rules, remaining, finished, expansions, posted, unexpected, work }
+        let (finished, expansions, work, noted) = (0, Vec::new(), Vec::new(), None);
+        Self { cursor, me, ranks, comms, rules, remaining, finished, expansions, posted, unexpected, work, noted }
+    }
+
+    /// From now on it notes when collectives begin and end. The caller takes the notes after each call.
+    pub fn note_collectives(&mut self) {
+        self.noted = Some(Vec::new());
+    }
+
+    /// Calls `each` with the notes since the last time.
+    pub fn take_noted(&mut self, each: impl FnMut(Noted)) {
+        self.noted.iter_mut().flat_map(|noted| noted.drain(..)).for_each(each);
+    }
+
+    /// The collective `index` of the program: its operation, and its communicator.
+    pub fn call(&mut self, index: u32) -> (Op, Option<&Comm>) {
+        let op = self.cursor.op(index);
+        (op, usize::from(op.comm()).checked_sub(1).map(|place| &self.comms[place]))
     }
 
     /// Appends the operations that wait for nothing.
@@ -266,6 +293,7 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
                 if expansion.left == 0 {
                     let parent = OpId::new(0, expansion.parent);
                     self.expansions[place] = None;
+                    self.note(parent.index(), true);
                     self.ended(parent, out);
                 }
             }
@@ -280,16 +308,27 @@ impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
         }
     }
 
-    fn expand(&mut self, id: OpId, out: &mut Vec<Ready>) {
-        let op = self.cursor.op(id.index());
+    fn note(&mut self, index: u32, has_ended: bool) {
+        self.noted.iter_mut().for_each(|noted| noted.push(Noted { index, has_ended }));
+    }
+
+    /// The messages and computations of this rank in a collective.
+    fn messages_of(&mut self, op: &Op) -> Ops {
         let (size, me) = match usize::from(op.comm()).checked_sub(1) {
             None => (self.ranks, self.me),
             Some(place) => (self.comms[place].members.len() as u32, self.comms[place].me),
         };
         let sizes = self.cursor.sizes(op.sizes());
-        let ops = self.rules.expand(&op, size, me, sizes.as_deref());
+        self.rules.expand(op, size, me, sizes.as_deref())
+    }
+
+    fn expand(&mut self, id: OpId, out: &mut Vec<Ready>) {
+        let op = self.cursor.op(id.index());
+        let ops = self.messages_of(&op);
+        self.note(id.index(), false);
         self.satisfy(id, When::Start, out);
         if ops.is_empty() {
+            self.note(id.index(), true);
             return self.ended(id, out);
         }
         let (remaining, left) = (ops.predecessor_counts().to_vec(), ops.len());

@@ -90,7 +90,7 @@ pub(super) fn slow_paths(
     let by_job =
         jobs.len() > 1 || !spec.classes.is_empty() || jobs.iter().any(|job| !job.workload.latencies().is_empty());
     let is_told = jobs.iter().any(|job| job.is_told);
-    let ends = jobs.iter().any(|job| job.workload.total().is_some());
+    let ends = jobs.iter().any(|job| job.workload.total().is_some() || job.workload.progress().ends());
     let changes = spec.traffic.jobs.iter().any(|job| job.phases.len() > 1) || !spec.faults.is_empty();
     // a delivery has to do more than to add to the sums
     let does_more = by_job || is_told || ends || changes || spec.phases.auto_warmup;

@@ -1,0 +1,418 @@
+//! The ranks of a program compute and send each other messages, in the order that the program demands.
+//!
+//! # Source
+//! The form of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The time of a
+//! processor per message is o of LogGP. Collectives become messages as in `weft trace`.
+//! # Parameters
+//! file, or program and its parameters: what the ranks do. collectives: how collectives become messages. eager: largest message that is
+//! sent before its receive is known \[bytes\]. overhead: time of a processor per message, at either end \[time\]. accepted: most
+//! messages that an interface has accepted and not sent \[count\]. ranks_per_terminal \[count\], local_latency \[time\] and
+//! local_bandwidth \[bits/s\] between ranks of a terminal. start \[time\]. Of the job: terminals, and packet, the longest packet
+//! \[flits\].
+//! # Guarantees
+//! A rank has the processors that its program names. A processor does one thing at a time: a computation, its part of a send, or
+//! its part of a receive. A message becomes packets of the greatest length and a shorter last one; a message of 0 bytes is one flit. An interface sends
+//! messages one after the other. A message up to `eager` is sent at once, and its send has finished when the processor has done its part.
+//! A longer one is a rendezvous. Its request, one flit, costs the processors of both ends their part. When the receive is there, its interface answers with one flit, and
+//! the interface of the sender sends the data. The send has finished when these have left, the receive when they have come. Requests and answers go
+//! before data. Receives take messages as the rank machine of `programs` matches them. Computations are rounded to cycles at their
+//! ends, which does not add up. The program has ended when every rank has done everything.
+//!
+//! What a receiver must know of a message (ranks, tag, bytes) does not travel. The sender writes it into a table that both ends see, by its node and a number that packets
+//! carry. It writes before the first packet leaves. Only the receiver of that packet reads the entry, at least one exchange between
+//! blocks later, so results do not depend on blocks and threads. The number is found at the send, so collectives that expand while the program runs need nothing more.
+//! # Not modelled
+//! Headers of packets, checks and repetitions; interfaces of a rank beside the first; contention between messages inside a terminal;
+//! noise of the operating system.
+//! # Validation
+//! `engine/tests/programs.rs`: ping-pong and a ring all-reduce to the cycle, beside the LogGOPS executor, with blocks, threads and checkpoints.
+
+mod answers;
+mod messages;
+mod node;
+mod processors;
+mod site;
+
+use messages::Outbox;
+use node::Node;
+use processors::Rank;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use site::{Site, lock};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
+use weft_api::recording::Table;
+use weft_api::state::Packet;
+use weft_api::workload::{
+    Awaits, Backlog, JobSite, JobSources, NOT_DUE, NewPacket, Place, Progress, Sources, Workload, WorkloadModel,
+};
+use weft_programs::amounts::Bytes;
+use weft_programs::collectives::{Rules, RulesConfig};
+use weft_programs::form::Program;
+use weft_programs::generators::{GeneratorConfig, ProgramFile};
+use weft_programs::loggops::Stuck;
+use weft_programs::rank::Machine;
+use weft_programs::readers;
+use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Time};
+
+/// The ranks of a program compute and send each other messages. Rank 0 is at the first terminal of the job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Programs {
+    /// A program in the GOAL format, text or binary. Default: none, `program` makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<InputFile>,
+    /// A program from a few parameters. Default: none, `file` has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-exact" = true))]
+    pub program: Option<GeneratorConfig>,
+    /// How collectives become messages.
+    #[serde(default)]
+    #[schemars(extend("x-exact" = true))]
+    pub collectives: RulesConfig,
+    /// Largest message that is sent before its receive is known [bytes]; a longer one is a rendezvous.
+    #[serde(default = "eager")]
+    pub eager: Bytes,
+    /// Time of a processor per message, at the sender and at the receiver [time].
+    #[serde(default = "no_time")]
+    #[schemars(extend("x-exact" = true))]
+    pub overhead: Time,
+    /// Most messages that the interface of a terminal has accepted and not sent; further sends wait. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub accepted: Option<u32>,
+    /// Ranks at each terminal, 1 or more.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub ranks_per_terminal: u32,
+    /// Latency of a message between two ranks of a terminal [time].
+    #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
+    #[schemars(extend("x-exact" = true))]
+    pub local_latency: Time,
+    /// Bandwidth of a message between two ranks of a terminal [bits per second]. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_bandwidth: Option<Bandwidth>,
+    /// When the program starts, from the start of the run [time].
+    #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
+    pub start: Time,
+}
+
+fn eager() -> Bytes {
+    Bytes(8192)
+}
+
+fn no_time() -> Time {
+    Time::Femtoseconds(0)
+}
+
+fn is_no_time(time: &Time) -> bool {
+    matches!(time, Time::Femtoseconds(0) | Time::Cycles(0))
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+impl Programs {
+    /// The program and the rules of its collectives. Refuses at `path`, the dotted path of this workload.
+    fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
+        let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
+        let both = |what: &str| {
+            let help =
+                "write `file: program.goal`, or `program:` with the parameters of a generator, and only one of them";
+            Err(Refusal::new(path, what, help))
+        };
+        match (&self.file, &self.program) {
+            (None, None) => both("a workload of programs without a program"),
+            (Some(_), Some(_)) => both("`file` and `program` both say what the ranks do"),
+            (None, Some(program)) => {
+                let file = ProgramFile { program: program.clone(), collectives: self.collectives.clone() };
+                let (made, rules) = file.make().map_err(within)?;
+                Ok((made.program, rules))
+            }
+            (Some(file), None) => {
+                let rules = self.collectives.build("collectives").map_err(within)?;
+                let at_file = |refusal: Refusal| {
+                    let what = format!("{}: {}: {}", file.name(), refusal.path, refusal.what);
+                    Refusal::new(format!("{path}.file"), what, refusal.help)
+                };
+                let program = readers::of(file.bytes()).read(file.name(), file.bytes()).map_err(at_file)?;
+                program.check().map_err(at_file)?;
+                rules.check(&program).map_err(at_file)?;
+                Ok((program, rules))
+            }
+        }
+    }
+
+    /// Terminals that so many ranks need. Refuses a job that has fewer.
+    fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
+        let nodes = ranks.div_ceil(self.ranks_per_terminal) as usize;
+        if nodes > of.terminals.len() {
+            let what = format!(
+                "{ranks} ranks, {} at each terminal, need {nodes} terminals, and job `{}` has {}",
+                self.ranks_per_terminal,
+                of.job,
+                of.terminals.len()
+            );
+            let enough = ranks.div_ceil(of.terminals.len() as u32);
+            let help = format!("write `ranks_per_terminal: {enough}`, or give the job {nodes} terminals");
+            return Err(of.refusal("workload.programs.ranks_per_terminal", what, &help));
+        }
+        Ok(nodes)
+    }
+
+    /// The start, and the times `overhead` and `local_latency` [fs]. Refuses at `path`, the dotted path of this workload, a start that is no
+    /// whole number of cycles.
+    fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 2]), Refusal> {
+        let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
+        let fs = |time: Time| match time {
+            Time::Femtoseconds(fs) => fs,
+            Time::Cycles(cycles) => u128::from(cycles) * cycle_fs,
+        };
+        let times = [("overhead", fs(self.overhead)), ("local_latency", fs(self.local_latency))];
+        if let Some((key, _)) = times.iter().find(|(_, time)| *time / cycle_fs.max(1) > MAX_CYCLES.into()) {
+            let what = "more than 2^48 cycles for a message".to_owned();
+            return Err(Refusal::new(format!("{path}.{key}"), what, "write a time such as 1us"));
+        }
+        Ok((start, times.map(|(_, time)| time)))
+    }
+
+    /// What all nodes share, for a program of so many ranks.
+    fn site(&self, of: &JobSite, ranks: u32) -> Result<Site, Refusal> {
+        let nodes = self.nodes(of, ranks)?;
+        let (start, [overhead_fs, local_fs]) = self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
+        let terminals = of.terminals[..nodes].to_vec();
+        let mut node_of = vec![u32::MAX; terminals.iter().max().map_or(0, |&most| most as usize + 1)];
+        terminals.iter().zip(0..).for_each(|(&terminal, node)| node_of[terminal as usize] = node);
+        let local_bits_per_second = match self.local_bandwidth {
+            None => 0,
+            Some(Bandwidth::BitsPerSecond(bits)) => bits,
+            Some(Bandwidth::Flits { flits, cycles }) => {
+                let per_cycle = flits.saturating_mul(of.flit_bits.into()).saturating_mul(1_000_000_000_000_000);
+                per_cycle / (cycles.max(1) * of.cycle_fs)
+            }
+        };
+        Ok(Site {
+            outboxes: terminals.iter().map(|_| Mutex::new(Outbox::default())).collect(),
+            terminals,
+            node_of,
+            per_node: self.ranks_per_terminal,
+            ranks,
+            start,
+            cycle_fs: of.cycle_fs,
+            flit_bits: of.flit_bits,
+            packet_flits: of.packets.longest().into(),
+            eager: self.eager.0,
+            overhead_fs,
+            accepted: self.accepted.unwrap_or(u32::MAX),
+            local_fs,
+            local_bits_per_second,
+            shared: Mutex::new(answers::Shared::new()),
+            open: AtomicU64::new(ranks.into()),
+            last: AtomicU64::new(0),
+        })
+    }
+}
+
+impl WorkloadModel for Programs {
+    fn awaits(&self) -> Option<Awaits> {
+        Some(Awaits { what: "messages", remedy: "write a pattern and a load in place of the program" })
+    }
+
+    fn has_own_demand(&self) -> bool {
+        true
+    }
+
+    /// The last packet of a message may be shorter.
+    fn lengths(&self, packet_flits: u32) -> Vec<u32> {
+        if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }
+    }
+
+    fn check(&self, site: &JobSite) -> Result<(), Refusal> {
+        for (key, count) in [("accepted", self.accepted), ("ranks_per_terminal", Some(self.ranks_per_terminal))] {
+            if count == Some(0) {
+                let what = "0 of them leave the program nothing to run with".into();
+                return Err(site.refusal(&format!("workload.programs.{key}"), what, "write 1 or more"));
+            }
+        }
+        if site.packets.shares().len() > 1 {
+            let what = "a message becomes packets of one greatest length, and a shorter last one".into();
+            return Err(site.refusal("packet", what, "write one length, such as 16flits"));
+        }
+        let (program, _) = self.make(&format!("{}.workload.programs", site.path))?;
+        self.nodes(site, program.len())?;
+        Ok(())
+    }
+
+    fn turnaround(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
+        self.times(cycle_fs, path)?;
+        Ok(0)
+    }
+
+    fn build(&self, site: &JobSite) -> Result<Arc<dyn Workload>, Refusal> {
+        let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
+        let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
+        let site = self.site(site, ranks)?;
+        let rank = |rank: u32| {
+            let of = &program.ranks[rank as usize];
+            let mut machine = Machine::new(of.cursor(), rank, ranks, of.comms.clone(), Arc::clone(&rules));
+            machine.note_collectives();
+            Rank::new(machine, processors, site.start)
+        };
+        let node = |node: u32| {
+            let first = node * site.per_node;
+            Mutex::new(Node::new(node, (first..(first + site.per_node).min(ranks)).map(rank).collect()))
+        };
+        let nodes = (0..site.terminals.len() as u32).map(node).collect();
+        Ok(Arc::new(Runtime { all: Arc::new(All { site, nodes }) }))
+    }
+
+    fn examples() -> Vec<Self> {
+        let of = |text: &str| serde_json::from_str(text).expect("a workload");
+        vec![
+            of(
+                r#"{"program": {"collective": {"operation": "all_reduce", "ranks": 6, "bytes": "20KB", "repeat": 2, "gap": "50ns"}}}"#,
+            ),
+            of(
+                r#"{"program": {"collective": {"operation": "all_to_all", "ranks": 9, "bytes": "300B"}}, "eager": "100B",
+                "overhead": "20ns", "accepted": 2, "ranks_per_terminal": 2, "local_latency": "5ns", "start": "100ns"}"#,
+            ),
+        ]
+    }
+}
+
+/// The nodes of a program, and what they share. A thread that works on one block locks the nodes of this block, which no other one wants.
+#[derive(Debug)]
+struct All {
+    site: Site,
+    nodes: Vec<Mutex<Node>>,
+}
+
+#[derive(Debug)]
+struct Runtime {
+    all: Arc<All>,
+}
+
+impl Workload for Runtime {
+    fn sources(&self, here: &[Place]) -> JobSources {
+        let nodes = here.iter().map(|place| place.rank).collect();
+        JobSources::Asked(Box::new(Nodes { all: Arc::clone(&self.all), nodes }))
+    }
+
+    fn progress(&self) -> Progress {
+        let site = &self.all.site;
+        match site.open.load(Relaxed) {
+            0 => Progress::Ended(site.last.load(Relaxed)),
+            _ => Progress::Open,
+        }
+    }
+
+    fn stuck(&self) -> Option<String> {
+        let nodes: Vec<_> = self.all.nodes.iter().map(lock).collect();
+        let machines = nodes.iter().flat_map(|node| &node.ranks).map(|rank| &rank.operations.0);
+        let bytes = |handle: messages::Handle| {
+            let outbox = lock(&self.all.site.outboxes[handle.node as usize]);
+            outbox.under_way.get(&handle.number).map_or(0, |message| message.bytes)
+        };
+        Stuck::of(machines, bytes).map(|stuck| format!("{stuck}\n{}", stuck.help()))
+    }
+
+    fn tables(&self) -> Vec<(&'static str, Table)> {
+        answers::tables(&self.all.site, &self.all.nodes)
+    }
+
+    fn figures(&self) -> Vec<(&'static str, Option<f64>)> {
+        let finish = match self.progress() {
+            Progress::Ended(last) => Some(last),
+            Progress::Open | Progress::Endless => None,
+        };
+        answers::figures(&self.all.site, &self.all.nodes, finish)
+    }
+}
+
+/// The nodes of one block. Terminals behind the last node have no ranks.
+#[derive(Debug)]
+struct Nodes {
+    all: Arc<All>,
+    nodes: Vec<u32>,
+}
+
+impl Nodes {
+    fn with<T>(&self, source: usize, of: impl FnOnce(&Site, &mut Node) -> T) -> Option<T> {
+        let node = self.all.nodes.get(self.nodes[source] as usize)?;
+        Some(of(&self.all.site, &mut lock(node)))
+    }
+
+    /// The nodes of this block that have ranks.
+    fn own(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().map(|&node| node as usize).filter(|&node| node < self.all.nodes.len())
+    }
+
+    /// Whether this block keeps what is counted of all ranks together: the block of the first node does.
+    fn keeps_shared(&self) -> bool {
+        self.nodes.contains(&0)
+    }
+}
+
+impl Kept for Nodes {
+    fn keep(&self, to: &mut Writer) {
+        for node in self.own() {
+            lock(&self.all.nodes[node]).keep(to);
+            lock(&self.all.site.outboxes[node]).keep(to);
+        }
+        if self.keeps_shared() {
+            lock(&self.all.site.shared).keep(to);
+        }
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Unreadable> {
+        for place in self.own() {
+            let mut node = lock(&self.all.nodes[place]);
+            node.restore(from)?;
+            node.ranks.iter().filter(|rank| rank.has_ended).for_each(|rank| rank.tell_end(&self.all.site));
+            lock(&self.all.site.outboxes[place]).restore(from)?;
+        }
+        if self.keeps_shared() {
+            lock(&self.all.site.shared).restore(from)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sources for Nodes {
+    fn start(&mut self, source: usize) -> u64 {
+        self.with(source, |site, node| node.due(site, 0)).unwrap_or(NOT_DUE)
+    }
+
+    fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
+        let (packet, next) = self.with(source, |site, node| (node.next(site, now), node.due(site, now)))?;
+        *due = next;
+        packet
+    }
+
+    fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
+        let next = self.with(source, |site, node| {
+            node.sent(site, now);
+            node.due(site, now)
+        });
+        *due = next.unwrap_or(NOT_DUE);
+    }
+
+    fn delivered(&mut self, source: usize, packet: &Packet, due: &mut u64, now: u64) {
+        let next = self.with(source, |site, node| {
+            node.deliver(site, packet, now);
+            node.due(site, now)
+        });
+        *due = next.unwrap_or(NOT_DUE);
+    }
+
+    fn backlog(&self, source: usize, _due: u64, until: u64, window: (u64, u64)) -> Backlog {
+        self.with(source, |site, node| node.backlog(site, until, window)).unwrap_or_default()
+    }
+}

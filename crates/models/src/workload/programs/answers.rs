@@ -1,0 +1,182 @@
+//! What a program is asked for: times of ranks, flow completion times, bandwidths of collectives.
+
+use super::node::Node;
+use super::processors::Count;
+use super::site::{Site, lock};
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::recording::{Column, Table};
+use weft_programs::form::{Kind, Op, Operation};
+
+/// A rank has begun a collective, or ended it.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    pub at: u64,
+    pub has_ended: bool,
+}
+
+/// A collective under way.
+#[derive(Debug, Clone, Copy, Value)]
+struct Call {
+    /// Cycle of the first begin and of the last end so far.
+    begin: u64,
+    end: u64,
+    /// Ranks that have not ended it.
+    left: u32,
+}
+
+/// The calls of collectives that are alike. Times are cycles.
+#[derive(Debug, Clone, Copy, Value)]
+struct Calls {
+    count: u64,
+    sum: u64,
+    least: u64,
+    most: u64,
+}
+
+/// What is counted of all ranks together. It consists of counts, so the order of the ranks does not matter.
+#[derive(Debug, Kept)]
+pub struct Shared {
+    /// Cycles from when the sender has done its part in a message until all of it has arrived.
+    flows: Histogram<u64>,
+    /// By number of the communicator and of the collective in it.
+    under_way: BTreeMap<(u32, u32), Call>,
+    /// By operation, bytes (`None`: the blocks differ) and ranks.
+    calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
+}
+
+impl Shared {
+    pub fn new() -> Self {
+        let flows = Histogram::new_with_bounds(1, 1 << 48, 3).expect("constant bounds are valid");
+        Self { flows, under_way: BTreeMap::new(), calls: BTreeMap::new() }
+    }
+
+    /// A message has arrived, so many cycles after it had begun.
+    pub fn flow(&mut self, cycles: u64) {
+        self.flows.saturating_record(cycles);
+    }
+
+    /// A rank of communicator `number`, of so many ranks, begins a collective or ends it.
+    pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
+        let Kind::Collective(operation) = op.kind() else { return };
+        let key = (number, op.instance());
+        let call = self.under_way.entry(key).or_insert(Call { begin: event.at, end: 0, left: ranks });
+        call.begin = call.begin.min(event.at);
+        if !event.has_ended {
+            return;
+        }
+        call.end = call.end.max(event.at);
+        call.left -= 1;
+        if call.left > 0 {
+            return;
+        }
+        let cycles = call.end - call.begin;
+        self.under_way.remove(&key);
+        let bytes = (op.sizes() == 0).then_some(op.size());
+        let none = Calls { count: 0, sum: 0, least: u64::MAX, most: 0 };
+        let calls = self.calls.entry((operation.name(), bytes, ranks)).or_insert(none);
+        calls.count += 1;
+        calls.sum += cycles;
+        (calls.least, calls.most) = (calls.least.min(cycles), calls.most.max(cycles));
+    }
+}
+
+/// Bytes of a collective as nccl-tests count them, and the factor from algorithm bandwidth to bus bandwidth
+/// (nccl-tests, doc/PERFORMANCE.md). `None` for a barrier, which has no bytes.
+fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f64)> {
+    let (bytes, n) = (bytes as f64, f64::from(ranks));
+    let share = (n - 1.0) / n;
+    match operation {
+        Operation::Barrier => None,
+        Operation::Broadcast | Operation::Reduce => Some((bytes, 1.0)),
+        Operation::AllReduce => Some((bytes, 2.0 * share)),
+        Operation::ReduceScatter => Some((bytes, share)),
+        // `bytes` is a block
+        Operation::AllGather | Operation::Gather | Operation::Scatter | Operation::AllToAll => Some((bytes * n, share)),
+    }
+}
+
+/// The table of ranks.
+fn ranks(site: &Site, nodes: &[Mutex<Node>]) -> Table {
+    let mut counts: Vec<(Option<u32>, Count)> = Vec::new();
+    for (node, &terminal) in nodes.iter().zip(&site.terminals) {
+        counts.extend(lock(node).ranks.iter().map(|rank| (Some(terminal), rank.count)));
+    }
+    let column = |of: fn(&Count) -> u64| Column::Counts(counts.iter().map(|(_, count)| of(count)).collect());
+    let cycles = |fs: u128| fs as f64 / site.cycle_fs as f64;
+    let times = |of: fn(&Count) -> u128| Column::Floats(counts.iter().map(|(_, count)| cycles(of(count))).collect());
+    let finish = |(_, count): &(Option<u32>, Count)| (count.finish > 0).then_some(count.finish);
+    Table::whole([
+        ("rank", Column::Counts((0..counts.len() as u64).collect())),
+        ("terminal", Column::MaybeNumbers(counts.iter().map(|&(terminal, _)| terminal).collect())),
+        ("finish_cycles", Column::MaybeCounts(counts.iter().map(finish).collect())),
+        ("compute_cycles", times(|count| count.compute_fs)),
+        ("overhead_cycles", times(|count| count.overhead_fs)),
+        ("transfer_cycles", column(|count| count.transfer)),
+        ("wait_cycles", column(|count| count.wait)),
+        ("sent_messages", column(|count| count.sent)),
+        ("sent_bytes", column(|count| count.sent_bytes)),
+        ("received_messages", column(|count| count.received)),
+        ("received_bytes", column(|count| count.received_bytes)),
+    ])
+}
+
+/// The table of collectives.
+fn collectives(site: &Site, shared: &Shared) -> Table {
+    let mut columns: [Vec<Option<u64>>; 2] = Default::default();
+    for (&(name, bytes, ranks), calls) in &shared.calls {
+        let seconds = calls.sum as f64 / calls.count as f64 * site.cycle_fs as f64 / 1e15;
+        let operation = weft_programs::collectives::operation(name);
+        let counted = operation.zip(bytes).and_then(|(operation, bytes)| of_nccl_tests(operation, bytes, ranks));
+        let rate = |factor: f64| {
+            counted.filter(|_| seconds > 0.0).map(|(bytes, _)| (8.0 * bytes * factor / seconds).round() as u64)
+        };
+        columns[0].push(rate(1.0));
+        columns[1].push(counted.and_then(|(_, factor)| rate(factor)));
+    }
+    let [algorithm, bus] = columns;
+    let counts = |of: fn(&Calls) -> u64| Column::Counts(shared.calls.values().map(of).collect());
+    let mean = |calls: &Calls| calls.sum as f64 / calls.count as f64;
+    Table::whole([
+        ("operation", Column::Texts(shared.calls.keys().map(|(name, ..)| (*name).into()).collect())),
+        ("ranks", Column::Counts(shared.calls.keys().map(|&(_, _, ranks)| ranks.into()).collect())),
+        ("bytes", Column::MaybeCounts(shared.calls.keys().map(|&(_, bytes, _)| bytes).collect())),
+        ("calls", counts(|calls| calls.count)),
+        ("mean_cycles", Column::Floats(shared.calls.values().map(mean).collect())),
+        ("least_cycles", counts(|calls| calls.least)),
+        ("most_cycles", counts(|calls| calls.most)),
+        ("algorithm_bandwidth_bits_per_second", Column::MaybeCounts(algorithm)),
+        ("bus_bandwidth_bits_per_second", Column::MaybeCounts(bus)),
+    ])
+}
+
+/// The tables of a program.
+pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> {
+    vec![("ranks", ranks(site, nodes)), ("collectives", collectives(site, &lock(&site.shared)))]
+}
+
+/// Numbers of the whole program. The run time is `None` if some rank has not ended.
+pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(&'static str, Option<f64>)> {
+    let (mut messages, mut bytes) = (0, 0);
+    for node in nodes {
+        for rank in &lock(node).ranks {
+            messages += rank.count.sent;
+            bytes += rank.count.sent_bytes;
+        }
+    }
+    let shared = lock(&site.shared);
+    let flows = &shared.flows;
+    let flow = |cycles: f64| (!flows.is_empty()).then_some(cycles);
+    let quantile = |share: f64| flow(flows.value_at_quantile(share) as f64);
+    vec![
+        ("run_time_cycles", finish.map(|finish| (finish - site.start) as f64)),
+        ("messages", Some(messages as f64)),
+        ("message_bytes", Some(bytes as f64)),
+        ("flow_completion_mean_cycles", flow(flows.mean())),
+        ("flow_completion_p50_cycles", quantile(0.5)),
+        ("flow_completion_p99_cycles", quantile(0.99)),
+        ("flow_completion_max_cycles", flow(flows.max() as f64)),
+    ]
+}

@@ -1,0 +1,425 @@
+//! A node: its ranks and its network interface. Everything that happens at it happens in a cycle; what its processors end is
+//! caught up with before anything else happens.
+
+use super::answers::Ended;
+use super::messages::{Handle, Message, Outgoing, Part};
+use super::processors::{Rank, Task};
+use super::site::{Site, lock};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering::Relaxed;
+use weft_api::base::kept::{Kept, Value};
+use weft_api::state::Packet;
+use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
+use weft_programs::form::Kind;
+use weft_programs::rank::{OpId, Ready};
+
+/// The packet that the interface sends: of which message, and whether it is the last one of its data.
+#[derive(Debug, Clone, Copy, Value)]
+struct InHand {
+    number: u32,
+    is_last: bool,
+}
+
+/// What happens at a node by itself; in one cycle in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The last packet of a message has left.
+    Left,
+    /// A message inside the node arrives.
+    Local,
+    /// A processor of a rank ends what it does.
+    End(usize, usize),
+}
+
+#[derive(Debug, Kept)]
+pub struct Node {
+    #[kept(fixed)]
+    me: u32,
+    #[kept(each)]
+    pub ranks: Vec<Rank>,
+    /// Requests and answers to requests go before data.
+    control: VecDeque<Outgoing>,
+    data: VecDeque<Outgoing>,
+    in_hand: Option<InHand>,
+    /// The cycle from which on the last packet of a message has left, and the number of the message.
+    left: Option<(u64, u32)>,
+    /// Messages of data that the interface has accepted and not sent.
+    accepted: u32,
+    /// Messages between ranks of the node, by the cycle of their arrival and their number.
+    local: BTreeMap<(u64, u32), u32>,
+    has_begun: bool,
+}
+
+impl Node {
+    pub fn new(me: u32, ranks: Vec<Rank>) -> Self {
+        let (control, data, local) = (VecDeque::new(), VecDeque::new(), BTreeMap::new());
+        Self { me, ranks, control, data, in_hand: None, left: None, accepted: 0, local, has_begun: false }
+    }
+
+    /// When it is to be asked for its next packet.
+    pub fn due(&self, site: &Site, now: u64) -> u64 {
+        if !self.has_begun {
+            return site.start;
+        }
+        if !self.control.is_empty() || !self.data.is_empty() {
+            return now;
+        }
+        self.next_event().map_or(NOT_DUE, |(at, _)| at)
+    }
+
+    /// The next thing that happens by itself, and its cycle.
+    fn next_event(&self) -> Option<(u64, Event)> {
+        let left = self.left.map(|(at, _)| (at, Event::Left));
+        let local = self.local.first_key_value().map(|(&(at, _), _)| (at, Event::Local));
+        let ends = self.ranks.iter().enumerate();
+        let ends = ends.filter_map(|(r, rank)| rank.next_end().map(|(at, place)| (at, Event::End(r, place))));
+        ends.chain(local).chain(left).min()
+    }
+
+    /// All that happens by itself up to cycle `now`, in its order.
+    pub fn advance(&mut self, site: &Site, now: u64) {
+        if !self.has_begun && site.start <= now {
+            self.has_begun = true;
+            for r in 0..self.ranks.len() {
+                let rank = &mut self.ranks[r];
+                rank.operations.0.begin(&mut rank.ready);
+                self.settle(site, r, site.start, None);
+            }
+        }
+        while let Some((at, event)) = self.next_event().filter(|&(at, _)| at <= now) {
+            match event {
+                Event::Left => self.has_left(site, at),
+                Event::Local => self.arrive_local(site, at),
+                Event::End(r, place) => self.end(site, (r, place), at),
+            }
+        }
+    }
+
+    /// A processor ends what it does.
+    fn end(&mut self, site: &Site, (r, place): (usize, usize), at: u64) {
+        let rank = &mut self.ranks[r];
+        let processor = &mut rank.processors[place];
+        let (task, exact) = (processor.now.take(), processor.free_fs);
+        rank.busy -= 1;
+        if rank.busy == 0 {
+            rank.idle_since = at;
+        }
+        match task {
+            Some(Task::Operation(id)) => {
+                let ready = rank.machine().ready(OpId::from_bits(id));
+                match ready.op.kind() {
+                    Kind::Compute => rank.finish(id),
+                    Kind::Send => self.depart(site, r, &ready, at),
+                    Kind::Receive | Kind::Collective(_) => unreachable!("no processor does that"),
+                }
+            }
+            Some(Task::TakeIn(handle)) => self.take_in(site, r, handle, at),
+            None => {}
+        }
+        self.settle(site, r, at, Some((place, exact)));
+    }
+
+    /// A rank has done its part in a send: the message is on its way.
+    fn depart(&mut self, site: &Site, r: usize, send: &Ready, now: u64) {
+        let me = self.rank_number(site, r);
+        let (bytes, to) = (send.op.size(), send.op.peer().expect("a send names its receiver"));
+        let (flits, node) = (site.flits(bytes), site.node(to));
+        let id = send.id.to_bits();
+        let packets = flits.div_ceil(site.packet_flits);
+        let mut message = Message::new(send.message_key(me), (me, to), (bytes, packets), (id, send.op.cpu()), now);
+        let is_local = node == self.me;
+        message.is_rendezvous = bytes > site.eager && !is_local;
+        let waits = message.is_rendezvous;
+        let number = lock(&site.outboxes[self.me as usize]).add(message);
+        let rank = &mut self.ranks[r];
+        rank.count.sent += 1;
+        rank.count.sent_bytes += bytes;
+        let outgoing = Outgoing { part: Part::Data, number, to: node, flits, since: now };
+        if is_local {
+            let arrival = site.cycle(site.fs(now) + site.local_time(bytes));
+            self.local.insert((arrival, number), to);
+            self.accepted -= 1;
+        } else if waits {
+            self.control.push_back(Outgoing { part: Part::Request, flits: 1, ..outgoing });
+            return;
+        } else {
+            self.data.push_back(outgoing);
+        }
+        rank.finish(id);
+    }
+
+    fn rank_number(&self, site: &Site, r: usize) -> u32 {
+        self.me * site.per_node + r as u32
+    }
+
+    /// A message between two ranks of the node arrives.
+    fn arrive_local(&mut self, site: &Site, now: u64) {
+        let Some(((_, number), to)) = self.local.pop_first() else { return };
+        let handle = Handle { node: self.me, number };
+        self.complete(site, handle, site.place(to), now);
+        self.settle(site, site.place(to), now, None);
+    }
+
+    /// All data of an eager message have arrived, or the request of another one: a processor takes it in.
+    fn complete(&mut self, site: &Site, handle: Handle, r: usize, now: u64) {
+        let (begun, cpu, done) = {
+            let outbox = lock(&site.outboxes[handle.node as usize]);
+            let message = &outbox.under_way[&handle.number];
+            (message.begun, message.cpu, (!message.is_rendezvous).then_some(now - message.begun))
+        };
+        done.into_iter().for_each(|cycles| lock(&site.shared).flow(cycles));
+        let rank = &mut self.ranks[r];
+        rank.heard = (now, begun);
+        rank.processor(cpu).waiting.push_back(Task::TakeIn(handle));
+    }
+
+    /// A rank has taken a message in: it is matched, or waits for a receive.
+    fn take_in(&mut self, site: &Site, r: usize, handle: Handle, now: u64) {
+        let key = lock(&site.outboxes[handle.node as usize]).under_way[&handle.number].key();
+        match self.ranks[r].machine().arrive(key, handle) {
+            Some(receive) => self.matched(site, r, handle, receive.to_bits(), now),
+            None => self.ranks[r].reopen(site),
+        }
+    }
+
+    /// A receive has its message, or may have its data.
+    fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
+        let mut outbox = lock(&site.outboxes[handle.node as usize]);
+        let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
+        if message.is_rendezvous {
+            message.receive = receive;
+            let (number, to) = (handle.number, handle.node);
+            self.control.push_back(Outgoing { part: Part::Clear, number, to, flits: 1, since: now });
+            return;
+        }
+        let bytes = message.bytes;
+        outbox.under_way.remove(&handle.number);
+        drop(outbox);
+        self.ranks[r].receive(receive, bytes);
+    }
+
+    /// A packet has come for this node.
+    pub fn deliver(&mut self, site: &Site, packet: &Packet, now: u64) {
+        self.advance(site, now);
+        let (part, number) = Part::of(packet.tag);
+        let from = site.node_of[packet.src as usize];
+        match part {
+            Part::Data => self.deliver_data(site, Handle { node: from, number }, now),
+            Part::Request => {
+                let handle = Handle { node: from, number };
+                let to = lock(&site.outboxes[from as usize]).under_way[&number].to;
+                self.complete(site, handle, site.place(to), now);
+                self.settle(site, site.place(to), now, None);
+            }
+            Part::Clear => {
+                let flits = site.flits(lock(&site.outboxes[self.me as usize]).under_way[&number].bytes);
+                self.data.push_back(Outgoing { part: Part::Data, number, to: from, flits, since: now });
+            }
+        }
+    }
+
+    fn deliver_data(&mut self, site: &Site, handle: Handle, now: u64) {
+        let mut outbox = lock(&site.outboxes[handle.node as usize]);
+        let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
+        message.left -= 1;
+        if message.left > 0 {
+            return;
+        }
+        let r = site.place(message.to);
+        if !message.is_rendezvous {
+            drop(outbox);
+            self.complete(site, handle, r, now);
+        } else {
+            let message = outbox.under_way.remove(&handle.number).expect("a message under way");
+            drop(outbox);
+            lock(&site.shared).flow(now - message.begun);
+            self.ranks[r].heard = (now, message.begun);
+            self.ranks[r].receive(message.receive, message.bytes);
+        }
+        self.settle(site, r, now, None);
+    }
+
+    /// The next packet of the interface.
+    pub fn next(&mut self, site: &Site, now: u64) -> Option<NewPacket> {
+        self.advance(site, now);
+        let queue = if self.control.is_empty() { &mut self.data } else { &mut self.control };
+        let outgoing = queue.front_mut()?;
+        let flits = outgoing.flits.min(site.packet_flits);
+        outgoing.flits -= flits;
+        let &mut Outgoing { part, number, to, flits: left, since } = outgoing;
+        if left == 0 {
+            queue.pop_front();
+        }
+        self.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0 });
+        let (to, tag) = (site.terminals[to as usize], part.tag(number));
+        Some(NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow })
+    }
+
+    /// The tail of the packet that was given last is on its link in cycle `now`.
+    pub fn sent(&mut self, site: &Site, now: u64) {
+        self.advance(site, now);
+        let in_hand = self.in_hand.take().filter(|packet| packet.is_last);
+        self.left = self.left.or(in_hand.map(|packet| (now + 1, packet.number)));
+    }
+
+    /// The last packet of a message has left: the interface has room for another one.
+    fn has_left(&mut self, site: &Site, now: u64) {
+        let Some((_, number)) = self.left.take() else { return };
+        self.accepted -= 1;
+        // a message that was sent eagerly may have been received; its send has finished
+        let message = lock(&site.outboxes[self.me as usize]).under_way.get(&number).cloned();
+        if let Some(message) = message.filter(|message| message.is_rendezvous) {
+            self.ranks[site.place(message.from)].finish(message.send);
+        }
+        for r in 0..self.ranks.len() {
+            self.settle(site, r, now, None);
+        }
+    }
+
+    /// What waits at the interface: packets, and of those since before `until` the ones of the window.
+    pub fn backlog(&self, site: &Site, until: u64, window: (u64, u64)) -> Backlog {
+        let mut backlog = Backlog::default();
+        for outgoing in self.control.iter().chain(&self.data).filter(|outgoing| outgoing.since < until) {
+            let packets = outgoing.packets(site);
+            backlog.packets += packets;
+            if (window.0..window.1).contains(&outgoing.since) {
+                backlog.in_window += Amount { packets, flits: outgoing.flits };
+            }
+        }
+        backlog
+    }
+}
+
+impl Node {
+    /// Rank `r` goes on in cycle `now` with all that is ready. `ended`: the processor that has just ended something, and the exact
+    /// time of that.
+    fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
+        loop {
+            while !self.ranks[r].ready.is_empty() {
+                let ready = std::mem::take(&mut self.ranks[r].ready);
+                ready.iter().for_each(|ready| self.admit(site, r, ready, now));
+            }
+            let places = 0..self.ranks[r].processors.len();
+            let began = places.fold(false, |began, place| {
+                let exact = ended.filter(|&(other, _)| other == place).map(|(_, exact)| exact);
+                self.begin_task(site, (r, place), now, exact) || began
+            });
+            if !began && self.ranks[r].ready.is_empty() {
+                break;
+            }
+        }
+        let rank = &mut self.ranks[r];
+        rank.note_collectives(site, now);
+        rank.end_if_done(site, now);
+    }
+
+    /// An operation may start. A receive does at once; others wait for their processor.
+    fn admit(&mut self, site: &Site, r: usize, ready: &Ready, now: u64) {
+        let rank = &mut self.ranks[r];
+        match ready.op.kind() {
+            Kind::Compute | Kind::Send => {
+                rank.processor(ready.op.cpu()).waiting.push_back(Task::Operation(ready.id.to_bits()));
+            }
+            Kind::Receive => {
+                rank.operations.0.start(ready.id, &mut rank.ready);
+                if let Some(handle) = rank.machine().post(ready) {
+                    self.matched(site, r, handle, ready.id.to_bits(), now);
+                }
+            }
+            Kind::Collective(_) => unreachable!("the machine expands collectives"),
+        }
+    }
+
+    /// A processor that is free begins the first thing that it may. Returns whether it did.
+    fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
+        let has_room = self.accepted < site.accepted;
+        let rank = &mut self.ranks[r];
+        if rank.processors[place].now.is_some() {
+            return false;
+        }
+        let Some((nth, task, op)) = rank.first_task(place, has_room) else { return false };
+        rank.processors[place].waiting.remove(nth);
+        if rank.busy == 0 {
+            rank.end_idle(now);
+        }
+        rank.busy += 1;
+        let lasts = match op {
+            Some(ready) if ready.op.kind() == Kind::Compute => {
+                let lasts = u128::from(ready.op.size()) * 1_000_000;
+                rank.count.compute_fs += lasts;
+                lasts
+            }
+            Some(_) | None => {
+                rank.count.overhead_fs += site.overhead_fs;
+                site.overhead_fs
+            }
+        };
+        let begins = exact.filter(|&exact| site.cycle(exact) == now).unwrap_or_else(|| site.fs(now));
+        let processor = &mut rank.processors[place];
+        processor.free_fs = begins + lasts;
+        (processor.now, processor.ends) = (Some(task), site.cycle(begins + lasts));
+        if let Some(ready) = op {
+            rank.operations.0.start(ready.id, &mut rank.ready);
+            self.accepted += u32::from(ready.op.kind() == Kind::Send);
+        }
+        true
+    }
+}
+
+impl Rank {
+    /// The first thing that a processor may begin: its place, and the operation, if it is one. A send needs room in the interface.
+    fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
+        for nth in 0..self.processors[place].waiting.len() {
+            let task = self.processors[place].waiting[nth];
+            let op = match task {
+                Task::Operation(id) => Some(self.operations.0.ready(OpId::from_bits(id))),
+                Task::TakeIn(_) => None,
+            };
+            if has_room || op.is_none_or(|ready| ready.op.kind() != Kind::Send) {
+                return Some((nth, task, op));
+            }
+        }
+        None
+    }
+
+    /// A receive has its message.
+    fn receive(&mut self, receive: u64, bytes: u64) {
+        self.count.received += 1;
+        self.count.received_bytes += bytes;
+        self.finish(receive);
+    }
+
+    /// A message has come that no receive waits for: a rank that was done is so no longer.
+    fn reopen(&mut self, site: &Site) {
+        if std::mem::take(&mut self.has_ended) {
+            site.open.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn end_if_done(&mut self, site: &Site, now: u64) {
+        let is_done = self.busy == 0 && self.operations.0.is_done();
+        if !is_done || self.has_ended {
+            return;
+        }
+        self.has_ended = true;
+        self.end_idle(now);
+        self.count.finish = now;
+        self.tell_end(site);
+    }
+
+    /// Counts a rank that has ended among all.
+    pub fn tell_end(&self, site: &Site) {
+        site.open.fetch_sub(1, Relaxed);
+        site.last.fetch_max(self.count.finish, Relaxed);
+    }
+
+    fn note_collectives(&mut self, site: &Site, now: u64) {
+        let mut noted = Vec::new();
+        self.operations.0.take_noted(|note| noted.push(note));
+        for note in noted {
+            let (op, comm) = self.operations.0.call(note.index);
+            let (number, ranks) = comm.map_or((0, site.ranks), |comm| (comm.number, comm.members.len() as u32));
+            lock(&site.shared).call(&op, (number, ranks), Ended { at: now, has_ended: note.has_ended });
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What all nodes of a program share: its parameters in cycles and flits, the messages under way, and what is counted of all ranks
+//! together.
+
+use super::answers::Shared;
+use super::messages::Outbox;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What all nodes of a program share.
+#[derive(Debug)]
+pub struct Site {
+    /// The terminal of each node.
+    pub terminals: Vec<u32>,
+    /// The node of each terminal; `u32::MAX`: none.
+    pub node_of: Vec<u32>,
+    /// Ranks of a node. The last node may have fewer.
+    pub per_node: u32,
+    pub ranks: u32,
+    /// The first cycle of the program.
+    pub start: u64,
+    pub cycle_fs: u128,
+    pub flit_bits: u64,
+    /// The longest packet \[flits\].
+    pub packet_flits: u64,
+    /// The largest message that is sent before its receive is known \[bytes\].
+    pub eager: u64,
+    /// Time of a processor per message, at either end \[fs\].
+    pub overhead_fs: u128,
+    /// Most messages that the interface of a node has accepted and not sent.
+    pub accepted: u32,
+    /// Between ranks of a node: latency \[fs\], and bits per second (0: no limit).
+    pub local_fs: u128,
+    pub local_bits_per_second: u128,
+    /// The messages under way of each node. Who holds the lock of a node may lock an outbox, never the other way round.
+    pub outboxes: Vec<Mutex<Outbox>>,
+    pub shared: Mutex<Shared>,
+    /// Ranks that have not ended, and the cycle in which the last one did.
+    pub open: AtomicU64,
+    pub last: AtomicU64,
+}
+
+/// What a lock guards. A thread that has panicked ends the run, whatever it has left behind.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Site {
+    pub fn node(&self, rank: u32) -> u32 {
+        rank / self.per_node
+    }
+
+    /// The place of a rank in its node.
+    pub fn place(&self, rank: u32) -> usize {
+        (rank % self.per_node) as usize
+    }
+
+    /// Flits of a message: at least one.
+    pub fn flits(&self, bytes: u64) -> u64 {
+        let flits = (u128::from(bytes) * 8).div_ceil(self.flit_bits.into());
+        u64::try_from(flits).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Time of a message between two ranks of a node \[fs\].
+    pub fn local_time(&self, bytes: u64) -> u128 {
+        let bits = u128::from(bytes) * 8 * 1_000_000_000_000_000;
+        self.local_fs + bits.checked_div(self.local_bits_per_second).unwrap_or(0)
+    }
+
+    /// The cycle that begins at this time, or is the next to begin.
+    pub fn cycle(&self, fs: u128) -> u64 {
+        u64::try_from(fs.div_ceil(self.cycle_fs)).unwrap_or(u64::MAX)
+    }
+
+    pub fn fs(&self, cycle: u64) -> u128 {
+        u128::from(cycle) * self.cycle_fs
+    }
+}

@@ -1,0 +1,119 @@
+//! The workload of programs in scenarios: what is refused, that remedies work, and what the results say.
+
+use weft_engine::spec::{Execution, Stop};
+use weft_scenario::{Finished, Point};
+
+/// A ring of 8 ranks on 8 terminals of one router; `keys` go into the workload, `traffic` into the section of that name.
+fn scenario(keys: &str, traffic: &str) -> String {
+    format!(
+        "topology: {{single_router: {{terminals: 8}}}}\nrouting: dimension_order\nflit: 1B\ntraffic:\n  packet: 16flits\n{traffic}  \
+         workload:\n    programs:\n      program: {{collective: {{operation: all_reduce, ranks: 8, bytes: 800B}}}}\n      \
+         collectives: {{algorithms: {{all_reduce: {{ring: {{}}}}}}}}\n{keys}"
+    )
+}
+
+#[track_caller]
+fn point(text: &str) -> Point {
+    let mut points = weft_scenario::expand("programs.yaml", text, &[]).unwrap_or_else(|refused| panic!("{refused}"));
+    assert_eq!(points.len(), 1);
+    points.remove(0)
+}
+
+#[track_caller]
+fn refused(text: &str) -> String {
+    let refused = weft_scenario::expand("programs.yaml", text, &[]).and_then(|points| points[0].check_network());
+    refused.expect_err("a refusal").text
+}
+
+fn run(point: &Point) -> Finished {
+    point.run(Execution::new(1, 1), &()).unwrap_or_else(|refused| panic!("{refused}"))
+}
+
+#[test]
+fn a_program_needs_no_pattern_and_no_load_and_is_measured_whole() {
+    let point = point(&scenario("", ""));
+    let spec = point.spec().expect("a spec");
+    assert_eq!((spec.phases.stop, spec.phases.warmup), (Stop::Complete, 0));
+    let finished = run(&point);
+    // 14 steps of 100 flits each, which come 3 cycles after the last one has left
+    let expected = 14 * (100 + 3);
+    assert_eq!(finished.summary["completion_cycles"], expected);
+    let job = &finished.summary["jobs"][0];
+    assert_eq!((&job["run_time_cycles"], &job["messages"]), (&(expected as f64).into(), &(14.0 * 8.0).into()));
+    assert_eq!(finished.summary["load"], serde_json::Value::Null);
+    assert!(finished.recorded.iter().map(|(name, _)| *name).eq(["ranks", "collectives"]));
+    // the scenario of the results runs again as the same point
+    let again = self::point(&point.resolved_yaml());
+    assert_eq!(again.hash, point.hash);
+}
+
+#[test]
+fn keys_that_would_have_no_effect_are_refused() {
+    for (key, line) in [
+        ("pattern", "  pattern: uniform\n"),
+        ("load", "  load: 0.3\n"),
+        ("batch", "  batch: {per_terminal: 3}\n"),
+        ("phases", "  phases: [{from: 10us, load: 0.1}]\n"),
+        ("loads", "  loads: [{terminals: [0, 1], load: 0.1}]\n"),
+        ("injection", "  injection: {on_off: {mean_on: 100cycles, peak: 0.9}}\n"),
+    ] {
+        let text = refused(&scenario("", line));
+        assert!(text.contains(&format!("error: traffic.{key}: `programs` says what terminals send")), "{text}");
+        assert!(text.contains(&format!("help: leave `{key}` out")), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_remedy_that_works() {
+    let many = scenario("", "").replace("ranks: 8", "ranks: 20");
+    let text = refused(&many);
+    assert!(text.contains("20 ranks, 1 at each terminal, need 20 terminals, and job `all` has 8"), "{text}");
+    assert!(text.contains("write `ranks_per_terminal: 3`"), "{text}");
+    point(&(many + "      ranks_per_terminal: 3\n")).check_network().expect("it fits");
+
+    let stop = scenario("", "") + "measure: {stop: {confidence: {half_width: 0.02}}}\n";
+    assert!(refused(&stop).contains("leave `stop` out, or write `stop: {complete: {}}`"), "{}", refused(&stop));
+    point(&stop.replace("confidence: {half_width: 0.02}", "complete: {}")).check_network().expect("it ends");
+
+    let mixed = scenario("", "")
+        .replace("packet: 16flits", "packet: {mix: [{size: 1flit, weight: 1}, {size: 9flits, weight: 1}]}");
+    assert!(refused(&mixed).contains("write one length, such as 16flits"), "{}", refused(&mixed));
+
+    let none = scenario("      accepted: 0\n", "");
+    assert!(refused(&none).contains("write 1 or more"), "{}", refused(&none));
+
+    let faults = scenario("", "") + "faults: [{router: 0, at: 1us}]\n";
+    assert!(refused(&faults).contains("messages"), "{}", refused(&faults));
+
+    let empty =
+        "topology: {single_router: {terminals: 2}}\nrouting: dimension_order\ntraffic: {workload: {programs: {}}}\n";
+    assert!(refused(empty).contains("write `file: program.goal`, or `program:`"), "{}", refused(empty));
+}
+
+#[test]
+fn a_program_that_can_not_be_made_is_refused_at_its_key() {
+    let wrong = scenario("", "").replace("all_reduce, ranks", "all_redoce, ranks");
+    let text = refused(&wrong);
+    assert!(
+        text.contains("traffic.workload.programs.program.collective.operation: there is no collective all_redoce"),
+        "{text}"
+    );
+}
+
+/// A grain of 16 bytes makes a cycle 16 times as long. Times of processors are not rounded to it, the number of bytes stays.
+#[test]
+fn a_grain_leaves_the_times_of_processors() {
+    let fine = scenario("      overhead: 333ns\n      eager: 1MB\n", "");
+    let coarse = fine.clone() + "grain: 16B\n";
+    let points = [point(&fine), point(&coarse)];
+    let [fine, coarse] = points.map(|point| (run(&point), point.spec().expect("a spec").cycle_fs));
+    let time = |(finished, cycle_fs): &(Finished, u128)| {
+        finished.summary["jobs"][0]["run_time_cycles"].as_f64().expect("a time") * *cycle_fs as f64 / 1e6
+    };
+    // 14 steps of twice the overhead, 100 bytes (7 grains of 16 ns) and the way of 3 ns, which becomes a number of grains
+    assert_eq!(time(&fine), 14.0 * (2.0 * 333.0 + 100.0 + 3.0));
+    let step = 2.0 * 333.0 + 7.0 * 16.0;
+    assert!(time(&coarse) >= 14.0 * step && time(&coarse) <= 14.0 * (step + 4.0 * 16.0), "{} ns", time(&coarse));
+    let sent = |(finished, _): &(Finished, u128)| finished.summary["jobs"][0]["message_bytes"].clone();
+    assert_eq!(sent(&fine), sent(&coarse));
+}

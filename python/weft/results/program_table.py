@@ -1,0 +1,64 @@
+"""The table of a sweep in which every job runs a program of messages: its answer is the run time, not a load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.results import of_jobs
+from weft.text.columns import columns
+from weft.text.labels import label
+from weft.text.si import si
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.results.result_set import ResultSet
+
+RUN_TIME = "run_time_cycles"
+_FLOWS = tuple(f"flow_completion_{part}_cycles" for part in ("mean", "p50", "p99", "max"))
+_HEAD = ("run time", "messages", "bytes", "flow mean", "p50", "p99", "max", "energy")
+
+
+def is_program(job: Mapping[str, Any]) -> bool:
+    """Whether a job runs a program, and has no load."""
+    return RUN_TIME in job
+
+
+def are_all(results: ResultSet) -> bool:
+    """Whether every job of every point runs a program, so that the run time is the only answer."""
+    return len(results) > 0 and all(jobs and all(map(is_program, jobs)) for jobs in map(of_jobs.of, results.summaries))
+
+
+def are_some(results: ResultSet) -> bool:
+    """Whether some job runs a program."""
+    return any(is_program(job) for summary in results.summaries for job in of_jobs.of(summary))
+
+
+def lines(results: ResultSet) -> list[str]:
+    """A row per point and job: run time, messages, flow completion times, and the energy of the network in the run."""
+    paths = [path for path in results.coordinates if results.frame[path].n_unique() > 1]
+    several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
+    rows = [
+        [label(point["coordinates"][path], path) for path in paths]
+        + ([job["job"]] if several else [])
+        + _cells(summary, job)
+        for point, summary in zip(results.points, results.summaries, strict=True)
+        for job in filter(is_program, of_jobs.of(summary))
+    ]
+    head = [*(path.rpartition(".")[2] for path in paths), *(["job"] if several else []), *_HEAD]
+    told = (
+        "programs: run time, messages and their bytes, times from the start of a message to its arrival (flow), energy "
+        "of the network up to the end of the run; -: the program did not end"
+    )
+    return [results.title, "", told, *columns(head, rows, left=len(paths) + several)]
+
+
+def _cells(summary: Mapping[str, Any], job: Mapping[str, Any]) -> list[str]:
+    times = [si(_seconds(summary, job.get(column)), "s", 4) for column in (RUN_TIME, *_FLOWS)]
+    counted = [f"{job['messages']:.0f}", si(job["message_bytes"], "B")]
+    energy = si(summary.get("energy_total_j"), "J") if job.get(RUN_TIME) is not None else "-"
+    return [times[0], *counted, *times[1:], energy]
+
+
+def _seconds(summary: Mapping[str, Any], cycles: float | None) -> float | None:
+    return None if cycles is None else cycles * float(summary["cycle_seconds"])

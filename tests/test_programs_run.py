@@ -1,0 +1,81 @@
+"""Programs of messages as a user runs them: the table, the files of results, and a program that can't end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import weft
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SCENARIO = """\
+topology: {single_router: {terminals: 2}}
+routing: dimension_order
+flit: 1B
+traffic:
+  packet: 16flits
+  workload: {programs: {file: program.goal, overhead: 10ns}}
+"""
+PING = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nrecv 100b from 0 tag 1\n}\n"
+STUCK = "num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 5\n}\nrank 1 {\ncalc 10\n}\n"
+
+
+def ran(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.goal").write_text(program, encoding="utf-8")
+    (folder / "scenario.yaml").write_text(SCENARIO, encoding="utf-8")
+    command = [sys.executable, "-m", "weft", "run", "scenario.yaml", "--out", "results"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
+    done = ran(tmp_path, PING)
+    assert done.returncode == 0, done.stderr
+    # 10 cycles at each end, 100 flits, and 3 cycles until the first one has crossed the router
+    assert "run time" in done.stdout
+    assert "123 ns" in done.stdout
+    results = weft.open(tmp_path / "results")
+    job = results.summaries[0]["jobs"][0]
+    assert (job["run_time_cycles"], job["messages"], job["message_bytes"]) == (123, 1, 100)
+    ranks = pl.read_parquet(results.folder(0) / "ranks.parquet")
+    assert ranks["finish_cycles"].to_list() == [10, 123]
+    # the receiver waits while the sender prepares the message, then while the message comes
+    assert ranks["wait_cycles"].to_list() == [0, 10]
+    assert ranks["transfer_cycles"].to_list() == [0, 103]
+
+
+def test_ranks_that_wait_for_ever_are_named(tmp_path: Path) -> None:
+    stuck = ran(tmp_path, STUCK)
+    assert stuck.returncode == 4, stuck.stdout + stuck.stderr
+    assert "rank 0 has finished 0 of 1 operations" in stuck.stderr
+    assert "waits for a message from 1 with tag 5" in stuck.stderr
+
+
+def test_a_check_says_that_the_program_decides_and_a_search_for_saturation_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "program.goal").write_text(PING, encoding="utf-8")
+    (tmp_path / "scenario.yaml").write_text(SCENARIO, encoding="utf-8")
+
+    def done(command: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "weft", command, "scenario.yaml"]
+        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    checked = done("check")
+    assert checked.returncode == 0
+    assert "none: what terminals send follows from their program" in checked.stdout
+    assert "warning" not in checked.stdout + checked.stderr
+    searched = done("saturation")
+    assert searched.returncode == 2
+    assert "`programs` says what terminals send, and when: `load` would have no effect" in searched.stderr
+
+
+@pytest.mark.parametrize("name", ["programs_torus", "programs_fat_tree"])
+def test_the_examples_end(name: str, tmp_path: Path) -> None:
+    results = weft.load(EXAMPLES / f"{name}.yaml").run(tmp_path / "results", watch=False)
+    for summary in results.summaries:
+        (job, *_) = summary["jobs"]
+        assert summary["ending"] == "drained"
+        assert job["run_time_cycles"] > 0
