@@ -207,7 +207,7 @@ def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     (summary,) = results.summaries
     known = _documented("key") | {"warnings"}
     assert not set(summary) - known - {"jobs", "link_classes", "message_classes", "phases"}
-    rare = {"stall_packets", "stall_wait_for", "link_modes"}
+    rare = {"stall_packets", "stall_wait_for", "stall_halted", "link_modes"}
     missing = {name for name in known - set(summary) - rare if not re.search("latency|energy|power_", name)}
     assert not missing
     assert {name for name in known if re.match("energy|power_", name)} <= set(summary)
@@ -247,7 +247,7 @@ def test_every_key_of_faults_is_documented(tmp_path: Path) -> None:
 def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
     (summary,) = weft.load(ring, set={"traffic.load": 1.0}).run(out=tmp_path / "stalled").summaries
     assert (
-        {"stall_packets", "stall_wait_for"}
+        {"stall_packets", "stall_wait_for", "stall_halted"}
         <= set(summary)
         <= _documented("key") | {"jobs", "link_classes", "message_classes", "phases", "warnings"}
     )
@@ -257,6 +257,22 @@ def test_every_key_of_a_stall_is_documented(ring: Path, tmp_path: Path) -> None:
 def test_every_column_of_a_table_is_documented(results: weft.Results, table: str) -> None:
     columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
     assert _documented(f"column of {table}") - ({"link_class"} if table == "series" else set()) == columns
+
+
+def test_every_key_and_column_of_a_program_is_documented(tmp_path: Path) -> None:
+    ring: dict[str, Any] = {"collective": {"operation": "all_reduce", "ranks": 4, "bytes": "1KiB"}}
+    running: dict[str, Any] = {
+        "topology": {"single_router": {"terminals": 4}},
+        "routing": "minimal",
+        "traffic": {"packet": "8flits", "workload": {"programs": {"program": ring}}},
+    }
+    results = weft.load(running).run(out=tmp_path / "running")
+    (job,) = results.summaries[0]["jobs"]
+    assert set(job) <= _documented("key") | _documented("key of a job")
+    assert {"run_time_cycles", "messages", "flow_completion_max_cycles"} <= set(job)
+    for table in ("ranks", "collectives"):
+        columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
+        assert columns == _documented(f"column of {table}")
 
 
 def test_every_key_of_run_json_is_documented(results: weft.Results) -> None:
