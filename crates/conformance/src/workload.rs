@@ -59,7 +59,7 @@ fn check_own_demand(workload: &WorkloadConfig, others: &[WorkloadConfig]) {
         check_in_blocks(&spec, &what);
         let out = run(&spec);
         assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
-        assert_eq!((out.sums.flits, out.injected_flits), (out.offered_flits, out.offered_flits), "{what}");
+        assert_eq!(out.sums.flits, out.offered_flits, "{what}");
         assert!(matches!(out.jobs[0].progress, Progress::Ended(cycle) if cycle > 0 && cycle < out.window), "{what}");
         assert!(out.jobs[0].packets.sums.packets > 50, "{what}");
     }

@@ -1,4 +1,4 @@
-//! The workload of programs in scenarios: what is refused, that remedies work, and what the results say.
+//! The workload of programs in scenarios: refusals, remedies that work, and results.
 
 use weft_engine::spec::{Execution, Stop};
 use weft_scenario::{Finished, Point};

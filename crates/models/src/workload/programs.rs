@@ -18,7 +18,7 @@
 //! before data. Receives take messages as the rank machine of `programs` matches them. Computations are rounded to cycles at their
 //! ends, which does not add up. The program has ended when every rank has done everything.
 //!
-//! What a receiver must know of a message (ranks, tag, bytes) does not travel. The sender writes it into a table that both ends see, by its node and a number that packets
+//! The ranks, the tag and the bytes of a message do not travel. The sender writes them into a table that both ends see, by its node and a number that packets
 //! carry. It writes before the first packet leaves. Only the receiver of that packet reads the entry, at least one exchange between
 //! blocks later, so results do not depend on blocks and threads. The number is found at the send, so collectives that expand while the program runs need nothing more.
 //! # Not modelled
@@ -150,7 +150,7 @@ impl Programs {
         }
     }
 
-    /// Terminals that so many ranks need. Refuses a job that has fewer.
+    /// Terminals that `ranks` ranks need. Refuses a job that has fewer.
     fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
         let nodes = ranks.div_ceil(self.ranks_per_terminal) as usize;
         if nodes > of.terminals.len() {
@@ -183,7 +183,7 @@ impl Programs {
         Ok((start, times.map(|(_, time)| time)))
     }
 
-    /// What all nodes share, for a program of so many ranks.
+    /// The state that all nodes share, for a program of `ranks` ranks.
     fn site(&self, of: &JobSite, ranks: u32) -> Result<Site, Refusal> {
         let nodes = self.nodes(of, ranks)?;
         let (start, [overhead_fs, local_fs]) = self.times(of.cycle_fs, &format!("{}.workload.programs", of.path))?;
@@ -287,7 +287,7 @@ impl WorkloadModel for Programs {
     }
 }
 
-/// The nodes of a program, and what they share. A thread that works on one block locks the nodes of this block, which no other one wants.
+/// The nodes of a program, and their shared state. A thread that works on one block locks the nodes of this block, which no other one wants.
 #[derive(Debug)]
 struct All {
     site: Site,

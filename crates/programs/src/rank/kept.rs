@@ -50,7 +50,7 @@ fn read_queue<T: Copy>(from: &mut Numbers<'_>, item: impl Fn(u64) -> T) -> Optio
 }
 
 impl<C: Cursor, Handle: Copy> Machine<C, Handle> {
-    /// The state of the rank between two calls. `number`: a message as the caller tells it apart.
+    /// The state of the rank between two calls. `number`: the number of a message.
     pub fn state(&self, number: impl Fn(Handle) -> u64) -> Vec<u64> {
         let mut state = vec![u64::from(self.finished)];
         match &self.remaining {

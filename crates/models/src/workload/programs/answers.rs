@@ -1,4 +1,4 @@
-//! What a program is asked for: times of ranks, flow completion times, bandwidths of collectives.
+//! The results of a program: times of ranks, flow completion times, bandwidths of collectives.
 
 use super::node::Node;
 use super::processors::Count;
@@ -36,10 +36,10 @@ struct Calls {
     most: u64,
 }
 
-/// What is counted of all ranks together. It consists of counts, so the order of the ranks does not matter.
+/// The counts of all ranks together: the order in which ranks add to them does not matter.
 #[derive(Debug, Kept)]
 pub struct Shared {
-    /// Cycles from when the sender has done its part in a message until all of it has arrived.
+    /// Time of messages, from the end of the part of the sender until the last packet has arrived [cycles].
     flows: Histogram<u64>,
     /// By number of the communicator and of the collective in it.
     under_way: BTreeMap<(u32, u32), Call>,
@@ -53,12 +53,12 @@ impl Shared {
         Self { flows, under_way: BTreeMap::new(), calls: BTreeMap::new() }
     }
 
-    /// A message has arrived, so many cycles after it had begun.
+    /// A message has arrived, `cycles` after it had begun.
     pub fn flow(&mut self, cycles: u64) {
         self.flows.saturating_record(cycles);
     }
 
-    /// A rank of communicator `number`, of so many ranks, begins a collective or ends it.
+    /// A rank of communicator `number`, which has `ranks` ranks, begins a collective or ends it.
     pub fn call(&mut self, op: &Op, (number, ranks): (u32, u32), event: Ended) {
         let Kind::Collective(operation) = op.kind() else { return };
         let key = (number, op.instance());

@@ -1,4 +1,4 @@
-//! What both ends know of the messages under way, and what the interface of a node sends of them.
+//! The messages under way, as both ends know them, and the packets that the interface of a node has to send.
 
 use super::site::Site;
 use std::collections::BTreeMap;

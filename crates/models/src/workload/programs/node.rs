@@ -1,5 +1,5 @@
-//! A node: its ranks and its network interface. Everything that happens at it happens in a cycle; what its processors end is
-//! caught up with before anything else happens.
+//! A node: its ranks and its network interface. Each event has a cycle. Before it handles a packet, a node handles all earlier events of
+//! its own.
 
 use super::answers::Ended;
 use super::messages::{Handle, Message, Outgoing, Part};
@@ -20,7 +20,7 @@ struct InHand {
     is_last: bool,
 }
 
-/// What happens at a node by itself; in one cycle in this order.
+/// An event of a node that no packet causes. Events of one cycle come in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The last packet of a message has left.
@@ -276,7 +276,7 @@ impl Node {
         }
     }
 
-    /// What waits at the interface: packets, and of those since before `until` the ones of the window.
+    /// The packets that wait at the interface since before `until`, and those of them that belong to the window.
     pub fn backlog(&self, site: &Site, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.control.iter().chain(&self.data).filter(|outgoing| outgoing.since < until) {
@@ -291,7 +291,7 @@ impl Node {
 }
 
 impl Node {
-    /// Rank `r` goes on in cycle `now` with all that is ready. `ended`: the processor that has just ended something, and the exact
+    /// Rank `r` begins all that is ready in cycle `now`. `ended`: the processor that has just ended something, and the exact
     /// time of that.
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {

@@ -6,7 +6,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::form::InMemory;
 use weft_programs::rank::{Machine, OpId, Ready};
 
-/// What a processor does.
+/// A thing that occupies a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub enum Task {
     /// A computation, or the part of the sender in a send.
@@ -17,10 +17,10 @@ pub enum Task {
 
 #[derive(Debug, Default, Kept)]
 pub struct Processor {
-    /// What it does, and the cycle in which that ends.
+    /// Its task, and the cycle in which the task ends.
     pub now: Option<Task>,
     pub ends: u64,
-    /// The exact time at which it ends \[fs\]. What follows at once begins then, so that rounding to cycles does not add up.
+    /// The exact time at which the task ends \[fs\]. A task that follows at once begins then, so that rounding to cycles does not add up.
     pub free_fs: u128,
     pub waiting: VecDeque<Task>,
 }
@@ -40,7 +40,7 @@ impl Kept for Operations {
     }
 }
 
-/// What is counted of a rank. Times are cycles.
+/// The counts of a rank. Times are cycles.
 #[derive(Debug, Clone, Copy, Default, Value)]
 pub struct Count {
     /// When all was done; 0 if it is not.
@@ -97,7 +97,7 @@ impl Rank {
         self.operations.0.finish(OpId::from_bits(id), &mut self.ready);
     }
 
-    /// The processor of a number; the first if the rank has none of that number.
+    /// The processor with this number, or the last one of the rank.
     pub fn processor(&mut self, number: u8) -> &mut Processor {
         let place = usize::from(number).min(self.processors.len() - 1);
         &mut self.processors[place]

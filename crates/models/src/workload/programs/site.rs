@@ -1,4 +1,4 @@
-//! What all nodes of a program share: its parameters in cycles and flits, the messages under way, and what is counted of all ranks
+//! The state that all nodes of a program share: its parameters in cycles and flits, the messages under way, and the counts of all ranks
 //! together.
 
 use super::answers::Shared;
@@ -6,7 +6,7 @@ use super::messages::Outbox;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What all nodes of a program share.
+/// The state that all nodes of a program share.
 #[derive(Debug)]
 pub struct Site {
     /// The terminal of each node.
@@ -39,7 +39,7 @@ pub struct Site {
     pub last: AtomicU64,
 }
 
-/// What a lock guards. A thread that has panicked ends the run, whatever it has left behind.
+/// The value behind a lock. If a thread has panicked, the run ends anyway.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
