@@ -46,6 +46,8 @@ pub enum Queueing {
     PerClass,
     /// Packets for the same terminal.
     PerDestination,
+    /// Packets of a message class that have the same lane on the channel from the terminal.
+    PerLane,
 }
 
 /// Which queue of a network interface sends the next flit, among those that can.
@@ -68,7 +70,7 @@ pub struct InterfaceSpec {
     pub rule: InjectionRule,
     /// Most queues that hold packets at a time, if they are per destination: 1 to [`MAX_QUEUES`].
     pub queues: u32,
-    /// Most packets of a queue, if queues are per destination. Otherwise a source keeps its packets until they can leave.
+    /// Most packets of a queue, if queues are per destination or per lane. Otherwise a source keeps its packets until they can leave.
     pub depth: u16,
     /// Most flits per cycle that each queue injects; `None`: no limit.
     pub rate: Option<Rate>,

@@ -1,7 +1,8 @@
 //! A routing as the loop calls it: one virtual call per hop. Behind that call everything is compiled for this routing
 //! and these ports, so that no other virtual call follows.
 
-use super::in_classes::{FirstClasses, HeadsInClasses};
+use super::in_classes::HeadsInClasses;
+use super::refined::Refined;
 use super::routing::{AnyRouting, Hop, Routing};
 use super::view::{Queues, View};
 use crate::state::{Packet, UNDECIDED, key_of};
@@ -15,38 +16,46 @@ pub struct Compiled<R>(pub Arc<R>);
 
 /// Route computation one hop ahead: the packet has not come to the router yet.
 pub trait Ahead: Debug + Send + Sync {
-    /// Route key of the hop that `next` names; [`UNDECIDED`] if it names none.
-    fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
+    /// Route key of the hop that `next` names at `router`, which has the coordinates `at`; [`UNDECIDED`] if it names none.
+    fn key_ahead(&self, router: u32, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
 }
 
 impl<R: Routing> Ahead for Compiled<R> {
-    fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+    fn key_ahead(&self, _router: u32, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
         let key = |hop: Hop| key_of(hop.port.into(), hop.class.into(), class_bits);
         self.0.next(at, packet, seed).map_or(UNDECIDED, key)
     }
 }
 
+/// The router where a head decides: its number, its coordinates and its queues.
+#[derive(Debug)]
+pub struct Here<'a, Q: ?Sized> {
+    pub router: u32,
+    pub at: u64,
+    pub queues: &'a Q,
+}
+
 /// Route computation for the head of a VC, compiled for ports of `V` VCs.
 pub trait HeadRouting<const V: usize>: Debug + Send + Sync {
     /// The route key of `at_head`.
-    fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
-    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop>;
+    fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16;
+    fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop>;
     fn candidates(&self, at: u64, packet: &Packet) -> u128;
     /// What the router at `at` posts on the board.
     fn post(&self, at: u64, here: &Queues<'_, V>, sent: &dyn Fn() -> u32, numbers: &mut [u32]);
     /// The same as `at_head`, slower, for watched packets: `here` notes what the routing compares.
-    fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop;
-    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop>;
+    fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop;
+    fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop>;
 }
 
 impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
-    fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
-        let hop = self.0.at_head(at, here, packet, seed);
+    fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+        let hop = self.0.at_head(here.at, here.queues, packet, seed);
         key_of(hop.port.into(), hop.class.into(), class_bits)
     }
 
-    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        self.0.each_step(at, here, packet, turn)
+    fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        self.0.each_step(here.at, here.queues, packet, turn)
     }
 
     fn candidates(&self, at: u64, packet: &Packet) -> u128 {
@@ -57,12 +66,12 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
         self.0.post(at, here, sent, numbers);
     }
 
-    fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop {
-        self.0.at_head(at, here, packet, seed)
+    fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop {
+        self.0.at_head(here.at, here.queues, packet, seed)
     }
 
-    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        self.0.each_step(at, here, packet, turn)
+    fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        self.0.each_step(here.at, here.queues, packet, turn)
     }
 }
 
@@ -70,11 +79,11 @@ impl<R: Routing, const V: usize> HeadRouting<V> for Compiled<R> {
 pub trait ForPorts<const V: usize> {
     fn compiled(routing: &Arc<dyn AnyRouting>) -> Box<dyn HeadRouting<V>>;
 
-    /// The same where message classes have VCs of their own.
-    fn in_classes(routing: &Arc<dyn AnyRouting>, first: Option<&FirstClasses>) -> Box<dyn HeadRouting<V>> {
-        match first {
+    /// The same where VC classes are finer than those of the routing.
+    fn in_classes(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn HeadRouting<V>> {
+        match refined {
             None => Self::compiled(routing),
-            Some(first) => Box::new(HeadsInClasses { heads: Self::compiled(routing), first: first.clone() }),
+            Some(refined) => Box::new(HeadsInClasses { heads: Self::compiled(routing), refined: refined.clone() }),
         }
     }
 }

@@ -1,57 +1,54 @@
-//! A routing in a network whose message classes have VCs of their own: each set of VCs has all VC classes of the routing.
-//!
-//! The routing knows nothing of it. Its VC class `c` becomes class `first + c` for packets whose set begins with class `first`.
+//! A routing in a network whose VC classes are finer than its own (`refined.rs`): it names hops and reads queues on its own
+//! classes, and knows nothing of the others.
 
 use crate::board::Post;
-use crate::compiled::{Ahead, HeadRouting};
+use crate::compiled::{Ahead, HeadRouting, Here};
+use crate::refined::Refined;
 use crate::routing::Hop;
-use crate::state::{LinkState, Packet, UNDECIDED, key_of};
+use crate::state::{LinkState, Packet, UNDECIDED, key_of, split};
 use crate::subnetworks::LinkTable;
 use crate::view::{Queues, Told, View};
 use crate::walk::Cost;
 use std::sync::Arc;
 
-/// By message class: the first VC class of its set.
-pub type FirstClasses = Arc<[u8]>;
-
-/// Hops ahead, on the VC classes of the packet's set.
+/// Hops ahead, on the finer VC classes.
 #[derive(Debug)]
 pub struct AheadInClasses {
     pub ahead: Box<dyn Ahead>,
-    pub first: FirstClasses,
+    pub refined: Arc<Refined>,
 }
 
 impl Ahead for AheadInClasses {
-    fn key_ahead(&self, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
-        let first = u16::from(self.first[usize::from(packet.class)]);
-        match self.ahead.key_ahead(at, packet, seed, class_bits) {
+    fn key_ahead(&self, router: u32, at: u64, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+        match self.ahead.key_ahead(router, at, packet, seed, class_bits) {
             UNDECIDED => UNDECIDED,
-            key => key + first,
+            key => {
+                let (port, class) = split(key, class_bits);
+                let hop = Hop { port: port as u16, class: class as u8 };
+                let hop = self.refined.taken(router, packet, hop, seed);
+                key_of(hop.port.into(), hop.class.into(), class_bits)
+            }
         }
     }
 }
 
-/// Decisions at heads, on the VC classes of the packet's set.
+/// Decisions at heads, on the finer VC classes.
 #[derive(Debug)]
 pub struct HeadsInClasses<const V: usize> {
     pub heads: Box<dyn HeadRouting<V>>,
-    pub first: FirstClasses,
-}
-
-impl<const V: usize> HeadsInClasses<V> {
-    fn first_of(&self, packet: &Packet) -> u8 {
-        self.first[usize::from(packet.class)]
-    }
+    pub refined: Arc<Refined>,
 }
 
 impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
-    fn key_at_head(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
-        let hop = self.at_head_watched(at, here, packet, seed);
+    fn key_at_head(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, seed: u64, class_bits: u32) -> u16 {
+        let Here { router, at, queues } = here;
+        let hop = self.at_head_watched(Here { router, at, queues }, packet, seed);
         key_of(hop.port.into(), hop.class.into(), class_bits)
     }
 
-    fn each_step(&self, at: u64, here: &Queues<'_, V>, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        self.each_step_watched(at, here, packet, turn)
+    fn each_step(&self, here: Here<'_, Queues<'_, V>>, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        let Here { router, at, queues } = here;
+        self.each_step_watched(Here { router, at, queues }, packet, turn)
     }
 
     fn candidates(&self, at: u64, packet: &Packet) -> u128 {
@@ -62,38 +59,39 @@ impl<const V: usize> HeadRouting<V> for HeadsInClasses<V> {
         self.heads.post(at, here, sent, numbers);
     }
 
-    fn at_head_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, seed: u64) -> Hop {
-        let first = self.first_of(packet);
-        shifted(self.heads.at_head_watched(at, &OfSet { here, first }, packet, seed), first)
+    fn at_head_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, seed: u64) -> Hop {
+        let view = OfPacket { here: here.queues, refined: &self.refined, router: here.router, packet: *packet };
+        let hop = self.heads.at_head_watched(Here { queues: &view, ..here }, packet, seed);
+        view.hop(hop)
     }
 
-    fn each_step_watched(&self, at: u64, here: &dyn View, packet: &mut Packet, turn: u32) -> Option<Hop> {
-        let first = self.first_of(packet);
-        self.heads.each_step_watched(at, &OfSet { here, first }, packet, turn).map(|hop| shifted(hop, first))
+    fn each_step_watched(&self, here: Here<'_, dyn View + '_>, packet: &mut Packet, turn: u32) -> Option<Hop> {
+        let view = OfPacket { here: here.queues, refined: &self.refined, router: here.router, packet: *packet };
+        let hop = self.heads.each_step_watched(Here { queues: &view, ..here }, packet, turn)?;
+        Some(view.hop(hop))
     }
 }
 
-fn shifted(hop: Hop, first: u8) -> Hop {
-    Hop { class: hop.class + first, ..hop }
-}
-
-/// A router as the routing of one set of VCs sees it.
-struct OfSet<'a> {
+/// A router as the routing sees it, for one packet.
+struct OfPacket<'a> {
     here: &'a dyn View,
-    first: u8,
+    refined: &'a Refined,
+    router: u32,
+    packet: Packet,
 }
 
-impl OfSet<'_> {
+impl OfPacket<'_> {
+    /// A hop of the routing. A scheme that looks ahead goes with no routing that decides at heads, so that no seed is needed.
     fn hop(&self, hop: Hop) -> Hop {
-        shifted(hop, self.first)
+        self.refined.taken(self.router, &self.packet, hop, 0)
     }
 
     fn own(&self, hop: Hop) -> Hop {
-        Hop { class: hop.class - self.first, ..hop }
+        self.refined.routed(self.router, hop)
     }
 }
 
-impl View for OfSet<'_> {
+impl View for OfPacket<'_> {
     fn read(&self, port: u16) -> i32 {
         self.here.read(port)
     }

@@ -5,9 +5,10 @@
 use libtest_mimic::{Arguments, Trial};
 use weft_api::recording::Asked;
 use weft_conformance::members::{PAIRS, POLICIES, Pair, PolicyExample, all_are_tested, is_tested};
-use weft_conformance::{allocator, policy, recording, routing, workload};
+use weft_conformance::{allocator, policy, queueing, recording, routing, workload};
 use weft_engine::allocation::AllocatorConfig;
 use weft_engine::power::PolicyConfig;
+use weft_engine::queueing::QueueingConfig;
 use weft_engine::recording::RecordingConfig;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::workload::WorkloadConfig;
@@ -18,6 +19,7 @@ fn main() {
     trials.extend(of_each("policy", PolicyConfig::NAMES, of_policy));
     if all_are_tested() {
         trials.extend(of_each("allocator", AllocatorConfig::NAMES, of_allocator));
+        trials.extend(of_each("queueing", QueueingConfig::NAMES, of_queueing));
         trials.extend(of_each("workload", WorkloadConfig::NAMES, of_workload));
         trials.extend(of_each("recording", RecordingConfig::NAMES, of_recording));
         trials.push(test("recordings_together".into(), recordings_together));
@@ -72,6 +74,12 @@ fn of_allocator(name: &str) {
     let examples: Vec<_> = AllocatorConfig::examples().into_iter().filter(|config| config.name() == name).collect();
     assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
     examples.iter().for_each(allocator::check);
+}
+
+fn of_queueing(name: &str) {
+    let examples: Vec<_> = QueueingConfig::examples().into_iter().filter(|config| config.name() == name).collect();
+    assert!(!examples.is_empty(), "{name} runs in no test: let its `examples()` give a configuration");
+    examples.iter().for_each(queueing::check);
 }
 
 /// The workload runs alone, and beside each workload above it in the registry.

@@ -15,6 +15,7 @@ mod run;
 pub use explain::demand::demand;
 pub use explain::imply::{BoundOf, BrokenLinks, Implied, Sampled, imply};
 pub use explain::paths::{self, Explanation, explain};
+pub use network::lanes::{LaneCounts, lanes};
 pub use network::memory::{Memory, memory};
 pub use network::rebuild::{Rebuilds, after_faults, rebuilds, unproven};
 pub use network::scaling;
@@ -32,7 +33,7 @@ pub use weft_api::examples;
 pub use weft_kernel::face::widths::Width;
 pub use weft_kernel::parts::watch;
 pub use weft_models::outside::{self, Models};
-pub use weft_models::{allocation, power, recording, routing, workload};
+pub use weft_models::{allocation, power, queueing, recording, routing, workload};
 use weft_units::{Cycles, Refusal};
 
 /// Checks that the spec can run: the topology and the routing fit, links have enough VCs, channels do not depend on

@@ -27,6 +27,7 @@ mod pal;
 mod paths;
 mod programs;
 mod properties;
+mod queueing;
 mod refused;
 mod saturation;
 mod slac;

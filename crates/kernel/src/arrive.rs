@@ -7,6 +7,7 @@ use crate::shortcuts::profile::{HeadPath, Kind};
 use weft_api::agents::{Arrivals, Detour};
 use weft_api::base::arrays::At;
 use weft_api::base::unchecked::Hot;
+use weft_api::compiled::Here;
 use weft_api::state::{Flit, NO_REQUEST, NONE, OutputUnit, Segment, UNDECIDED, port_and_vc};
 use weft_api::view::Told;
 
@@ -291,13 +292,13 @@ impl<const W: usize, const V: usize> Block<W, V> {
     #[inline(never)]
     pub fn route_here(&mut self, net: &Net, r: usize, id: u32) -> u16 {
         // SAFETY: an input names its router, and that its place in the network; a segment names a packet (`assert_numbers`).
-        let (base, at, packet) = unsafe {
+        let (base, router, at, packet) = unsafe {
             let router = self.requests.routers.hot(r);
             let packet = self.buffers.packets.items.hot_mut(id as usize);
-            (router.base, *net.coords.hot(router.id as usize), packet)
+            (router.base, router.id, *net.coords.hot(router.id as usize), packet)
         };
         let here = queues_at!(self, net, r);
-        let key = self.routing.key_at_head(at, &here, packet, net.seed, net.class_bits);
+        let key = self.routing.key_at_head(Here { router, at, queues: &here }, packet, net.seed, net.class_bits);
         let told = here.what_was_told();
         if let Some(agents) = &mut self.policy.agents {
             if self.policy.power.probes.routed {

@@ -101,8 +101,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
             return false;
         }
         let (port, class) = split(key, net.class_bits);
-        let link = self.wires.outs[self.requests.routers[r].base as usize + port].class;
-        class % usize::from(net.routing_classes) < usize::from(net.needs.classes[usize::from(link)])
+        let router = &self.requests.routers[r];
+        let link = self.wires.outs[router.base as usize + port].class;
+        let hop = net.as_routed(router.id, Hop { port: port as u16, class: class as u8 });
+        hop.class < net.needs.classes[usize::from(link)]
     }
 
     /// Heads that ask for broken channels turn away, those that have waited too long for another one give up, and channels
@@ -267,7 +269,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         {
             agents.rerouted(&routed, &after);
         }
-        let hop = net.as_taken(&after, hop);
+        let hop = net.as_taken(self.requests.routers[r].id, &after, hop);
         self.ask_for(net, place, net.key(hop.port.into(), hop.class.into()));
     }
 

@@ -17,6 +17,7 @@ use weft_api::base::arrays::At;
 use weft_api::base::bits::Bits;
 use weft_api::base::unchecked::Hot;
 use weft_api::candidates::{CLOSED, rank};
+use weft_api::compiled::Here;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::{Segment, UNDECIDED, matching};
 use weft_api::switch::end_request;
@@ -261,8 +262,9 @@ impl<const W: usize, const V: usize> Block<W, V> {
     fn named_by_routing(&self, net: &Net, r: usize, (i, v): (usize, usize), turn: u32) -> Option<Hop> {
         let segment = &self.buffers.segments.items[*self.buffers.ins[i].head.at(v) as usize];
         let mut packet = self.buffers.packets.items[segment.packet as usize];
-        let at = net.coords[self.requests.routers[r].id as usize];
-        self.routing.each_step(at, &queues_at!(self, net, r), &mut packet, turn)
+        let router = self.requests.routers[r].id;
+        let here = Here { router, at: net.coords[router as usize], queues: &queues_at!(self, net, r) };
+        self.routing.each_step(here, &mut packet, turn)
     }
 
     /// The number that decides ties of the head of VC `v` of input `input` of a router. It differs between the heads of the router, and
@@ -323,11 +325,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
         let queues = queues_at!(self, net, r);
         // SAFETY: a segment names its packet, an input its router, a router its place (`assert_numbers`).
-        let (packet, at) = unsafe {
-            let at = *net.coords.hot(self.requests.routers.hot(r).id as usize);
-            (self.buffers.packets.items.hot_mut(packet as usize), at)
+        let (packet, router, at) = unsafe {
+            let router = self.requests.routers.hot(r).id;
+            (self.buffers.packets.items.hot_mut(packet as usize), router, *net.coords.hot(router as usize))
         };
-        let hop = self.routing.each_step(at, &queues, packet, turn);
+        let hop = self.routing.each_step(Here { router, at, queues: &queues }, packet, turn);
         (hop, queues.what_was_told())
     }
 

@@ -244,7 +244,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let port = o - router.base as usize;
         let class = net.links.of(out.class).class_of(vc);
-        let hop = net.as_routed(Hop { port: port as u16, class });
+        let hop = net.as_routed(router.id, Hop { port: port as u16, class });
         if net.subnets.is_some() {
             let base = router.base as usize;
             let told = net.routing.tells(at, &self.buffers.packets.items[packet as usize], hop);

@@ -8,7 +8,7 @@ use weft_api::age::Priority;
 use weft_api::base::unchecked::Hot;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
-use weft_api::in_classes::FirstClasses;
+use weft_api::refined::Refined;
 use weft_api::routing::{AnyRouting, AroundFaults, Hop, Needs, hop_in_order};
 use weft_api::spec::{FlowControl, InputSpeedup};
 use weft_api::state::Packet;
@@ -117,10 +117,8 @@ pub struct Net {
     pub interface: Option<InterfaceRules>,
     /// By message class: how many priorities are higher.
     pub class_ranks: Vec<u64>,
-    /// Some message classes have VCs of their own: the first VC class of each message class. Each set of VCs has
-    /// `routing_classes` VC classes.
-    pub first_classes: Option<FirstClasses>,
-    pub routing_classes: u8,
+    /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
+    pub refined: Option<Arc<Refined>>,
     /// Packets of some job keep their place in the buffer of the terminal where they arrive (`Workload::keeps`).
     pub keeps: bool,
     /// Some job hears of packets that are sent and delivered.
@@ -247,15 +245,26 @@ impl Net {
         self.heads = self.shortcuts.heads(self.heads == HeadPath::Slow, self.chooses);
     }
 
-    /// The hop that a head takes, as its routing names it: on the VC classes that the routing knows.
-    pub fn as_routed(&self, hop: Hop) -> Hop {
-        Hop { class: hop.class % self.routing_classes, ..hop }
+    /// The VCs of a VC class of the routing on links of class `link`, for packets of a message class.
+    pub fn vcs_for(&self, message_class: usize, link: usize, class: u8) -> u16 {
+        let vcs_of = &self.links[link].vcs_of;
+        match &self.refined {
+            None => vcs_of[usize::from(class)],
+            Some(refined) => {
+                let fine = refined.links[link].fine(refined.set_of[message_class], class);
+                fine.fold(0, |all, class| all | vcs_of[class])
+            }
+        }
     }
 
-    /// The hop that the routing names for `packet`, on the VC classes of its message class.
-    pub fn as_taken(&self, packet: &Packet, hop: Hop) -> Hop {
-        let first = self.first_classes.as_ref().map_or(0, |first| first[usize::from(packet.class)]);
-        Hop { class: hop.class + first, ..hop }
+    /// The hop that a head at `router` takes, as its routing names it: on the VC classes that the routing knows.
+    pub fn as_routed(&self, router: u32, hop: Hop) -> Hop {
+        self.refined.as_ref().map_or(hop, |refined| refined.routed(router, hop))
+    }
+
+    /// The hop that the routing names for `packet` at `router`, on the VC class of its message class and its lane.
+    pub fn as_taken(&self, router: u32, packet: &Packet, hop: Hop) -> Hop {
+        self.refined.as_ref().map_or(hop, |refined| refined.taken(router, packet, hop, self.seed))
     }
 
     /// Route key of a packet at the router it will reach next.
@@ -267,7 +276,7 @@ impl Net {
             // the commonest routing, without a call
             Some(ports) => hop_in_order(ports, at, packet)
                 .map_or_else(|| self.key(usize::from(packet.dst_port), 0), |port| self.key(usize::from(port), 0)),
-            None => self.ahead.key_ahead(at, packet, self.seed, self.class_bits),
+            None => self.ahead.key_ahead(router as u32, at, packet, self.seed, self.class_bits),
         }
     }
 }

@@ -59,10 +59,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         };
         let place = self.interfaces.queues.place(t, q);
         let (left, vc) = (self.interfaces.queues.of[place].left, self.interfaces.queues.of[place].vc);
-        let &Ready { packet, flits, class, stream, .. } = self.interfaces.queues.front(t, q);
+        let &Ready { packet, flits, class, lane, stream, .. } = self.interfaces.queues.front(t, q);
         let terminal = &mut self.interfaces.terminals[t];
         (terminal.packet, terminal.left, terminal.vc) = (packet, left, vc);
-        let sent = self.send_flit::<SINGLE, true>(net, t, measured, rules.vcs_of[usize::from(class)]);
+        let sent = self.send_flit::<SINGLE, true>(net, t, measured, rules.vcs(class, lane));
         let terminal = &mut self.interfaces.terminals[t];
         terminal.packet = NONE;
         if sent == Sent::Nothing {
@@ -89,7 +89,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if frees {
             self.free_kept(net, t);
         }
-        if rules.queueing != Queueing::PerDestination {
+        if !rules.takes_early() {
             self.tell_stream(net, stream as usize);
         }
     }
@@ -127,7 +127,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let packet = if pending != NONE { Some(pending) } else { self.ask::<SINGLE>(net, t, s) };
             let Some(packet) = packet else { continue };
             self.interfaces.queues.streams[s].pending = packet;
-            if let Some(q) = self.queue_of(rules, t, s, packet) {
+            if let Some(q) = self.queue_of(net, rules, t, s, packet) {
                 self.interfaces.queues.streams[s].pending = NONE;
                 self.queue_up(net, rules, t, q, s, packet);
             }
@@ -137,7 +137,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
     /// The stream of terminal `t` that gives the next packet, by the injection rule. It is due, and its packet has a place.
     fn next_stream(&self, net: &Net, rules: &InterfaceRules, t: usize) -> Option<usize> {
         let queues = &self.interfaces.queues;
-        let due = queues.streams_of(t).filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(rules, t, s));
+        let due =
+            queues.streams_of(t).filter(|&s| queues.streams[s].is_due(self.now) && self.has_place(net, rules, t, s));
         due.min_by_key(|&s| {
             let stream = &queues.streams[s];
             let rank = net.class_ranks[usize::from(stream.class)];
@@ -151,7 +152,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
     }
 
     /// Whether the next packet of stream `s` has a place, as far as that is known.
-    fn has_place(&self, rules: &InterfaceRules, t: usize, s: usize) -> bool {
+    fn has_place(&self, net: &Net, rules: &InterfaceRules, t: usize, s: usize) -> bool {
         let queues = &self.interfaces.queues;
         let has_room = |q: usize| queues.of[queues.place(t, q)].packets < rules.depth;
         let stream = &queues.streams[s];
@@ -159,7 +160,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
             Queueing::One => has_room(0),
             Queueing::PerClass => has_room(stream.class.into()),
             // where a packet goes is known when it has been created
-            Queueing::PerDestination if stream.pending == NONE => true,
+            Queueing::PerDestination | Queueing::PerLane if stream.pending == NONE => true,
             Queueing::PerDestination => {
                 let to = self.buffers.packets.items[stream.pending as usize].dst;
                 let own = &queues.of[t * queues.each..(t + 1) * queues.each];
@@ -168,25 +169,38 @@ impl<const W: usize, const V: usize> Block<W, V> {
                     None => own.iter().any(|queue| queue.packets == 0 && queue.opens <= self.now),
                 }
             }
+            Queueing::PerLane => has_room(self.queue_of_lane(net, rules, t, (stream.class, stream.pending))),
         }
     }
 
     /// The queue for `packet` of stream `s`; `None` if it has no place for it now.
-    fn queue_of(&mut self, rules: &InterfaceRules, t: usize, s: usize, packet: u32) -> Option<usize> {
+    fn queue_of(&mut self, net: &Net, rules: &InterfaceRules, t: usize, s: usize, packet: u32) -> Option<usize> {
         let to = self.buffers.packets.items[packet as usize].dst;
-        let queues = &mut self.interfaces.queues;
-        match rules.queueing {
-            Queueing::One => Some(0),
-            Queueing::PerClass => Some(queues.streams[s].class.into()),
-            Queueing::PerDestination => {
-                let q = queues.to_destination(t, to, self.now)?;
-                (queues.of[queues.place(t, q)].packets < rules.depth).then_some(q)
-            }
-        }
+        let class = self.interfaces.queues.streams[s].class;
+        let q = match rules.queueing {
+            Queueing::One => return Some(0),
+            Queueing::PerClass => return Some(class.into()),
+            Queueing::PerDestination => self.interfaces.queues.to_destination(t, to, self.now)?,
+            Queueing::PerLane => self.queue_of_lane(net, rules, t, (class, packet)),
+        };
+        let queues = &self.interfaces.queues;
+        (queues.of[queues.place(t, q)].packets < rules.depth).then_some(q)
+    }
+
+    /// The lane of a packet on the channel from terminal `t`.
+    fn lane_of(&self, net: &Net, t: usize, packet: u32) -> u8 {
+        let (id, packet) = (self.interfaces.terminals[t].id, &self.buffers.packets.items[packet as usize]);
+        net.refined.as_ref().map_or(0, |refined| refined.from_terminal(net.terminal_at[id as usize], packet, net.seed))
+    }
+
+    /// The queue of a packet of a message class, where lanes have queues of their own.
+    fn queue_of_lane(&self, net: &Net, rules: &InterfaceRules, t: usize, (class, packet): (u8, u32)) -> usize {
+        usize::from(class) * usize::from(rules.lanes) + usize::from(self.lane_of(net, t, packet))
     }
 
     /// `packet` of stream `s` joins queue `q` of terminal `t`.
     fn queue_up(&mut self, net: &Net, rules: &InterfaceRules, t: usize, q: usize, s: usize, packet: u32) {
+        let lane = self.lane_of(net, t, packet);
         let record = &self.buffers.packets.items[packet as usize];
         let frees = net.keeps && net.jobs[usize::from(record.job)].workload.frees(record);
         let ready = Ready {
@@ -196,10 +210,11 @@ impl<const W: usize, const V: usize> Block<W, V> {
             created: record.created,
             flits: record.len,
             class: record.class,
+            lane,
             frees,
         };
         self.interfaces.queues.join(t, q, ready);
-        if rules.queueing == Queueing::PerDestination {
+        if rules.takes_early() {
             self.tell_stream(net, s);
         }
     }
@@ -276,7 +291,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         if queue.opens > self.now || is_amid && (net.router.hold_switch || out.is_closed()) {
             return false;
         }
-        let vcs = rules.vcs_of[usize::from(queues.front(t, q).class)];
+        let front = queues.front(t, q);
+        let vcs = rules.vcs(front.class, front.lane);
         out.is_closed() || out.available_vcs::<SINGLE>() & vcs != 0
     }
 

@@ -8,6 +8,7 @@ use crate::block::{Block, queues_at};
 use crate::net::Net;
 use crate::parts::watch::{Birth, Decision, Live, Reason, Stay, Watch};
 use crate::spy::{Spy, Weighed};
+use weft_api::compiled::Here;
 use weft_api::routing::{Decides, Hop};
 use weft_api::spec::FlowControl;
 use weft_api::state::split;
@@ -81,7 +82,8 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let (router, mut after) = (&self.requests.routers[r], *packet);
         let queues = queues_at!(self, net, r);
         let spy = Spy::new(&queues);
-        let chosen = self.routing.at_head_watched(net.coords[router.id as usize], &spy, &mut after, net.seed);
+        let here = Here { router: router.id, at: net.coords[router.id as usize], queues: &spy as &dyn View };
+        let chosen = self.routing.at_head_watched(here, &mut after, net.seed);
         let compared = candidates(spy.notes.into_inner());
         let (rule, candidates) = if compared.is_empty() {
             // the routing compared nothing: it drew an intermediate that needs no detour, or it has none to draw
@@ -106,7 +108,7 @@ impl<const W: usize, const V: usize> Block<W, V> {
         let rule = if segment.key == UNDECIDED {
             let mut packet = self.buffers.packets.items[segment.packet as usize];
             let at = net.coords[router.id as usize];
-            self.routing.each_step_watched(at, &spy, &mut packet, turn);
+            self.routing.each_step_watched(Here { router: router.id, at, queues: &spy }, &mut packet, turn);
             net.routing.rule()
         } else {
             let (port, class) = split(segment.key, net.class_bits);

@@ -4,6 +4,7 @@
 pub mod allocation;
 pub mod outside;
 pub mod power;
+pub mod queueing;
 pub mod recording;
 pub mod routing;
 pub mod workload;

@@ -66,6 +66,7 @@ impl Scenario {
             traffic,
             classes,
             interface,
+            queueing: self.queueing.clone(),
             links,
             router,
             routing: self.routing.clone(),

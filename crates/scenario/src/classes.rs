@@ -42,9 +42,11 @@ pub enum ClassVcsConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceConfig {
-    /// Which packets of a terminal wait behind each other: all (`one`), those of a message class (`per_class`), or those for
-    /// the same terminal (`per_destination`).
-    pub queues: Queueing,
+    /// Which packets of a terminal wait behind each other: all (`one`), those of a message class (`per_class`), those for
+    /// the same terminal (`per_destination`), or those of a lane of the queueing scheme on the link from the terminal (`per_lane`).
+    /// Default: `one`; with a queueing scheme `per_lane`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Queueing>,
     /// Which queue sends the next flit, among those that can: `round_robin`, `priority` (of the message class of its first packet),
     /// or `oldest` (its first packet was created first).
     pub rule: InjectionRule,
@@ -55,8 +57,8 @@ pub struct InterfaceConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub destinations: Option<u32>,
-    /// Most packets of a queue, 1 to 65535, with `queues: per_destination`; default 16. Sources wait while the queue of their next
-    /// packet is full.
+    /// Most packets of a queue, 1 to 65535, with `queues: per_destination` (default 16) or `per_lane` (default 65535). Sources wait
+    /// while the queue of their next packet is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub depth: Option<u16>,
@@ -68,17 +70,37 @@ fn is_zero(priority: &u8) -> bool {
 
 impl InterfaceConfig {
     /// As the engine takes it.
-    fn spec(&self, rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>) -> Result<InterfaceSpec, Refusal> {
-        let usual = InterfaceSpec::default();
-        let unused = [("destinations", self.destinations.is_some()), ("depth", self.depth.is_some())];
-        if let Some((key, _)) = unused.into_iter().find(|(_, given)| *given && self.queues != Queueing::PerDestination)
-        {
+    fn spec(
+        &self,
+        has_lanes: bool,
+        rate: impl Fn(Bandwidth, &str) -> Result<Rate, Refusal>,
+    ) -> Result<InterfaceSpec, Refusal> {
+        let mut usual = InterfaceSpec::default();
+        let queueing = self.queues.unwrap_or(if has_lanes { Queueing::PerLane } else { usual.queueing });
+        if queueing == Queueing::PerLane {
+            usual.depth = u16::MAX; // a packet for a free lane waits for no place in another one
+        }
+        let (to_destinations, is_deep) = match queueing {
+            Queueing::One | Queueing::PerClass => (false, false),
+            Queueing::PerDestination => (true, true),
+            Queueing::PerLane => (false, true),
+        };
+        let unused = [
+            ("destinations", self.destinations.is_some() && !to_destinations),
+            ("depth", self.depth.is_some() && !is_deep),
+        ];
+        if let Some((key, _)) = unused.into_iter().find(|(_, unused)| *unused) {
             let what = "it belongs to queues for destinations, and there are none";
             let help = format!("write `queues: per_destination`, or leave {key} out");
             return Err(Refusal::new(format!("interface.{key}"), what, help));
         }
+        if queueing == Queueing::PerLane && !has_lanes {
+            let what = "per_lane, but there is no queueing scheme, so that all packets have one lane";
+            let help = "write a scheme, such as `queueing: {dbbm: {queues: 4}}`, or leave the key out";
+            return Err(Refusal::new("interface.queues", what, help));
+        }
         Ok(InterfaceSpec {
-            queueing: self.queues,
+            queueing,
             rule: self.rule,
             queues: self.destinations.unwrap_or(usual.queues),
             depth: self.depth.unwrap_or(usual.depth),
@@ -113,7 +135,7 @@ impl Scenario {
             })
         };
         let classes = self.classes.iter().map(class).collect::<Result<_, Refusal>>()?;
-        Ok((classes, self.interface.spec(rate)?))
+        Ok((classes, self.interface.spec(!self.queueing.is_usual(), rate)?))
     }
 
     /// Number of the message class that a job names at `path`, or of the only one there is.

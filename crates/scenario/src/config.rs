@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::spec::InputSpeedup;
-use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig};
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
@@ -58,7 +58,12 @@ pub struct Scenario {
     /// Default: all packets are of one kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassConfig>,
-    /// The queues of network interfaces. Default: one, from which a terminal sends one packet after the other.
+    /// The queueing scheme: how the virtual channels of each VC class of the routing are divided into lanes, so that fewer packets wait
+    /// behind those for a congested terminal. Default: one_queue, which divides nothing.
+    #[serde(default, skip_serializing_if = "QueueingConfig::is_usual")]
+    pub queueing: QueueingConfig,
+    /// The queues of network interfaces. Default: one, from which a terminal sends one packet after the other; with a queueing
+    /// scheme one per lane.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub interface: InterfaceConfig,
     /// Link power states and their prices.

@@ -139,26 +139,20 @@ fn vcs_of_class(net: &Net, link: usize) -> u8 {
         let is_own = |entry: &RingEntry| entry.vcs.is_some() && (entry.enter == class || entry.move_on == class);
         net.needs.ring_entries_on(link).any(|entry| is_own(&entry))
     };
-    let vcs = |class: u8| net.links[link].vcs_of[usize::from(class)].count_ones() as u8;
-    let of_set = |first: u8| {
-        (0..net.needs.classes[link].max(1)).filter(|&class| !own(class)).map(move |class| vcs(first + class))
-    };
-    first_classes(net).into_iter().flat_map(of_set).min().unwrap_or(0)
-}
-
-/// The first VC class of each message class.
-pub(crate) fn first_classes(net: &Net) -> Vec<u8> {
-    net.first_classes.as_ref().map_or_else(|| vec![0; net.class_ranks.len()], |first| first.to_vec())
+    let classes = (0..net.needs.classes[link].max(1)).filter(|&class| !own(class));
+    let of_class =
+        |class: u8| (0..net.class_ranks.len()).map(move |of| net.vcs_for(of, link, class).count_ones() as u8);
+    classes.flat_map(of_class).min().unwrap_or(0)
 }
 
 /// VCs that each message class may use, by link class.
 fn vcs_of_messages(net: &Net) -> Vec<Vec<u8>> {
-    let on_link = |first: u8, link: usize| {
-        let classes = usize::from(first)..usize::from(first + net.needs.classes[link].max(1));
-        net.links[link].vcs_of[classes].iter().fold(0, |all, vcs| all | vcs).count_ones() as u8
+    let on_link = |of: usize, link: usize| {
+        let classes = 0..net.needs.classes[link].max(1);
+        classes.fold(0, |all, class| all | net.vcs_for(of, link, class)).count_ones() as u8
     };
-    let of_class = |first: u8| (0..net.links.len()).map(|link| on_link(first, link)).collect();
-    first_classes(net).into_iter().map(of_class).collect()
+    let of_class = |of: usize| (0..net.links.len()).map(|link| on_link(of, link)).collect();
+    (0..net.class_ranks.len()).map(of_class).collect()
 }
 
 fn reads_queues(net: &Net) -> bool {

@@ -1,6 +1,5 @@
 //! The paths that a packet may take from one terminal to another, and what an adaptive routing compares at each choice.
 
-use crate::explain::imply::first_classes;
 use crate::explain::serial;
 use crate::network::assemble;
 use crate::network::spec::Spec;
@@ -229,19 +228,19 @@ impl Explainer<'_> {
             Place { terminal, router, port: port.into() }
         };
         let (from, to) = (place(from), place(to));
-        let vc_classes = |first: u8| {
+        let vc_classes = |message: usize| {
             let names = self.spec.graph.class_names().iter();
             let of_link = |(link, (name, &classes)): (usize, (&String, &u8))| VcClasses {
                 links: name.clone(),
                 classes,
-                vcs: (first..first + classes).map(|class| self.vcs(link, class)).collect(),
+                vcs: (0..classes).map(|class| self.vcs_for(message, link, class)).collect(),
             };
             names.zip(classes).enumerate().map(of_link).collect()
         };
-        let messages = self.spec.classes.iter().zip(first_classes(self.net));
-        let message = |(class, first): (&MessageClass, u8)| MessageVcs {
+        let messages = self.spec.classes.iter().enumerate();
+        let message = |(number, class): (usize, &MessageClass)| MessageVcs {
             class: class.name.clone(),
-            vc_classes: vc_classes(first),
+            vc_classes: vc_classes(number),
         };
         let distance = self.spec.graph.distances_from(from.router)[to.router as usize];
         let path = |((_, hops), found): (&(usize, Hops), &_)| self.path(hops, *found, distance, flits);
@@ -291,8 +290,13 @@ impl Explainer<'_> {
         }
     }
 
+    /// VCs of a VC class, those of the first message class.
     fn vcs(&self, link: usize, class: u8) -> Vec<u8> {
-        let mask = self.net.links[link].vcs_of[class as usize];
+        self.vcs_for(0, link, class)
+    }
+
+    fn vcs_for(&self, message: usize, link: usize, class: u8) -> Vec<u8> {
+        let mask = self.net.vcs_for(message, link, class);
         (0..16).filter(|vc| mask >> vc & 1 != 0).collect()
     }
 }

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use weft_api::board::Board;
 use weft_api::common::Common;
 use weft_api::compiled::Ahead;
-use weft_api::in_classes::{AheadInClasses, FirstClasses};
+use weft_api::in_classes::AheadInClasses;
+use weft_api::refined::Refined;
 use weft_api::routing::{AnyRouting, Needs};
 use weft_api::spec::Watched;
 use weft_api::state::by_class::ByClass;
@@ -59,19 +60,19 @@ pub(crate) fn net_with(
     let Routed { needs, tables, links, sets } = Routed::of(spec, &*routing)?;
     let jobs = jobs(spec)?;
     let told = jobs.iter().any(|job| job.is_told);
-    let first_classes = sets.are_apart().then(|| first_classes(&sets));
+    let refined = sets.refined(spec, &routing);
     let common = common(spec, class_bits(&needs, !tables.is_empty(), &sets), &needs, &links)?;
     let (watches, rates) = (watches(spec)?, parameters::rates(spec)?);
     let faults = rules::faults(spec, &*routing, tables);
     let router = rules::router(spec, &needs, &common, rates.is_some())?;
-    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some(), sets.are_apart()));
+    let facts = rules::facts(spec, &needs, (&router, &faults), (watches, rates.is_some()), &sets);
     let (shortcuts, chooses) = (Profile::of(&facts), facts.chooses());
     Ok(Net {
         coords: routing.coordinates(graph),
         terminal_at: (0..graph.terminals()).map(|t| graph.terminal_at(t)).collect(),
         class_bits: common.class_bits,
-        first_ports: if sets.are_apart() { None } else { routing.first_ports() },
-        ahead: ahead(&routing, first_classes.as_ref()),
+        first_ports: if sets.are_finer() { None } else { routing.first_ports() },
+        ahead: ahead(&routing, refined.as_ref()),
         routing,
         chooses,
         heads: shortcuts.heads(facts.slow_heads, chooses),
@@ -89,10 +90,9 @@ pub(crate) fn net_with(
         places: Places::new(graph.terminals(), spec.traffic.jobs.iter().map(|job| &*job.terminals)),
         interface: spec.interface_rules(&sets),
         class_ranks: spec.class_ranks(),
-        first_classes,
-        routing_classes: sets.each,
+        refined,
         keeps: spec.keeps_packets(),
-        alarms_lapse: told || spec.has_queues(),
+        alarms_lapse: told || spec.has_queues(&sets),
         single: common.single,
         times: rules::times(spec, &router)?,
         router,
@@ -116,7 +116,7 @@ impl Routed {
     fn of(spec: &Spec, routing: &dyn AnyRouting) -> Result<Self, Refusal> {
         let mut needs = routing.needs();
         let tables = rebuild::tables(spec, routing)?;
-        let sets = VcSets::of(spec, &needs, !tables.is_empty())?;
+        let sets = VcSets::of(spec, routing, &needs, !tables.is_empty())?;
         needs.classes = rebuild::widest(needs.classes, &tables);
         bubbles::refuse_misfit(spec, &needs)?;
         let links = (0..spec.links.len()).map(|c| parameters::link_of(spec, c, &needs, &sets));
@@ -175,21 +175,16 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
 /// class too many, by which the packet is known (`kernel/src/broken.rs`).
 fn class_bits(needs: &Needs, rebuilds: bool, sets: &VcSets) -> u32 {
     let most = usize::from(needs.classes.iter().copied().max().unwrap_or(1) + u8::from(rebuilds));
-    let all = if sets.are_apart() { sets.count() * usize::from(sets.each) } else { most };
+    let all = if sets.are_finer() { sets.vc_classes() } else { most };
     all.next_power_of_two().ilog2()
 }
 
-/// The first VC class of each message class.
-fn first_classes(sets: &VcSets) -> FirstClasses {
-    sets.of_class.iter().map(|set| set * sets.each).collect()
-}
-
-/// The hops ahead of a routing, on the VC classes of each message class.
-pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, first: Option<&FirstClasses>) -> Box<dyn Ahead> {
+/// The hops ahead of a routing, on the finer VC classes, if there are any.
+pub(crate) fn ahead(routing: &Arc<dyn AnyRouting>, refined: Option<&Arc<Refined>>) -> Box<dyn Ahead> {
     let ahead = routing.clone().ahead();
-    match first {
+    match refined {
         None => ahead,
-        Some(first) => Box::new(AheadInClasses { ahead, first: first.clone() }),
+        Some(refined) => Box::new(AheadInClasses { ahead, refined: refined.clone() }),
     }
 }
 

@@ -5,9 +5,12 @@
 //! request stands before them, and must not wait for replies themselves.
 
 use crate::network::jobs::Job;
+use crate::network::lanes::{self, Lanes};
 use crate::network::spec::Spec;
+use std::sync::Arc;
 use weft_api::classes::{ClassVcs, InjectionRule, MAX_CLASSES, MAX_QUEUES, MessageClass, Queueing};
-use weft_api::routing::Needs;
+use weft_api::refined::{OfLink, Refined};
+use weft_api::routing::{AnyRouting, Needs};
 use weft_kernel::parts::queues::InterfaceRules;
 use weft_units::Refusal;
 
@@ -15,20 +18,22 @@ use weft_units::Refusal;
 const MAX_VC_CLASSES: usize = 16;
 
 /// Sets of VCs: classes that share VCs have one, every other class has one of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct VcSets {
     /// By message class: its set.
     pub of_class: Vec<u8>,
     /// How each set is shared out, by set: its own number of VCs, or `None` for an equal share of the rest.
     own: Vec<Option<u32>>,
-    /// VC classes of the routing in each set.
-    pub each: u8,
+    /// VC classes of each set, by link class.
+    links: Vec<OfLink>,
+    /// Lanes of a queueing scheme, if there is one.
+    pub lanes: Option<Lanes>,
 }
 
 impl VcSets {
     /// The sets of a spec. Refuses more VC classes than a route key holds. `needs`: those of the routing; `spare`: a class too many
     /// that paths around faults may reach.
-    pub(crate) fn of(spec: &Spec, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
+    pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs, spare: bool) -> Result<Self, Refusal> {
         let (mut of_class, mut own, mut shared) = (Vec::new(), Vec::new(), None);
         for class in &spec.classes {
             let number = own.len() as u8;
@@ -44,27 +49,139 @@ impl VcSets {
         if own.is_empty() {
             (of_class, own) = (vec![0], vec![None]);
         }
-        let most = needs.classes.iter().copied().max().unwrap_or(1).max(1) + u8::from(spare);
-        let each = if own.len() == 1 { MAX_VC_CLASSES as u8 } else { most };
-        if own.len() > 1 && own.len() * usize::from(most) > MAX_VC_CLASSES {
-            let what = format!(
-                "{} needs {most} VC classes for each of {} sets of VCs, {} in all; a link has at most {MAX_VC_CLASSES}",
-                spec.routing.name(),
-                own.len(),
-                own.len() * usize::from(most)
-            );
-            return Err(Refusal::new("classes", what, "let classes share VCs (`vcs: shared`), or take fewer classes"));
-        }
-        Ok(Self { of_class, own, each })
+        let lanes = Lanes::of(spec, routing, needs)?;
+        let links: Vec<OfLink> = match &lanes {
+            Some(lanes) => lanes.counts.iter().map(|counts| OfLink::of(counts)).collect(),
+            None => {
+                let most = needs.classes.iter().copied().max().unwrap_or(1).max(1) + u8::from(spare);
+                let each = if own.len() == 1 { MAX_VC_CLASSES } else { usize::from(most).min(MAX_VC_CLASSES) };
+                vec![OfLink::of(&vec![1; each]); spec.links.len()]
+            }
+        };
+        let sets = Self { of_class, own, links, lanes };
+        sets.check_count(spec)?;
+        sets.check_terminals(spec)?;
+        Ok(sets)
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.own.len()
+    /// Refuses more VC classes than a route key holds.
+    fn check_count(&self, spec: &Spec) -> Result<(), Refusal> {
+        let most = |(_, of): &(usize, &OfLink)| of.each;
+        let Some((link, of)) = self.links.iter().enumerate().max_by_key(most) else { return Ok(()) };
+        let all = self.own.len() * usize::from(of.each);
+        if !self.are_apart() || all <= MAX_VC_CLASSES {
+            return Ok(());
+        }
+        let (name, sets) = (spec.routing.name(), self.own.len());
+        let (what, help) = match &self.lanes {
+            None => (format!("{name} needs {} VC classes", of.each), ""),
+            Some(_) => {
+                let link = &spec.graph.class_names()[link];
+                let what =
+                    format!("{name} under {} needs {} VC classes on {link} links", spec.queueing.name(), of.each);
+                (what, ", or a scheme with fewer queues")
+            }
+        };
+        let what = format!("{what} for each of {sets} sets of VCs, {all} in all; a link has at most {MAX_VC_CLASSES}");
+        let help = format!("let classes share VCs (`vcs: shared`), or take fewer classes{help}");
+        Err(Refusal::new("classes", what, help))
+    }
+
+    /// Refuses fewer VCs from a terminal than packets have lanes there, and more queues than an interface has.
+    fn check_terminals(&self, spec: &Spec) -> Result<(), Refusal> {
+        let (lanes, vcs) = (self.lanes_from_terminals(), u32::from(spec.links[0].vcs));
+        let queues = usize::from(lanes) * spec.classes.len();
+        if spec.interface.queueing == Queueing::PerLane && queues > MAX_QUEUES as usize {
+            let classes = spec.classes.len();
+            let what = format!("{lanes} lanes of {classes} classes are {queues} queues; an interface has {MAX_QUEUES}");
+            return Err(Refusal::new("interface.queues", what, "write `queues: per_class`, or take fewer classes"));
+        }
+        let ranges = self.ranges(vcs).unwrap_or_default();
+        let Some(&(_, size)) = ranges.iter().find(|&&(_, size)| size < u32::from(lanes)) else { return Ok(()) };
+        if lanes == 1 {
+            return Ok(()); // refused where links are checked
+        }
+        let asked: u32 = self.own.iter().map(|own| own.unwrap_or(0).max(lanes.into())).sum();
+        let sets =
+            if self.are_apart() { format!(", for each of {} sets of VCs", self.own.len()) } else { String::new() };
+        let what = format!(
+            "packets reach {lanes} lanes of {} on links from terminals{sets}, but there are {size} VCs{}",
+            spec.queueing.name(),
+            if self.are_apart() { " in one of them" } else { "" }
+        );
+        let help = format!("set links.terminal.vcs to {asked} or more, or take a scheme with fewer queues");
+        Err(Refusal::new("links.terminal.vcs", what, help))
+    }
+
+    /// Lanes of a channel from a terminal.
+    pub(crate) fn lanes_from_terminals(&self) -> u8 {
+        self.lanes.as_ref().map_or(1, |lanes| lanes.from_terminals)
+    }
+
+    /// The VC classes of the routing on links of class `link`, and lanes of each.
+    pub(crate) fn lanes_on(&self, link: usize, needs: &Needs) -> Vec<u8> {
+        match &self.lanes {
+            Some(lanes) => lanes.counts[link].clone(),
+            None => vec![1; usize::from(needs.classes[link]).max(1)],
+        }
+    }
+
+    /// What needs VCs on links of class `link`, in words.
+    pub(crate) fn needs_in_words(&self, spec: &Spec, link: usize, needs: &Needs) -> String {
+        let routing = spec.routing.name();
+        match &self.lanes {
+            Some(lanes) if lanes.counts[link].iter().any(|&lanes| lanes > 1) => {
+                let parts: Vec<_> = lanes.counts[link].iter().map(u8::to_string).collect();
+                let (all, scheme) = (self.least_vcs(link, needs), spec.queueing.name());
+                match parts.len() {
+                    1 => format!("packets reach {all} lanes of {scheme}"),
+                    classes => {
+                        let parts = parts.join(" + ");
+                        format!(
+                            "packets reach {parts} = {all} lanes of {scheme} in the {classes} VC classes of {routing}"
+                        )
+                    }
+                }
+            }
+            Some(_) | None => format!("{routing} needs {} VC classes", self.least_vcs(link, needs)),
+        }
+    }
+
+    /// The VC classes of links, by link class.
+    pub(crate) fn links(&self) -> &[OfLink] {
+        &self.links
+    }
+
+    /// VC classes of all sets, on the link class with the most.
+    pub(crate) fn vc_classes(&self) -> usize {
+        self.own.len() * self.links.iter().map(|of| usize::from(of.each)).max().unwrap_or(1)
+    }
+
+    /// The VC classes that are finer than those of the routing, if there are any.
+    pub(crate) fn refined(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>) -> Option<Arc<Refined>> {
+        match &self.lanes {
+            Some(lanes) => Some(lanes.refine(spec, routing, &self.of_class).into()),
+            None if self.are_finer() => Some(lanes::refined(spec, &self.of_class, self.links.clone(), None).into()),
+            None => None,
+        }
+    }
+
+    /// The fewest VCs that a set needs on links of class `link`.
+    pub(crate) fn least_vcs(&self, link: usize, needs: &Needs) -> u8 {
+        match &self.lanes {
+            Some(lanes) if needs.ring_entries.is_empty() => lanes.counts[link].iter().sum(),
+            Some(_) | None => needs.least_vcs(link),
+        }
     }
 
     /// Whether there is more than one set.
     pub(crate) fn are_apart(&self) -> bool {
         self.own.len() > 1
+    }
+
+    /// Whether VC classes are finer than those of the routing.
+    pub(crate) fn are_finer(&self) -> bool {
+        self.are_apart() || self.lanes.is_some()
     }
 
     /// The first VC of each set on a channel with so many VCs, and how many it has.
@@ -91,7 +208,7 @@ impl VcSets {
         vcs: u32,
         needs: &Needs,
     ) -> Result<Vec<(u32, u32)>, Refusal> {
-        let (name, least) = (&spec.graph.class_names()[link], u32::from(needs.least_vcs(link)).max(1));
+        let (name, least) = (&spec.graph.class_names()[link], u32::from(self.least_vcs(link, needs)).max(1));
         let ranges = self.ranges(vcs).unwrap_or_else(|| vec![(0, 0); self.own.len()]);
         let used: u32 = ranges.iter().map(|&(_, size)| size).sum();
         let is_whole = vcs == u32::from(spec.links[link].vcs);
@@ -174,10 +291,18 @@ impl Spec {
         classes.iter().all(|&class| sets[usize::from(class)] == sets[usize::from(classes[0])])
     }
 
-    /// Whether network interfaces work with queues: several classes, more than one queue, or packets that stay at terminals.
-    pub(crate) fn has_queues(&self) -> bool {
-        let one = self.interface.queueing == Queueing::One && self.interface.rate.is_none();
-        !one || !self.classes.is_empty() || self.keeps_packets()
+    /// Which packets of a network interface wait behind each other. Where all have one lane, queues per lane are queues per class.
+    fn queueing_of(&self, sets: &VcSets) -> Queueing {
+        match self.interface.queueing {
+            Queueing::PerLane if sets.lanes_from_terminals() == 1 && self.classes.is_empty() => Queueing::One,
+            asked => asked,
+        }
+    }
+
+    /// Whether network interfaces work with queues: several classes or lanes, more than one queue, or packets that stay at terminals.
+    pub(crate) fn has_queues(&self, sets: &VcSets) -> bool {
+        let one = self.queueing_of(sets) == Queueing::One && self.interface.rate.is_none();
+        !one || sets.lanes_from_terminals() > 1 || !self.classes.is_empty() || self.keeps_packets()
     }
 
     /// Whether packets of some job keep their place at the terminal that they have reached.
@@ -187,31 +312,38 @@ impl Spec {
 
     /// Rules of all network interfaces; `None` if each sends the packets of one source, one after the other.
     pub(crate) fn interface_rules(&self, sets: &VcSets) -> Option<InterfaceRules> {
-        if !self.has_queues() {
+        if !self.has_queues(sets) {
             return None;
         }
-        let interface = &self.interface;
-        let (queues, depth) = match interface.queueing {
+        let (interface, queueing, lanes) = (&self.interface, self.queueing_of(sets), sets.lanes_from_terminals());
+        let (queues, depth) = match queueing {
             Queueing::One => (1, 1),
             Queueing::PerClass => (self.classes.len(), 1),
             Queueing::PerDestination => (interface.queues as usize, interface.depth),
+            Queueing::PerLane => (self.classes.len().max(1) * usize::from(lanes), interface.depth),
         };
-        let rate = |q: usize| match interface.queueing {
+        let rate = |q: usize| match queueing {
             Queueing::PerClass => self.classes[q].rate.or(interface.rate),
-            Queueing::One | Queueing::PerDestination => interface.rate,
+            Queueing::One | Queueing::PerDestination | Queueing::PerLane => interface.rate,
         };
         let vcs = u32::from(self.links[0].vcs);
         let ranges = sets.ranges(vcs).unwrap_or_default();
-        let mask = |&set: &u8| {
-            ranges.get(usize::from(set)).map_or(0, |&(from, size)| ((1u32 << (from + size)) - (1 << from)) as u16)
+        let part = |(from, size): (u32, u32), lane: u32| {
+            let [begin, end] = [lane, lane + 1].map(|lane| from + lane * size / u32::from(lanes));
+            ((1u32 << end) - (1 << begin)) as u16
+        };
+        let masks = |&set: &u8| {
+            let range = ranges.get(usize::from(set)).copied().unwrap_or_default();
+            (0..u32::from(lanes)).map(move |lane| part(range, lane))
         };
         Some(InterfaceRules {
-            queueing: interface.queueing,
+            queueing,
             rule: interface.rule,
             queues,
             depth,
             rates: (0..queues).map(rate).collect(),
-            vcs_of: sets.of_class.iter().map(mask).collect(),
+            lanes,
+            vcs_of: sets.of_class.iter().flat_map(masks).collect(),
         })
     }
 
@@ -272,7 +404,7 @@ impl Spec {
             let what = format!("{} queues for destinations; an interface has 1 to {MAX_QUEUES}", interface.queues);
             return Err(Refusal::new("interface.destinations", what, format!("write 1 to {MAX_QUEUES}")));
         }
-        if interface.queueing == Queueing::PerDestination && interface.depth == 0 {
+        if matches!(interface.queueing, Queueing::PerDestination | Queueing::PerLane) && interface.depth == 0 {
             return Err(Refusal::new("interface.depth", "a queue for 0 packets sends none", "write 1 or more"));
         }
         if interface.rule == InjectionRule::Priority && !self.has_priorities() {
@@ -342,7 +474,7 @@ impl Spec {
                 );
                 return Some((*j, what, format!("leave `vcs: shared` out at {} or {}", name(request), name(reply))));
             }
-            if self.interface.queueing != Queueing::PerClass {
+            if !matches!(self.interface.queueing, Queueing::PerClass | Queueing::PerLane) {
                 let what = "requests keep their places until replies have left, and in the network interface a reply may \
                             wait behind a request: nobody drains the replies";
                 return Some((*j, what.into(), "write `interface: {queues: per_class}`".into()));

@@ -8,6 +8,7 @@ pub mod faults;
 pub mod fullest;
 mod idle;
 pub mod jobs;
+pub(crate) mod lanes;
 pub mod load_readings;
 pub mod memory;
 pub mod pairs;

@@ -163,8 +163,8 @@ impl Simulation {
     /// The routing comes into force. Nothing has been published to it.
     fn take_routing(&mut self, routing: Arc<dyn AnyRouting>) {
         // heads never ask a routing with tables, so the blocks have none of their own
-        self.net.first_ports = routing.first_ports().filter(|_| self.net.first_classes.is_none());
-        self.net.ahead = assemble::ahead(&routing, self.net.first_classes.as_ref());
+        self.net.first_ports = routing.first_ports().filter(|_| self.net.refined.is_none());
+        self.net.ahead = assemble::ahead(&routing, self.net.refined.as_ref());
         (self.net.routing, self.published) = (routing, None);
     }
 

@@ -16,7 +16,7 @@ use weft_api::state::{LinkState, Modes};
 pub use weft_api::workload::{LoadPhase, MAX_BATCH};
 use weft_kernel::face::widths::Width;
 use weft_kernel::shortcuts::profile::Set;
-use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig};
+use weft_models::{allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig};
 use weft_topology::Graph;
 use weft_topology::TopologyConfig;
 use weft_traffic::{Lengths, PatternConfig, Population};
@@ -107,6 +107,8 @@ pub struct Spec {
     /// Message classes; none: all packets are of one class.
     pub classes: Vec<MessageClass>,
     pub interface: InterfaceSpec,
+    /// The lanes of each VC class of a channel.
+    pub queueing: QueueingConfig,
     pub policy: PolicyConfig,
     /// The modes that a channel can be in.
     pub modes: Modes,
@@ -197,6 +199,7 @@ impl Spec {
             traffic: TrafficSpec { jobs: vec![Job::steady("all", terminals, pattern, 0.1, 1)] },
             classes: Vec::new(),
             interface: InterfaceSpec::default(),
+            queueing: QueueingConfig::default(),
             policy: PolicyConfig::default(),
             modes: Modes::default(),
             prices: vec![StatePrices::NONE; links.len()],

@@ -116,10 +116,11 @@ impl<'a> Map<'a> {
             |port_number: u16| Trunk::at(block.records().trunks, port.base(i) + usize::from(port_number), port_number);
         let members = |hop: Hop| trunk(hop.port).members().map(move |port| Hop { port, ..hop });
         if port.choosing >> v & 1 != 0 && segment.key == UNDECIDED {
-            let at = self.net.coords[block.router(port.router as usize).id as usize];
+            let router = block.router(port.router as usize).id;
+            let at = self.net.coords[router as usize];
             let packet = &block.records().packets.items[segment.packet as usize];
             let steps = self.net.routing.steps(at, packet, self.net.seed);
-            return steps.into_iter().flat_map(|step| members(self.net.as_taken(packet, step.hop))).collect();
+            return steps.into_iter().flat_map(|step| members(self.net.as_taken(router, packet, step.hop))).collect();
         }
         let key = if port.choosing >> v & 1 != 0 { segment.key } else { port.requests[v] };
         let (p, class) = weft_api::state::split(key, self.net.class_bits);
@@ -195,7 +196,7 @@ impl<'a> Map<'a> {
             let (queue, front) = (&queues.of[queues.place(t, q)], queues.front(t, q));
             let (vcs, room) = match queue.is_amid() {
                 true => (1 << queue.vc, 1),
-                false => (rules.vcs_of[usize::from(front.class)], self.net.router.room),
+                false => (rules.vcs(front.class, front.lane), self.net.router.room),
             };
             for vc in (0..out.credits.len()).filter(|vc| vcs >> vc & 1 != 0) {
                 if out.credits[vc] >= room {

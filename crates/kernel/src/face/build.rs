@@ -113,7 +113,7 @@ where
         .then(|| History::new(outputs, net.links.iter().map(|l| l.latency), room.horizon));
     let mut block = Block {
         now: 0,
-        routing: Widths::in_classes(&net.routing, net.first_classes.as_ref()),
+        routing: Widths::in_classes(&net.routing, net.refined.as_ref()),
         switch: switch::<W, V>(net, &routers, inputs),
         shortcuts: shortcuts(net, inputs, outputs),
         wires: Wires {

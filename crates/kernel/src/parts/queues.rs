@@ -17,8 +17,25 @@ pub struct InterfaceRules {
     pub depth: u16,
     /// Rate of each queue when the run begins.
     pub rates: Vec<Option<Rate>>,
-    /// By message class: the VCs of an injection channel that its packets may take.
+    /// Lanes of an injection channel; 1 if there is no queueing scheme.
+    pub lanes: u8,
+    /// By message class and lane: the VCs of an injection channel that its packets may take.
     pub vcs_of: Vec<u16>,
+}
+
+impl InterfaceRules {
+    /// Whether a queue takes packets that the source has given already, so that the source need not wait until they have left.
+    pub fn takes_early(&self) -> bool {
+        match self.queueing {
+            Queueing::One | Queueing::PerClass => false,
+            Queueing::PerDestination | Queueing::PerLane => true,
+        }
+    }
+
+    /// The VCs of an injection channel for packets of a class that have this lane there.
+    pub fn vcs(&self, class: u8, lane: u8) -> u16 {
+        self.vcs_of[usize::from(class) * usize::from(self.lanes) + usize::from(lane)]
+    }
 }
 
 /// A part of a source at a terminal: packets of one message class.
@@ -51,6 +68,8 @@ pub struct Ready {
     pub created: u64,
     pub flits: u16,
     pub class: u8,
+    /// Its lane on the channel from the terminal.
+    pub lane: u8,
     /// The oldest packet that the terminal keeps can go when this one has left.
     pub frees: bool,
 }
@@ -305,7 +324,7 @@ mod tests {
 
     fn rules(depth: u16, rate: Option<Rate>) -> InterfaceRules {
         let (queueing, rule) = (Queueing::PerDestination, InjectionRule::RoundRobin);
-        InterfaceRules { queueing, rule, queues: 2, depth, rates: vec![rate; 2], vcs_of: vec![1] }
+        InterfaceRules { queueing, rule, queues: 2, depth, rates: vec![rate; 2], lanes: 1, vcs_of: vec![1] }
     }
 
     #[test]

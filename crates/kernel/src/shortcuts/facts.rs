@@ -31,7 +31,7 @@ pub struct Facts<'a> {
     pub queues: bool,
     /// Packets may keep their places in the buffers of terminals.
     pub keeps: bool,
-    /// Message classes have VCs of their own.
+    /// VC classes are finer than those of the routing: message classes have VCs of their own, or a queueing scheme has lanes.
     pub classes_apart: bool,
 }
 

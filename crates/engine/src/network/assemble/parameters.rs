@@ -121,8 +121,8 @@ pub(super) fn room(spec: &Spec) -> u32 {
 
 /// Link class `c` in the form that the loop uses.
 pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> Result<Link, Refusal> {
-    let (link, classes, name) = (&spec.links[c], needed.least_vcs(c), &spec.graph.class_names()[c]);
-    check_buffer(spec, link, classes, name)?;
+    let (link, classes, name) = (&spec.links[c], sets.least_vcs(c, needed), &spec.graph.class_names()[c]);
+    check_buffer(spec, link, &sets.needs_in_words(spec, c, needed), classes, name)?;
     check_delays(spec, link, name)?;
     let vcs = u32::from(link.vcs);
     let usable = if name == "terminal" { spec.router.ejection_vcs.map_or(vcs, u32::from) } else { vcs };
@@ -140,8 +140,8 @@ pub(super) fn link_of(spec: &Spec, c: usize, needed: &Needs, sets: &VcSets) -> R
         credit_latency: (link.credit_latency + spec.router.credit_delay).max(1),
         buffer: link.buffer as u16,
         all: ((1u32 << vcs) - 1) as u16,
-        vcs_of: vcs_of_sets(c, needed, sets.each, &ranges),
-        entering: (0..ranges.len()).fold(0, |all, set| all | entering << (set * usize::from(sets.each))),
+        vcs_of: vcs_of_sets(c, needed, sets, &ranges),
+        entering: (0..ranges.len()).fold(0, |all, set| all | entering << (set * usize::from(sets.links()[c].each))),
         room_to_enter: bubbles::room_to_enter(spec) as u16,
         capacity: vcs * link.buffer,
         paced: is_paced(spec, c),
@@ -213,17 +213,13 @@ fn check_rate(spec: &Spec, link: &LinkClass, class: usize) -> Result<(), Refusal
     Err(Refusal::new(path, format!("{} flits per cycle, but {feeder}", link.rate.per_cycle()), help))
 }
 
-/// Refuses too few VCs for the classes of the routing, and a buffer into which no packet fits.
-fn check_buffer(spec: &Spec, link: &LinkClass, classes: u8, name: &str) -> Result<(), Refusal> {
+/// Refuses too few VCs for the classes of the routing and their lanes (`needed`, in words), and a buffer into which no packet fits.
+fn check_buffer(spec: &Spec, link: &LinkClass, needed: &str, classes: u8, name: &str) -> Result<(), Refusal> {
     let path = |key: &str| format!("links.{name}.{key}");
     if link.vcs < classes {
         return Err(Refusal::new(
             path("vcs"),
-            format!(
-                "{} needs {classes} VC classes on {name} links, but there are {} VCs",
-                spec.routing.name(),
-                link.vcs
-            ),
+            format!("{needed} on {name} links, but there are {} VCs", link.vcs),
             format!("set vcs of {name} links to at least {classes}"),
         ));
     }
@@ -261,21 +257,20 @@ fn check_delays(spec: &Spec, link: &LinkClass, name: &str) -> Result<(), Refusal
     Ok(())
 }
 
-/// The VCs of each VC class on links of class `c`: those of the routing in each set of VCs (`ranges`), `each` of them.
-fn vcs_of_sets(c: usize, needed: &Needs, each: u8, ranges: &[(u32, u32)]) -> [u16; 16] {
-    let mut all = [0u16; 16];
+/// The VCs of each VC class on links of class `c`: those of the routing in each set of VCs (`ranges`).
+fn vcs_of_sets(c: usize, needed: &Needs, sets: &VcSets, ranges: &[(u32, u32)]) -> [u16; 16] {
+    let (mut all, each) = ([0u16; 16], usize::from(sets.links()[c].each));
     for (set, &(from, size)) in ranges.iter().enumerate() {
-        let first = set * usize::from(each);
-        let of_set = vcs_of(c, needed, size);
-        let places = all[first..].iter_mut().take(usize::from(each));
+        let of_set = vcs_of(c, needed, sets, size);
+        let places = all[set * each..].iter_mut().take(each);
         places.zip(of_set).for_each(|(vcs, own)| *vcs = own << from);
     }
     all
 }
 
-/// The VCs of each routing class on links of class `c`. The classes get equal shares of the VCs that packets may use. A
-/// class that enters rings has the same VCs as the class that moves on in them.
-fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
+/// The VCs of each routing class on links of class `c`. The classes, and the lanes of each, get equal shares of the VCs that packets
+/// may use. A class that enters rings has the same VCs as the class that moves on in them.
+fn vcs_of(c: usize, needed: &Needs, sets: &VcSets, usable: u32) -> [u16; 16] {
     let mut vcs_of = [0u16; 16];
     // from the top: the VCs of rings that say how many they have
     let mut usable = usable;
@@ -285,7 +280,10 @@ fn vcs_of(c: usize, needed: &Needs, usable: u32) -> [u16; 16] {
     }
     let apart =
         |class: &u8| needed.ring_entries_on(c).any(|e| e.enter == *class || e.move_on == *class && e.vcs.is_some());
-    let sharing: Vec<u8> = (0..needed.classes[c].max(1)).filter(|class| !apart(class)).collect();
+    let (first, lanes) = (sets.links()[c].first, sets.lanes_on(c, needed));
+    let sharing = (0..needed.classes[c].max(1)).filter(|class| !apart(class));
+    let fine = |class: u8| (0..lanes[usize::from(class)]).map(move |lane| first[usize::from(class)] + lane);
+    let sharing: Vec<u8> = sharing.flat_map(fine).collect();
     let shares = sharing.len().max(1) as u32;
     for (k, class) in (0..).zip(sharing) {
         let (from, to) = (k * usable / shares, (k + 1) * usable / shares);

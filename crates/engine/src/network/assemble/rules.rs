@@ -1,6 +1,7 @@
 //! Builds parts of `Net`: rules of routers and faults, slow paths and times; and the facts by which shortcuts are chosen.
 
 use super::{lookahead, parameters, partition};
+use crate::network::classes::VcSets;
 use crate::network::episodes;
 use crate::network::pairs;
 use crate::network::spec::{Fault, Spec};
@@ -46,13 +47,13 @@ pub(super) fn faults(spec: &Spec, routing: &dyn AnyRouting, tables: Vec<Tables>)
     }
 }
 
-/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced. `classes_apart`: message
-/// classes have VCs of their own.
+/// The facts by which the shortcuts are chosen. `watches`: packets are watched. `paced`: some link is paced.
 pub(super) fn facts<'a>(
     spec: &Spec,
     needs: &'a Needs,
     (router, faults): (&RouterRules, &FaultRules),
-    (watches, paced, classes_apart): (bool, bool, bool),
+    (watches, paced): (bool, bool),
+    sets: &VcSets,
 ) -> Facts<'a> {
     let graph = &*spec.graph;
     let mut facts = Facts {
@@ -69,9 +70,9 @@ pub(super) fn facts<'a>(
         longest: spec.traffic.longest(),
         outputs: u64::from(graph.port_base(graph.routers())) + u64::from(graph.terminals()),
         is_large: partition::is_larger_than_cache(spec),
-        queues: spec.has_queues(),
+        queues: spec.has_queues(sets),
         keeps: spec.keeps_packets(),
-        classes_apart,
+        classes_apart: sets.are_finer(),
     };
     let chooses_at_head = facts.chooses() && needs.decides == Decides::AtHead;
     facts.slow_heads = router.by_age || watches || router.closes_vcs || facts.faults || chooses_at_head;

@@ -1,0 +1,147 @@
+//! VC classes that are finer than those of the routing: of each message class, and of each lane of a queueing scheme.
+//!
+//! The routing knows nothing of them. On a link its VC class `c` becomes one of `each` classes per set of VCs: class
+//! `set * each + first[c] + lane`, where the lane is 0 if there is no scheme.
+
+use crate::compiled::Ahead;
+use crate::queueing::{Crossing, Scheme};
+use crate::routing::Hop;
+use crate::state::{Packet, UNDECIDED};
+use std::sync::Arc;
+
+/// The VC classes of a link class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfLink {
+    /// VC classes of each set of VCs.
+    pub each: u8,
+    /// By VC class of the routing: its first one, in the first set.
+    pub first: [u8; 16],
+    /// By VC class in the first set: that of the routing.
+    pub routed: [u8; 16],
+}
+
+impl OfLink {
+    /// `lanes`: by VC class of the routing, as many as it has.
+    pub fn of(lanes: &[u8]) -> Self {
+        let (mut each, mut first, mut routed) = (0, [0; 16], [0; 16]);
+        for (class, &lanes) in (0u8..).zip(lanes) {
+            first[usize::from(class)] = each;
+            (each..each + lanes).for_each(|fine| routed[usize::from(fine)] = class);
+            each += lanes;
+        }
+        Self { each, first, routed }
+    }
+
+    /// The VC classes that stand for `class` of the routing in a set of VCs.
+    pub fn fine(&self, set: u8, class: u8) -> impl Iterator<Item = usize> + '_ {
+        let own = (0..self.each).filter(move |&fine| self.routed[usize::from(fine)] == class);
+        own.map(move |fine| usize::from(set * self.each + fine))
+    }
+}
+
+/// An output, for [`Refined`].
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    pub link: u8,
+    /// The router behind it; `None`: a terminal, or nothing.
+    pub next: Option<u32>,
+    /// Its place among all channels; that of the first one of its trunk.
+    pub place: u32,
+}
+
+/// The lanes of a scheme.
+#[derive(Debug)]
+pub struct Lanes {
+    pub scheme: Arc<dyn Scheme>,
+    /// The hops of the routing, and the coordinates that it is asked with, if the scheme looks ahead.
+    pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
+    /// By channel, VC class of the routing (of `classes`) and lane of the scheme: its number among those that packets can reach
+    /// there. Those of the channel from a terminal stand at the output to it. Empty: the numbers of the scheme.
+    pub numbers: Vec<u8>,
+    pub classes: usize,
+}
+
+/// VC classes that are finer than those of the routing.
+#[derive(Debug)]
+pub struct Refined {
+    /// By message class: its set of VCs.
+    pub set_of: Vec<u8>,
+    /// By message class, where all links are alike and there are no lanes: its first VC class.
+    pub first_of: Vec<u8>,
+    /// By link class.
+    pub links: Vec<OfLink>,
+    /// By router: its first output in `outputs`.
+    pub base: Vec<u32>,
+    pub outputs: Vec<Output>,
+    pub lanes: Option<Lanes>,
+}
+
+impl Refined {
+    fn output(&self, router: u32, port: u16) -> Output {
+        self.outputs[self.base[router as usize] as usize + usize::from(port)]
+    }
+
+    /// `hop` of a packet at a router, on the VC class of its message class and its lane.
+    #[inline(always)]
+    pub fn taken(&self, router: u32, packet: &Packet, hop: Hop, seed: u64) -> Hop {
+        match &self.lanes {
+            None => Hop { class: self.first_of[usize::from(packet.class)] + hop.class, ..hop },
+            Some(lanes) => self.on_lane(lanes, router, packet, hop, seed),
+        }
+    }
+
+    #[inline(never)]
+    fn on_lane(&self, lanes: &Lanes, router: u32, packet: &Packet, hop: Hop, seed: u64) -> Hop {
+        let output = self.output(router, hop.port);
+        let link = &self.links[usize::from(output.link)];
+        let first = self.set_of[usize::from(packet.class)] * link.each + link.first[usize::from(hop.class)];
+        let lane = output.next.map_or(0, |to| {
+            let crossing = Crossing {
+                src: packet.src,
+                dst: packet.dst,
+                from: Some((router, hop.port)),
+                to,
+                onward: lanes.onward(to, packet, seed),
+            };
+            lanes.number(output.place, hop.class, &crossing)
+        });
+        Hop { class: first + lane, ..hop }
+    }
+
+    /// `hop` as the routing knows it.
+    pub fn routed(&self, router: u32, hop: Hop) -> Hop {
+        let link = &self.links[usize::from(self.output(router, hop.port).link)];
+        Hop { class: link.routed[usize::from(hop.class % link.each)], ..hop }
+    }
+
+    /// The lane of a packet on the channel from its terminal, which is at `port` of `router`.
+    pub fn from_terminal(&self, (router, port): (u32, u16), packet: &Packet, seed: u64) -> u8 {
+        let Some(lanes) = &self.lanes else { return 0 };
+        let onward = lanes.onward(router, packet, seed);
+        let crossing = Crossing { src: packet.src, dst: packet.dst, from: None, to: router, onward };
+        lanes.number(self.output(router, port).place, 0, &crossing)
+    }
+}
+
+impl Lanes {
+    /// The output that a packet asks for at router `to`, where it comes next.
+    fn onward(&self, to: u32, packet: &Packet, seed: u64) -> u16 {
+        let Some((ahead, coords)) = &self.onward else { return 0 };
+        let mut there = *packet;
+        match ahead.key_ahead(to, coords[to as usize], &mut there, seed, CLASS_BITS) {
+            UNDECIDED => 0,
+            key => key >> CLASS_BITS,
+        }
+    }
+
+    fn number(&self, place: u32, class: u8, crossing: &Crossing) -> u8 {
+        let lane = self.scheme.lane(crossing) as usize;
+        if self.numbers.is_empty() {
+            return lane as u8;
+        }
+        self.numbers[(place as usize * self.classes + usize::from(class)) * self.scheme.lanes() as usize + lane]
+    }
+}
+
+/// Bits of a VC class in the keys that `Lanes` asks for: a routing has 16 at most.
+const CLASS_BITS: u32 = 4;

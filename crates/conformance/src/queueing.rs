@@ -1,0 +1,154 @@
+//! The suite of queueing schemes, on networks that they fit, with routings that go with them. Nothing stalls in the smallest
+//! buffers at full load. A scheme with one queue changes nothing. The lanes that a check lists are those that packets use. No packet
+//! overtakes another one of its flow where the path is fixed. Blocks and checkpoints change nothing.
+
+use super::lane_notes::LaneNotes;
+use super::members::{PAIRS, Pair, as_written, in_their_turns};
+use super::routing::check_drains;
+use super::{ONE, assert_same, check_blocks, in_turn, packets, phases, run};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use weft_api::recording::{Asked, Column, Table};
+use weft_engine::classes::Queueing;
+use weft_engine::queueing::QueueingConfig;
+use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
+use weft_engine::{LaneCounts, Spec};
+
+/// Flits of a packet, and of a buffer.
+const PACKETS: [(u32, FlowControl, u32); 3] = [(1, VirtualCutThrough, 1), (5, VirtualCutThrough, 5), (5, Wormhole, 1)];
+
+/// Runs the suite on a scheme.
+///
+/// # Panics
+/// With what is wrong, if the scheme does not conform.
+pub fn check(scheme: &QueueingConfig) {
+    let specs = specs_of(scheme);
+    let written = as_written(scheme);
+    assert!(!specs.is_empty(), "{written} goes with no routing on a small network: see `fits`");
+    for (turn, (pair, spec)) in specs.iter().enumerate() {
+        let what = format!("{written}, {pair}");
+        let lanes = weft_engine::lanes(spec).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+        let undivided =
+            |lanes: &LaneCounts| lanes.from_terminals == 1 && lanes.by_class.iter().flatten().all(|&l| l == 1);
+        if lanes.as_ref().is_none_or(undivided) {
+            check_changes_nothing(spec, &what);
+        }
+        if let Some(lanes) = &lanes {
+            check_lanes(spec, lanes, &what);
+        }
+        for &(flits, flow_control, buffer) in in_turn(turn, &PACKETS) {
+            let mut spec = spec.clone();
+            packets(&mut spec, flits, flow_control, buffer);
+            spec.set_load(1.0);
+            if turn.is_multiple_of(2) && !scheme.is_usual() {
+                spec.interface.queueing = Queueing::PerLane;
+            }
+            check_drains(&spec, 500, &format!("{what}, {flits} flits"));
+            phases(&mut spec, 100, 200);
+            check_blocks(&spec, &format!("{what}, {flits} flits"));
+        }
+    }
+}
+
+/// The scheme with a routing on one network of each kind that it fits, and with a routing that decides at routers if it goes with one.
+/// Links have as many VCs as packets reach lanes. Lanes that have no room on a link are refused, and so are routings that do
+/// not go with the scheme; such pairs are left out.
+fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {
+    let mut found: BTreeMap<(&str, bool), (&Pair, Spec)> = BTreeMap::new();
+    let mut pairs: Vec<(usize, &Pair)> = in_their_turns(&PAIRS).collect();
+    pairs.sort_by_key(|(turn, pair)| {
+        // another order for each scheme
+        let scheme: usize = as_written(scheme).bytes().map(usize::from).sum();
+        (turn.wrapping_mul(2 * scheme + 1), pair.to_string())
+    });
+    for (_, pair) in pairs {
+        let mut spec = pair.spec();
+        if !scheme.model().fits(&spec.graph) {
+            continue;
+        }
+        spec.links.iter_mut().for_each(|link| link.vcs = 16);
+        spec.queueing = scheme.clone();
+        let own = format!("queueing.{}", scheme.name());
+        match weft_engine::check(&spec) {
+            Ok(()) => {}
+            Err(refusal) if refusal.path == own || refusal.path.ends_with(".vcs") => continue,
+            Err(refusal) => panic!("{own} on {pair}: {refusal}"),
+        }
+        fit_vcs(&mut spec);
+        if weft_engine::check(&spec).is_ok() {
+            found.entry((pair.topology.name(), decides_ahead(&spec))).or_insert((pair, spec));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Every lane has one VC.
+fn fit_vcs(spec: &mut Spec) {
+    let Ok(Some(lanes)) = weft_engine::lanes(spec) else { return };
+    for (link, counts) in spec.links.iter_mut().zip(&lanes.by_class) {
+        link.vcs = counts.iter().sum();
+    }
+    spec.links[0].vcs = spec.links[0].vcs.max(lanes.from_terminals);
+}
+
+/// Whether packets of a flow always take the same path.
+fn decides_ahead(spec: &Spec) -> bool {
+    let routing = spec.routing.build(&spec.graph).expect("it fits");
+    let needs = routing.needs();
+    let draws = needs.draws_path || routing.draws_hops() || routing.draws() != weft_api::walk::Draws::default();
+    needs.decides == weft_api::routing::Decides::Ahead && !draws
+}
+
+/// The results are those without the scheme, to the last bit.
+fn check_changes_nothing(spec: &Spec, what: &str) {
+    for vcs in [spec.links[0].vcs.max(4), 6] {
+        let mut with = spec.clone();
+        with.links.iter_mut().for_each(|link| link.vcs = vcs.max(link.vcs));
+        with.set_load(0.4);
+        phases(&mut with, 100, 400);
+        with.interface.queueing = Queueing::PerLane;
+        let mut without = with.clone();
+        (without.queueing, without.interface.queueing) = (QueueingConfig::default(), Queueing::One);
+        assert_same(&run(&with), &run(&without), what);
+    }
+}
+
+/// Packets between all terminals use all lanes that the check lists, and none overtakes another of its flow on a fixed path.
+fn check_lanes(spec: &Spec, lanes: &LaneCounts, what: &str) {
+    if !decides_ahead(spec) {
+        return;
+    }
+    let mut spec = spec.clone();
+    spec.set_load(0.4);
+    spec.interface.queueing = Queueing::PerLane;
+    phases(&mut spec, 0, 6000);
+    spec.recordings = vec![Asked { name: "lane_notes", model: Arc::new(LaneNotes {}) }];
+    let out = weft_engine::run(&spec, ONE, &()).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    let notes = &out.recorded[0].1;
+    let overtaken: u64 = counts(notes, "overtaken").iter().sum();
+    // heads choose among the members of a trunk, so that a flow has several paths
+    assert!(overtaken == 0 || spec.graph.has_trunks(), "{what}: packets overtook others of their flow");
+    let mut used = vec![0u64; spec.links.len()];
+    for (class, vcs) in counts(notes, "class").into_iter().zip(counts(notes, "vcs")) {
+        used[class as usize] |= vcs;
+    }
+    for (link, counts) in lanes.by_class.iter().enumerate().skip(1) {
+        let class = &spec.graph.class_names()[link];
+        let mut first = 0;
+        for &lanes in counts {
+            let (all, used) = ((1u64 << lanes) - 1, used[link] >> first);
+            // a VC class that no packet reaches has one lane
+            let fits = used & all == all || lanes == 1;
+            assert!(fits, "{what}: {lanes} lanes from VC {first} on, on {class} links, and these are used: {used:b}");
+            first += lanes;
+        }
+        assert_eq!(used[link] >> first, 0, "{what}: VCs beyond the lanes on {class} links");
+    }
+}
+
+fn counts(table: &Table, name: &str) -> Vec<u64> {
+    match table.column(name) {
+        Some(Column::Counts(cells)) => cells.clone(),
+        _ => panic!("{name} is no column of counts"),
+    }
+}

@@ -1,0 +1,333 @@
+//! The lanes of a queueing scheme: which of them packets can reach on each channel, and how they are numbered there.
+//!
+//! Packets between all terminals are followed before the run, as for the dependency check. A channel has a number for each lane
+//! that some packet reaches on it in a VC class, and a link class as many lanes as the channel with the most. Where following
+//! all packets would take too many steps, every lane of the scheme counts as reached.
+
+use crate::network::spec::Spec;
+use std::collections::HashSet;
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, Scheme};
+use weft_api::refined::{self, OfLink, Output, Refined};
+use weft_api::routing::{AnyRouting, Decides, Hop, Needs};
+use weft_api::state::Packet;
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+/// Most lanes that are looked up: hops of packets between terminals.
+const MOST_STEPS: u64 = 1 << 24;
+/// Most lanes of all VC classes and channels.
+const MOST_NUMBERS: usize = 1 << 26;
+/// The VC classes of a link: a route key has bits for so many.
+const MAX_VC_CLASSES: u32 = 16;
+
+/// The lanes of a scheme in a network.
+#[derive(Debug, Clone)]
+pub(crate) struct Lanes {
+    scheme: Arc<dyn Scheme>,
+    looks_ahead: bool,
+    /// By link class and VC class of the routing. Channels to terminals have one.
+    pub counts: Vec<Vec<u8>>,
+    /// Lanes of a channel from a terminal.
+    pub from_terminals: u8,
+    /// See [`refined::Lanes::numbers`].
+    numbers: Vec<u8>,
+    classes: usize,
+}
+
+impl Lanes {
+    /// `None` if the spec has no scheme.
+    pub(crate) fn of(spec: &Spec, routing: &dyn AnyRouting, needs: &Needs) -> Result<Option<Self>, Refusal> {
+        if spec.queueing.is_usual() {
+            return Ok(None);
+        }
+        let (model, graph) = (spec.queueing.model(), &*spec.graph);
+        let looks_ahead = model.looks_ahead();
+        let scheme = model.build(graph)?;
+        if looks_ahead && scheme.lanes() > 1 && needs.decides != Decides::Ahead {
+            let (name, routing) = (spec.queueing.name(), spec.routing.name());
+            let what = format!("{name} goes by the output at the next router, and {routing} decides there");
+            let help = "take a routing that names all its hops ahead, such as a deterministic one, or a scheme that goes by destinations";
+            return Err(Refusal::new(format!("queueing.{name}"), what, help));
+        }
+        let seen = Reached::follow(graph, routing, needs, &*scheme);
+        let lanes = Self::numbered(spec, needs, scheme, looks_ahead, seen);
+        lanes.check(spec, needs)?;
+        Ok(Some(lanes))
+    }
+
+    /// Numbers the lanes that packets reach (`seen`: see [`Reached::follow`]); `None`: all of them are.
+    fn numbered(spec: &Spec, needs: &Needs, scheme: Arc<dyn Scheme>, looks_ahead: bool, seen: Option<Vec<u8>>) -> Self {
+        let graph = &*spec.graph;
+        let all = u8::try_from(scheme.lanes()).unwrap_or(u8::MAX);
+        let one = if seen.is_some() { 1 } else { all };
+        let of_link = |link: usize| vec![if link == 0 { 1 } else { one }; usize::from(needs.classes[link]).max(1)];
+        let mut counts: Vec<Vec<u8>> = (0..spec.links.len()).map(of_link).collect();
+        let classes = counts.iter().map(Vec::len).max().unwrap_or(1);
+        let mut lanes =
+            Self { looks_ahead, from_terminals: one, numbers: Vec::new(), classes, counts: Vec::new(), scheme };
+        let Some(mut seen) = seen else { return Self { counts, ..lanes } };
+        let each = lanes.scheme.lanes() as usize;
+        for router in 0..graph.routers() {
+            for (port, at) in (0u16..).zip(graph.ports(router)) {
+                if graph.trunk(router, port).first != port {
+                    continue; // the first member of its trunk stands for it
+                }
+                let place = place(graph, router, port) as usize;
+                for class in 0..classes {
+                    let from = (place * classes + class) * each;
+                    let count = number(&mut seen[from..from + each]);
+                    match at.peer {
+                        Peer::Terminal(_) if class == 0 => lanes.from_terminals = lanes.from_terminals.max(count),
+                        Peer::Router { .. } => {
+                            if let Some(most) = counts[usize::from(at.class)].get_mut(class) {
+                                *most = (*most).max(count);
+                            }
+                        }
+                        Peer::Terminal(_) | Peer::Unused => {}
+                    }
+                }
+            }
+        }
+        Self { counts, numbers: seen, ..lanes }
+    }
+
+    /// Whether some channel has more than one.
+    fn divide(&self) -> bool {
+        self.from_terminals > 1 || self.counts.iter().flatten().any(|&lanes| lanes > 1)
+    }
+
+    fn check(&self, spec: &Spec, needs: &Needs) -> Result<(), Refusal> {
+        let (name, routing) = (spec.queueing.name(), spec.routing.name());
+        let path = format!("queueing.{name}");
+        if self.divide() && !needs.ring_entries.is_empty() {
+            let what =
+                format!("{routing} keeps a bubble in rings of VCs, and {name} would divide these VCs into lanes");
+            let help = "take a routing that avoids deadlock by VC classes alone, or leave `queueing` out";
+            return Err(Refusal::new(path, what, help));
+        }
+        if self.divide() && crate::network::pairs::rebuilds(spec) {
+            let what = format!("{routing} computes other paths after each fault, on which packets reach other lanes");
+            return Err(Refusal::new(path, what, "leave faults out, take another routing, or leave `queueing` out"));
+        }
+        for (link, counts) in self.counts.iter().enumerate() {
+            let of_link = if link == 0 { u32::from(self.from_terminals) } else { 0 };
+            let all = counts.iter().map(|&lanes| u32::from(lanes)).sum::<u32>().max(of_link);
+            if all > MAX_VC_CLASSES {
+                let link = &spec.graph.class_names()[link];
+                let parts: Vec<_> = counts.iter().map(u8::to_string).collect();
+                let sum = if of_link > 0 { of_link.to_string() } else { parts.join(" + ") };
+                let what = format!(
+                    "packets reach {sum} lanes on {link} links{}: {all} > {MAX_VC_CLASSES}, the most VCs of a link",
+                    if parts.len() > 1 { ", in the order of the VC classes of the routing" } else { "" }
+                );
+                return Err(Refusal::new(path, what, self.fewer(spec)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What mends too many lanes.
+    fn fewer(&self, spec: &Spec) -> &'static str {
+        let text = serde_json::to_value(&spec.queueing).unwrap_or_default();
+        let has_number = text.as_object().is_some_and(|of| of.values().any(|of| of.get("queues").is_some()));
+        match has_number {
+            true => "write fewer `queues`, or choose a routing with fewer VC classes",
+            false => {
+                "choose a scheme with fewer queues, such as `dbbm: {queues: 4}`, or a routing with fewer VC classes"
+            }
+        }
+    }
+
+    /// The VC classes of all sets of VCs on links. `ahead`: the hops of the routing on its own VC classes.
+    pub(crate) fn refine(&self, spec: &Spec, routing: &Arc<dyn AnyRouting>, set_of: &[u8]) -> Refined {
+        let coords = || routing.coordinates(&spec.graph);
+        let lanes = refined::Lanes {
+            scheme: self.scheme.clone(),
+            onward: self.looks_ahead.then(|| (routing.clone().ahead(), coords())),
+            numbers: self.numbers.clone(),
+            classes: self.classes,
+        };
+        refined(spec, set_of, self.counts.iter().map(|counts| OfLink::of(counts)).collect(), Some(lanes))
+    }
+}
+
+/// How many lanes a scheme has on links, as packets reach them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneCounts {
+    /// Lanes of the channel from a terminal.
+    pub from_terminals: u8,
+    /// By link class and VC class of the routing. Channels to terminals have one.
+    pub by_class: Vec<Vec<u8>>,
+    /// The queues of a port, in the words of the scheme.
+    pub queues: u32,
+}
+
+/// The lanes of the queueing scheme of a spec; `None` if it has none. Refuses lanes that have no room on a link.
+pub fn lanes(spec: &Spec) -> Result<Option<LaneCounts>, Refusal> {
+    if spec.queueing.is_usual() {
+        return Ok(None);
+    }
+    let routing = crate::network::assemble::routing(spec)?;
+    let queues = spec.queueing.model().queues(&spec.graph);
+    let counted = |lanes: Lanes| LaneCounts { from_terminals: lanes.from_terminals, by_class: lanes.counts, queues };
+    Ok(Lanes::of(spec, &*routing, &routing.needs())?.map(counted))
+}
+
+/// VC classes that are finer than those of the routing.
+pub(crate) fn refined(spec: &Spec, set_of: &[u8], links: Vec<OfLink>, lanes: Option<refined::Lanes>) -> Refined {
+    let graph = &*spec.graph;
+    let output = |(router, port): (u32, u16)| {
+        let at = graph.ports(router)[usize::from(port)];
+        let next = match at.peer {
+            Peer::Router { router, .. } => Some(router),
+            Peer::Terminal(_) | Peer::Unused => None,
+        };
+        Output { link: at.class, next, place: place(graph, router, port) }
+    };
+    let ports = |router: u32| (0..graph.ports(router).len() as u16).map(move |port| (router, port));
+    Refined {
+        set_of: set_of.to_vec(),
+        first_of: set_of.iter().map(|set| set * links[0].each).collect(),
+        links,
+        base: (0..graph.routers()).map(|router| graph.port_base(router)).collect(),
+        outputs: (0..graph.routers()).flat_map(ports).map(output).collect(),
+        lanes,
+    }
+}
+
+/// The place of a channel among all; that of the first one of its trunk.
+fn place(graph: &Graph, router: u32, port: u16) -> u32 {
+    graph.port_base(router) + u32::from(graph.trunk(router, port).first)
+}
+
+/// Numbers the lanes that are reached, 1 in `lanes`, from 0 on; the others get the numbers of these in turn, for packets that leave their
+/// path at a fault. Returns how many are reached, at least 1.
+fn number(lanes: &mut [u8]) -> u8 {
+    let count = lanes.iter().filter(|&&reached| reached != 0).count().max(1);
+    let (mut next, mut others) = (0, 0);
+    for lane in lanes {
+        let turn = if *lane != 0 { &mut next } else { &mut others };
+        *lane = (*turn % count) as u8;
+        *turn += 1;
+    }
+    u8::try_from(count).unwrap_or(u8::MAX)
+}
+
+/// Follows packets between all terminals.
+struct Reached<'a> {
+    graph: &'a Graph,
+    routing: &'a dyn AnyRouting,
+    scheme: &'a dyn Scheme,
+    coords: Vec<u64>,
+    /// By channel, VC class and lane: 1 if some packet reaches it.
+    lanes: Vec<u8>,
+    classes: usize,
+    steps_left: u64,
+}
+
+/// The terminals of a router, each with its port.
+type Host = (u32, Vec<(u32, u16)>);
+
+/// A packet at a router: the last hop that it took, if any.
+struct Stand {
+    at: u32,
+    last: Option<(u32, Hop)>,
+    packet: Packet,
+}
+
+impl<'a> Reached<'a> {
+    /// By channel, VC class (of so many) and lane: 1 if some packet reaches it. `None` if it takes too many steps to know.
+    fn follow(graph: &'a Graph, routing: &'a dyn AnyRouting, needs: &Needs, scheme: &'a dyn Scheme) -> Option<Vec<u8>> {
+        let classes = usize::from(needs.classes.iter().copied().max().unwrap_or(1).max(1));
+        let numbers = graph.port_base(graph.routers()) as usize * classes * scheme.lanes() as usize;
+        if numbers > MOST_NUMBERS || u64::from(graph.terminals()).pow(2) > MOST_STEPS {
+            return None;
+        }
+        let coords = routing.coordinates(graph);
+        let lanes = vec![0; numbers];
+        let mut reached = Self { graph, routing, scheme, coords, lanes, classes, steps_left: MOST_STEPS };
+        let terminals = |router: u32| {
+            let here = (0u16..).zip(graph.ports(router));
+            here.filter_map(|(number, port)| match port.peer {
+                Peer::Terminal(terminal) => Some((terminal, number)),
+                Peer::Router { .. } | Peer::Unused => None,
+            })
+        };
+        let hosts = (0..graph.routers()).map(|router| (router, terminals(router).collect::<Vec<_>>()));
+        let hosts: Vec<Host> = hosts.filter(|(_, terminals)| !terminals.is_empty()).collect();
+        let draws = routing.draws().outcomes(Packet::default(), 0);
+        for from in &hosts {
+            for to in &hosts {
+                if needs.sees_terminals {
+                    reached.between_terminals(from, to)?;
+                } else {
+                    reached.between(from, to, &draws)?;
+                }
+            }
+        }
+        Some(reached.lanes)
+    }
+
+    /// All packets from one router to another follow the same paths.
+    fn between(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
+        let dest = self.coords[to.0 as usize];
+        let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
+        self.paths(packet, from, to, draws)
+    }
+
+    /// Each pair of terminals has paths of its own.
+    fn between_terminals(&mut self, from: &Host, to: &Host) -> Option<()> {
+        let dest = self.coords[to.0 as usize];
+        for &source in &from.1 {
+            for &sink in &to.1 {
+                let (src, dst) = (source.0, sink.0);
+                let packet = Packet { dest, target: dest, src, dst, dst_port: sink.1, ..Packet::default() };
+                let draws = self.routing.draws().outcomes(packet, 0);
+                self.paths(packet, &(from.0, vec![source]), &(to.0, vec![sink]), &draws)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Follows every path of a packet, and enters the lanes of the packets between these terminals, which all take it.
+    fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
+        let routing = self.routing;
+        let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
+        let mut seen = HashSet::new();
+        for start in starts.all() {
+            let mut open = vec![Stand { at: from.0, last: None, packet: start }];
+            while let Some(Stand { at, last, packet }) = open.pop() {
+                for step in routing.choices(self.coords[at as usize], &packet, 0) {
+                    self.enter(last, at, step.hop, from, to)?;
+                    let Peer::Router { router, .. } = self.graph.ports(at)[usize::from(step.hop.port)].peer else {
+                        continue;
+                    };
+                    if seen.insert((at, step.hop.port, step.hop.class, step.after.seq, step.after.route_state())) {
+                        open.push(Stand { at: router, last: Some((at, step.hop)), packet: step.after });
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Packets come to router `at` over the channel `last`, or from their terminals, and go on by `hop`.
+    fn enter(&mut self, last: Option<(u32, Hop)>, at: u32, hop: Hop, from: &Host, to: &Host) -> Option<()> {
+        self.steps_left = self.steps_left.checked_sub((from.1.len() * to.1.len()) as u64)?;
+        let arrived = matches!(self.graph.ports(at)[usize::from(hop.port)].peer, Peer::Terminal(_));
+        for &(src, port) in &from.1 {
+            for &(dst, sink) in to.1.iter().filter(|&&(dst, _)| dst != src) {
+                let onward = if arrived { sink } else { hop.port };
+                let (out, class, from) = match last {
+                    Some((router, hop)) => ((router, hop.port), hop.class, Some((router, hop.port))),
+                    None => ((at, port), 0, None),
+                };
+                let lane = self.scheme.lane(&Crossing { src, dst, from, to: at, onward }) as usize;
+                let channel = place(self.graph, out.0, out.1) as usize * self.classes + usize::from(class);
+                self.lanes[channel * self.scheme.lanes() as usize + lane] = 1;
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Queueing schemes: their lanes by hand, their effect on head-of-line blocking, and what is refused.
+
+use crate::integration::common::*;
+use std::sync::Arc;
+use weft_engine::classes::Queueing;
+use weft_engine::queueing::QueueingConfig;
+use weft_engine::spec::Job;
+use weft_engine::{LaneCounts, Spec};
+use weft_traffic::{PatternConfig, Population};
+use weft_units::Refusal;
+
+const MESH_4X4: &str = r#"{"mesh": {"widths": [4, 4], "terminals_per_router": 1}}"#;
+const TREE: &str = r#"{"k_ary_n_tree": {"k": 4, "n": 3}}"#;
+const DRAGONFLY: &str =
+    r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#;
+const MINIMAL: &str = r#"{"dragonfly_minimal": {}}"#;
+
+fn scheme(json: &str) -> QueueingConfig {
+    serde_json::from_str(json).expect("a scheme")
+}
+
+/// A network with a scheme, and 16 VCs on every link.
+fn under(topology: &str, routing: &str, queueing: &str) -> Spec {
+    let mut spec = spec(topology, routing);
+    queues(&mut spec, 16, 8);
+    spec.queueing = scheme(queueing);
+    spec.interface.queueing = Queueing::PerLane;
+    spec.interface.depth = u16::MAX;
+    spec
+}
+
+fn lanes(spec: &Spec) -> LaneCounts {
+    weft_engine::lanes(spec).expect("lanes with room").expect("a scheme")
+}
+
+/// The lanes on links of a class, by VC class of the routing.
+fn on(spec: &Spec, class: &str) -> Vec<u8> {
+    let link = spec.graph.class_names().iter().position(|name| name == class).expect("the class");
+    lanes(spec).by_class[link].clone()
+}
+
+#[test]
+fn outputs_at_the_next_router_are_counted_by_hand() {
+    // Groups of 4 routers with 2 terminals and 2 global links each, minimal routing. Behind a local link of the source group
+    // (VC class 0) a packet goes to 2 global links or 2 terminals, in the destination group (class 1) to 2 terminals. Behind a
+    // global link it goes to 3 local links or 2 terminals. From a terminal it goes to 3 local and 2 global links, or to the
+    // other terminal.
+    let spec = under(DRAGONFLY, MINIMAL, r#"{"voqsw": {}}"#);
+    assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![4, 2], vec![5]));
+    assert_eq!(lanes(&spec).from_terminals, 6);
+
+    // Dimension order on a mesh of 4x4 with a terminal each: behind a link of dimension 0 a packet goes straight on, up or down
+    // in dimension 1, or to the terminal; behind a link of dimension 1 straight on or to the terminal. From a terminal it goes
+    // to 4 links.
+    let spec = under(MESH_4X4, DOR, r#"{"voqsw": {}}"#);
+    assert_eq!((on(&spec, "dim0"), on(&spec, "dim1")), (vec![4], vec![2]));
+    assert_eq!(lanes(&spec).from_terminals, 4);
+    // the port of a router has 4 links and a terminal
+    assert_eq!(lanes(&spec).queues, 5);
+}
+
+#[test]
+fn levels_of_queues_on_a_dragonfly_share_no_link_of_a_vc_class() {
+    // 9 groups of 4 routers with 2 terminals and 2 global links each. Behind a local link of the source group a packet goes to one of the
+    // 2 groups of the router there, or has arrived: 3 lanes of 6. On a local link of the destination group it goes by the
+    // residues of 2 terminals, 0 and 1. Behind a global link it goes by the 4 routers of the group.
+    let spec = under(DRAGONFLY, MINIMAL, r#"{"h2lq": {}}"#);
+    assert_eq!((on(&spec, "local"), on(&spec, "global")), (vec![3, 2], vec![4]));
+    // from a terminal: 8 other groups modulo 6, which are all residues
+    assert_eq!(lanes(&spec).from_terminals, 6);
+}
+
+#[test]
+fn residues_of_four_collapse_on_a_4_ary_tree_in_one_order_of_digits() {
+    // A leaf sends a packet for D up by digit 0 of D, D mod 4, if the digits go up from the lowest. So all packets of an up link have
+    // the same residue, and so have those of the links down behind it. From the highest digit down, the lowest digit chooses no
+    // up link in a tree of 3 levels: there are 2 levels of up links, for digits 2 and 1, and every link carries all residues.
+    let levels = |routing: &str| {
+        let spec = under(TREE, routing, r#"{"dbbm": {"queues": 4}}"#);
+        let links: Vec<Vec<u8>> = lanes(&spec).by_class.into_iter().skip(1).collect();
+        (links.concat(), lanes(&spec).from_terminals)
+    };
+    assert_eq!(levels(r#"{"up_down": {"ascent": "d_mod_k"}}"#), (vec![1, 1], 4));
+    assert_eq!(levels(r#"{"up_down": {"ascent": "d_mod_k_high_first"}}"#), (vec![4, 4], 4));
+}
+
+#[test]
+fn a_table_of_residues_is_the_scheme_of_residues() {
+    let residues: Vec<String> = (0..16).map(|terminal| (terminal % 4).to_string()).collect();
+    let table = format!(r#"{{"map": {{"lanes": [[{}]]}}}}"#, residues.join(","));
+    let run_under = |queueing: &str| {
+        let mut spec = under(MESH_4X4, DOR, queueing);
+        spec.set_load(0.5);
+        phases(&mut spec, 200, 1000);
+        run(&spec)
+    };
+    assert_same(&run_under(r#"{"dbbm": {"queues": 4}}"#), &run_under(&table), "mod 4");
+}
+
+/// The last terminals of all rows send to terminal 0 at `hot`, over every link that leads down in dimension 0. The other 11 send to
+/// each other at random at load 0.2.
+fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {
+    let mut spec = under(MESH_4X4, DOR, queueing);
+    spec.seed = seed;
+    let job = |name: &str, terminals: Vec<u32>, pattern: &str, load: f64| {
+        let config: PatternConfig = serde_json::from_str(pattern).expect("a pattern");
+        let pattern = Arc::new(config.build(&Population::of(terminals.len() as u32), "pattern").expect("it fits"));
+        Job::steady(name, terminals, pattern, load, 1)
+    };
+    let senders = vec![0, 3, 7, 11, 15];
+    let others = (1..16).filter(|terminal| !senders.contains(terminal)).collect();
+    let mut sends = job("hot", senders, r#"{"hot_spot": {"targets": [0], "share": 1.0}}"#, hot);
+    sends.phases[0].load[0] = 0.0;
+    spec.traffic.jobs = vec![sends, job("cold", others, r#"{"uniform": {}}"#, 0.2)];
+    phases(&mut spec, 2000, 6000);
+    spec
+}
+
+/// Mean and standard deviation of the mean of the load that the other terminals accept, over 5 seeds.
+fn cold(queueing: &str, hot: f64) -> (f64, f64) {
+    let of_seed = |seed| {
+        let mut spec = hot_spot(queueing, hot, seed);
+        if spec.queueing.is_usual() {
+            queues(&mut spec, 1, 16 * 8); // a single queue of the memory of 16
+        }
+        let out = run(&spec);
+        out.jobs[1].accepted_flits as f64 / (out.window * 11) as f64
+    };
+    let loads: Vec<f64> = (1..=5).map(of_seed).collect();
+    let mean = loads.iter().sum::<f64>() / 5.0;
+    let variance = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>() / 4.0;
+    (mean, (variance / 5.0).sqrt())
+}
+
+#[test]
+fn a_queue_per_destination_hides_the_hot_spot_from_the_others() {
+    // Throttled, the four send 0.8 flits per cycle to a terminal that takes 1: no tree of full queues grows. Unthrottled they offer 3.6.
+    let (control, own) = cold(r#"{"voqnet": {}}"#, 0.2);
+    let (free, other) = cold(r#"{"voqnet": {}}"#, 0.9);
+    let deviation = own.hypot(other);
+    assert!((free - control).abs() <= 3.0 * deviation, "{free} beside {control}, deviation {deviation}");
+    // one queue of the same memory has the tree
+    let (blocked, _) = cold(r#"{"one_queue": {}}"#, 0.9);
+    assert!(blocked < control - 10.0 * deviation, "{blocked} beside {control}");
+}
+
+fn refused(spec: &Spec) -> Refusal {
+    weft_engine::check(spec).expect_err("a refusal")
+}
+
+#[test]
+fn too_many_lanes_are_refused_with_a_number_that_fits() {
+    // from a terminal lie 24 other destinations, all with residues of their own
+    let mesh_5x5 = r#"{"mesh": {"widths": [5, 5], "terminals_per_router": 1}}"#;
+    let refusal = refused(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 25}}"#));
+    assert_eq!(refusal.path, "queueing.dbbm");
+    assert!(refusal.what.contains("24 > 16") && refusal.help.contains("fewer `queues`"), "{refusal}");
+    weft_engine::check(&under(mesh_5x5, DOR, r#"{"dbbm": {"queues": 16}}"#)).expect("as the remedy says");
+
+    let mut spec = under(MESH_4X4, DOR, r#"{"dbbm": {"queues": 8}}"#);
+
+    queues(&mut spec, 6, 8);
+    let refusal = refused(&spec);
+    assert_eq!(refusal.path, "links.terminal.vcs");
+    assert!(refusal.what.contains("8 lanes") && refusal.help.contains("to 8"), "{refusal}");
+    spec.links[0].vcs = 8;
+    let refusal = refused(&spec);
+    assert_eq!((&*refusal.path, &*refusal.help), ("links.dim0.vcs", "set vcs of dim0 links to at least 8"));
+    queues(&mut spec, 8, 8);
+    weft_engine::check(&spec).expect("as the remedy says");
+}
+
+#[test]
+fn schemes_are_refused_where_they_have_nothing_to_go_by() {
+    let of = |topology: &str, routing: &str, queueing: &str| refused(&under(topology, routing, queueing));
+    let refusal = of(TREE, r#"{"up_down": {"ascent": "d_mod_k"}}"#, r#"{"iodet": {}}"#);
+    assert_eq!(refusal.path, "queueing.iodet");
+    assert!(refusal.what.contains("dimensions"), "{refusal}");
+    assert!(of(MESH_4X4, DOR, r#"{"flow2sl": {}}"#).what.contains("fat trees"));
+    assert!(of(MESH_4X4, DOR, r#"{"h2lq": {}}"#).what.contains("groups"));
+    assert!(of(MESH_4X4, DOR, r#"{"map": {"lanes": [[0, 1]]}}"#).help.contains("16 numbers"));
+    assert!(of(MESH_4X4, DOR, r#"{"bbq": {"queues": 0}}"#).help.contains("1 to"));
+    // a torus whose rings keep a bubble
+    let torus = r#"{"torus": {"widths": [4, 4], "terminals_per_router": 1}}"#;
+    let refusal = of(torus, r#"{"dimension_order": {"dateline": "bubble"}}"#, r#"{"dbbm": {}}"#);
+    assert!(refusal.what.contains("bubble"), "{refusal}");
+    // heads choose at the router, so that nobody knows the output before
+    let refusal = of(torus, r#"{"minimal_adaptive": {}}"#, r#"{"voqsw": {}}"#);
+    assert!(refusal.help.contains("names all its hops ahead"), "{refusal}");
+    weft_engine::check(&under(torus, DOR, r#"{"voqsw": {}}"#)).expect("as the remedy says");
+    weft_engine::check(&under(torus, r#"{"minimal_adaptive": {}}"#, r#"{"dbbm": {}}"#)).expect("as the remedy says");
+}

@@ -1,0 +1,76 @@
+//! Band-based queuing: the queue is the band of coordinates that the destination lies in.
+//!
+//! # Source
+//! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks",
+//! Euro-Par 2013. The mapping is our reading: the paper was not at hand. With Q queues and k coordinates, it is floor(c Q / k) for a
+//! destination with coordinate c.
+//! # Parameters
+//! queues: queues of a port, for each VC class of the routing \[count\].
+//! # Guarantees
+//! Destinations of a band are next to each other in the dimension that the channel belongs to.
+//! # Not modelled
+//! Hybrid (KNS) networks, for which the scheme was made: here it is for all that have dimensions.
+//! # Validation
+//! `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use super::coordinates::OnGrid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The queue is the band of coordinates that the destination lies in (BBQ).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bbq {
+    /// Queues of a port, for each VC class of the routing.
+    #[serde(default = "four")]
+    pub queues: u32,
+}
+
+fn four() -> u32 {
+    4
+}
+
+impl QueueingModel for Bbq {
+    fn networks(&self) -> &'static str {
+        "networks with dimensions, such as meshes, tori and HyperX"
+    }
+
+    fn fits(&self, graph: &Graph) -> bool {
+        OnGrid::of(graph).is_some()
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.queues
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        super::check_queues("queueing.bbq.queues", self.queues)?;
+        let on = OnGrid::of(graph).ok_or_else(|| super::no_view("bbq", self.networks()))?;
+        Ok(Arc::new(Bands { queues: self.queues, on }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { queues: 2 }, Self { queues: 1 }]
+    }
+}
+
+#[derive(Debug)]
+struct Bands {
+    queues: u32,
+    on: OnGrid,
+}
+
+impl Scheme for Bands {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        let (coordinate, width) = self.on.of_destination(crossing);
+        (u64::from(coordinate) * u64::from(self.queues) / u64::from(width)) as u32
+    }
+}

@@ -1,0 +1,32 @@
+//! Coordinates of destinations on a grid, which `iodet` and `bbq` go by.
+
+use weft_api::queueing::Crossing;
+use weft_topology::{Graph, Grid};
+
+/// The grid of a network, and the router of each terminal.
+#[derive(Debug)]
+pub struct OnGrid {
+    pub grid: Grid,
+    router_of: Vec<u32>,
+}
+
+impl OnGrid {
+    /// `None` for a network without dimensions.
+    pub fn of(graph: &Graph) -> Option<Self> {
+        let grid = graph.structure().grid.clone().filter(|grid| !grid.dimensions.is_empty())?;
+        Some(Self { grid, router_of: (0..graph.terminals()).map(|t| graph.terminal_at(t).0).collect() })
+    }
+
+    /// The coordinate of the destination in the dimension that the packet crosses, and the width of that dimension. On the
+    /// channel from a terminal it is the first dimension in which source and destination differ, or else the lowest.
+    pub fn of_destination(&self, crossing: &Crossing) -> (u32, u32) {
+        let to = self.router_of[crossing.dst as usize];
+        let crossed = crossing.from.and_then(|(_, port)| self.grid.dimension_of(port));
+        let dimension = crossed.unwrap_or_else(|| {
+            let from = self.grid.coordinates(self.router_of[crossing.src as usize]);
+            from.zip(self.grid.coordinates(to)).position(|(from, to)| from != to).unwrap_or(0)
+        });
+        let coordinate = self.grid.coordinates(to).nth(dimension).unwrap_or(0);
+        (coordinate, self.grid.dimensions[dimension].width)
+    }
+}

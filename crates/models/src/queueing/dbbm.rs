@@ -1,0 +1,67 @@
+//! Destination-based buffer management: the queue is the number of the destination modulo the number of queues.
+//!
+//! # Source
+//! T. Nachiondo, J. Flich, J. Duato, "Destination-Based HoL Blocking Elimination", ICPADS 2006. Four queues in F. Zahn et al.,
+//! HiPINEB 2019, section III.C.
+//! # Parameters
+//! queues: queues of a port, for each VC class of the routing \[count\].
+//! # Guarantees
+//! A flow keeps its lane on its whole path, so its packets stay in order where its path is the same.
+//! # Not modelled
+//! Other hashes of the destination.
+//! # Validation
+//! `engine/tests/queueing.rs`: on a 4-ary tree, links above the leaves carry one residue of four if the digits go up in the order
+//! from the lowest, as computed there. `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The queue is the destination modulo the number of queues (DBBM).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dbbm {
+    /// Queues of a port, for each VC class of the routing.
+    #[serde(default = "four")]
+    pub queues: u32,
+}
+
+fn four() -> u32 {
+    4
+}
+
+impl QueueingModel for Dbbm {
+    fn networks(&self) -> &'static str {
+        "any network"
+    }
+
+    fn fits(&self, _graph: &Graph) -> bool {
+        true
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.queues
+    }
+
+    fn build(&self, _graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        super::check_queues("queueing.dbbm.queues", self.queues)?;
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { queues: four() }, Self { queues: 3 }, Self { queues: 1 }]
+    }
+}
+
+impl Scheme for Dbbm {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        crossing.dst % self.queues
+    }
+}

@@ -1,0 +1,107 @@
+//! Flow2SL: flows between the same two groups of terminals share a queue, on a fat tree.
+//!
+//! # Source
+//! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn
+//! et al. describe it (HiPINEB 2019, section III.C): flows of the same source group and destination group share a queue, flows
+//! of the same source group to different groups do not. Every Latin square meets that.
+//! # Parameters
+//! queues: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
+//! floor(n Q / N).
+//! reading: `sum`, the queue is the sum of both groups modulo Q; or `dst`, it is the group of the destination, which section IV.B
+//! of that paper suggests: all flows to one group share a VC.
+//! # Guarantees
+//! The constraint above. A flow keeps its lane on its whole path.
+//! # Not modelled
+//! The tables of InfiniBand by which a subnet manager sets it up.
+//! # Validation
+//! `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The queue follows from the groups of source and destination (Flow2SL).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow2sl {
+    /// Groups of terminals, and queues of a port for each VC class of the routing.
+    #[serde(default = "four")]
+    pub queues: u32,
+    /// How the queue follows from the groups.
+    #[serde(default)]
+    pub reading: Reading,
+}
+
+/// The two readings of the description of the scheme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// The sum of the groups of source and destination, modulo the number of queues.
+    #[default]
+    Sum,
+    /// The group of the destination.
+    Dst,
+}
+
+fn four() -> u32 {
+    4
+}
+
+impl QueueingModel for Flow2sl {
+    fn networks(&self) -> &'static str {
+        "fat trees"
+    }
+
+    fn fits(&self, graph: &Graph) -> bool {
+        graph.structure().levels.as_ref().is_some_and(|levels| levels.tree.is_some())
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.queues
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        super::check_queues("queueing.flow2sl.queues", self.queues)?;
+        if !self.fits(graph) {
+            return Err(super::no_view("flow2sl", self.networks()));
+        }
+        Ok(Arc::new(ByGroups { queues: self.queues, reading: self.reading, terminals: graph.terminals() }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![
+            Self { queues: four(), reading: Reading::Sum },
+            Self { queues: 3, reading: Reading::Dst },
+            Self { queues: 1, reading: Reading::Sum },
+        ]
+    }
+}
+
+#[derive(Debug)]
+struct ByGroups {
+    queues: u32,
+    reading: Reading,
+    terminals: u32,
+}
+
+impl ByGroups {
+    fn group(&self, terminal: u32) -> u32 {
+        (u64::from(terminal) * u64::from(self.queues) / u64::from(self.terminals)) as u32
+    }
+}
+
+impl Scheme for ByGroups {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        match self.reading {
+            Reading::Sum => (self.group(crossing.src) + self.group(crossing.dst)) % self.queues,
+            Reading::Dst => self.group(crossing.dst),
+        }
+    }
+}

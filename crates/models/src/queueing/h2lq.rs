@@ -1,0 +1,98 @@
+//! H2LQ: two levels of queues on a dragonfly, by destination group before the global link and by destination behind it.
+//!
+//! # Source
+//! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
+//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use it (HiPINEB 2019, section
+//! III.C). The mapping inside of each is our reading: the paper was not at hand.
+//! # Parameters
+//! standard: queues before the destination group and at its entry, the buffer behind the global link \[count\]. A packet that waits in
+//! another group goes by the number of its destination group, else by the router of its destination in the group, both modulo
+//! this number.
+//! escape: queues on the local links of the destination group, behind a global link \[count\]; the queue is the destination modulo this number.
+//! # Guarantees
+//! The two levels share no queue.
+//! # Not modelled
+//! Detours: packets that cross a third group are in the standard queues there.
+//! # Validation
+//! `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// Queues by destination group, then by destination behind the global link (H2LQ).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct H2lq {
+    /// Queues before the destination group, and at its entry behind the global link.
+    #[serde(default = "six")]
+    pub standard: u32,
+    /// Queues on the local links of the destination group, behind a global link.
+    #[serde(default = "two")]
+    pub escape: u32,
+}
+
+fn six() -> u32 {
+    6
+}
+
+fn two() -> u32 {
+    2
+}
+
+impl QueueingModel for H2lq {
+    fn networks(&self) -> &'static str {
+        "networks with groups, such as dragonflies"
+    }
+
+    fn fits(&self, graph: &Graph) -> bool {
+        graph.structure().groups.is_some()
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.standard + self.escape
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        super::check_queues("queueing.h2lq.standard", self.standard)?;
+        super::check_queues("queueing.h2lq.escape", self.escape)?;
+        let groups = graph.structure().groups.as_ref().ok_or_else(|| super::no_view("h2lq", self.networks()))?;
+        let router_of = (0..graph.terminals()).map(|terminal| graph.terminal_at(terminal).0).collect();
+        Ok(Arc::new(TwoLevels { of: self.clone(), router_of, places: groups.places.clone() }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { standard: six(), escape: two() }, Self { standard: 2, escape: 1 }, Self { standard: 1, escape: 1 }]
+    }
+}
+
+#[derive(Debug)]
+struct TwoLevels {
+    of: H2lq,
+    /// By terminal.
+    router_of: Vec<u32>,
+    /// By router: its group, and its number there.
+    places: Vec<(u32, u32)>,
+}
+
+impl Scheme for TwoLevels {
+    fn lanes(&self) -> u32 {
+        self.of.standard + self.of.escape
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        let place = |terminal: u32| self.places[self.router_of[terminal as usize] as usize];
+        let ((source, _), (group, router)) = (place(crossing.src), place(crossing.dst));
+        let in_group = |router: u32| self.places[router as usize].0 == group;
+        if source != group && crossing.from.is_some_and(|(from, _)| in_group(from)) {
+            self.of.standard + crossing.dst % self.of.escape
+        } else if in_group(crossing.to) {
+            router % self.of.standard
+        } else {
+            group % self.of.standard
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! IODET: the queue is the dimension of the next hop, on a mesh or torus.
+//!
+//! # Source
+//! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
+//! Topologies", ICPADS 2012, as F. Zahn et al. describe it (HiPINEB 2019, section III.C): "it assigns packets to VCs according to the
+//! dimension for the next hop". An abstract of the same university has VCs by destination; that is the reading `dst_coord`.
+//! # Parameters
+//! queues: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension.
+//! reading: `next_dim`, the dimension that the packet crosses next from the router whose buffer it is in, where packets that have
+//! arrived share the last queue; or `dst_coord`, the coordinate of the destination in the dimension that the channel belongs to,
+//! modulo the number of queues.
+//! # Guarantees
+//! With `next_dim` and the default number, packets that share a queue cross the same dimension next, or have arrived.
+//! # Not modelled
+//! The routing of IODET: it is the one of the scenario, such as dimension order.
+//! # Validation
+//! `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use super::coordinates::OnGrid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The queue is the dimension of the next hop, or the coordinate of the destination (IODET).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Iodet {
+    /// Queues of a port, for each VC class of the routing. Default: one per dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+    /// What a queue stands for.
+    #[serde(default)]
+    pub reading: Reading,
+}
+
+/// The two readings of the description of the scheme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// The dimension that the packet crosses next.
+    #[default]
+    NextDim,
+    /// The coordinate of the destination in the dimension of the channel.
+    DstCoord,
+}
+
+impl QueueingModel for Iodet {
+    fn networks(&self) -> &'static str {
+        "networks with dimensions, such as meshes, tori and HyperX"
+    }
+
+    fn fits(&self, graph: &Graph) -> bool {
+        OnGrid::of(graph).is_some()
+    }
+
+    fn looks_ahead(&self) -> bool {
+        self.reading == Reading::NextDim
+    }
+
+    fn queues(&self, graph: &Graph) -> u32 {
+        let dimensions = OnGrid::of(graph).map_or(1, |on| on.grid.dimensions.len() as u32);
+        self.queues.unwrap_or(dimensions)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        self.queues.map_or(Ok(()), |queues| super::check_queues("queueing.iodet.queues", queues))?;
+        let (queues, reading) = (self.queues(graph), self.reading);
+        let on = OnGrid::of(graph).ok_or_else(|| super::no_view("iodet", self.networks()))?;
+        Ok(Arc::new(ByDimension { queues, reading, on }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![
+            Self { queues: None, reading: Reading::NextDim },
+            Self { queues: Some(3), reading: Reading::DstCoord },
+            Self { queues: Some(1), reading: Reading::NextDim },
+        ]
+    }
+}
+
+#[derive(Debug)]
+struct ByDimension {
+    queues: u32,
+    reading: Reading,
+    on: OnGrid,
+}
+
+impl Scheme for ByDimension {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        match self.reading {
+            Reading::NextDim => {
+                let next = self.on.grid.dimension_of(crossing.onward);
+                next.map_or(self.queues - 1, |dimension| (dimension as u32).min(self.queues - 1))
+            }
+            Reading::DstCoord => self.on.of_destination(crossing).0 % self.queues,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A table of your own: the queue of each destination, and if asked of each group of sources or each input.
+//!
+//! # Source
+//! The tables by which InfiniBand maps service levels to virtual lanes, by input and output (InfiniBand Architecture Specification,
+//! volume 1, section 7.6.6), written by destination.
+//! # Parameters
+//! lanes: rows of queues, each with one number per terminal, the destination.
+//! rows: what a row is for. `one`: there is one row. `source_group`: with R rows, packets of source s of N take row floor(s R / N).
+//! `input`: the row has the number of the input port of the router whose buffer it is, modulo the number of rows.
+//! # Guarantees
+//! The queue is the number in the table.
+//! # Not modelled
+//! Tables that change in a run.
+//! # Validation
+//! `engine/tests/queueing.rs`: a table of the destinations modulo 4 has the results of `dbbm`. `conformance/src/queueing.rs`: lanes, order, no
+//! stall.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::{Graph, Peer};
+use weft_units::Refusal;
+
+/// A table of queues by destination, and if asked by group of sources or by input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Map {
+    /// Rows of queues, numbered from 0, each with one number per terminal: the queue of packets to it.
+    pub lanes: Vec<Vec<u8>>,
+    /// What a row is for.
+    #[serde(default)]
+    pub rows: Rows,
+}
+
+/// What a row of the table is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rows {
+    /// There is one row.
+    #[default]
+    One,
+    /// Each row is for sources that follow each other: with R rows, source s of N takes row floor(s R / N).
+    SourceGroup,
+    /// The number of the input port, modulo the number of rows, is that of the row.
+    Input,
+}
+
+impl Map {
+    fn check(&self, terminals: u32) -> Result<(), Refusal> {
+        let path = "queueing.map.lanes";
+        if self.lanes.is_empty() {
+            let help = format!("write a row of {terminals} numbers, one per terminal");
+            return Err(Refusal::new(path, "there is no row", help));
+        }
+        if self.rows == Rows::One && self.lanes.len() > 1 {
+            let what = format!("{} rows, but `rows: one`", self.lanes.len());
+            return Err(Refusal::new(path, what, "write `rows: source_group` or `rows: input`, or one row"));
+        }
+        match self.lanes.iter().position(|row| row.len() != terminals as usize) {
+            None => Ok(()),
+            Some(row) => {
+                let what =
+                    format!("row {row} has {} numbers, but there are {terminals} terminals", self.lanes[row].len());
+                Err(Refusal::new(path, what, format!("write {terminals} numbers, one per terminal")))
+            }
+        }
+    }
+}
+
+impl QueueingModel for Map {
+    fn networks(&self) -> &'static str {
+        "networks with as many terminals as its rows have numbers"
+    }
+
+    fn fits(&self, graph: &Graph) -> bool {
+        self.check(graph.terminals()).is_ok()
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        self.lanes.iter().flatten().max().map_or(1, |&most| u32::from(most) + 1)
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        self.check(graph.terminals())?;
+        let base: Vec<u32> = (0..=graph.routers()).map(|router| graph.port_base(router)).collect();
+        let input = |port: &weft_topology::Port| match port.peer {
+            Peer::Router { port, .. } => port,
+            Peer::Terminal(_) | Peer::Unused => 0,
+        };
+        let inputs = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().map(input)).collect();
+        let terminals = (0..graph.terminals()).map(|terminal| graph.terminal_at(terminal).1).collect();
+        Ok(Arc::new(Table { map: self.clone(), queues: self.queues(graph), base, inputs, terminals }))
+    }
+
+    fn examples() -> Vec<Self> {
+        let row = |queues: u8| (0..16u8).map(|terminal| terminal / 2 % queues).collect();
+        vec![
+            Self { lanes: vec![row(4)], rows: Rows::One },
+            Self { lanes: vec![row(2), row(3)], rows: Rows::SourceGroup },
+            Self { lanes: vec![row(2), row(3)], rows: Rows::Input },
+            Self { lanes: vec![vec![0; 16]], rows: Rows::One },
+        ]
+    }
+}
+
+#[derive(Debug)]
+struct Table {
+    map: Map,
+    queues: u32,
+    /// By router: its first port in `inputs`.
+    base: Vec<u32>,
+    /// By output: the input port that it leads to.
+    inputs: Vec<u16>,
+    /// By terminal: its port.
+    terminals: Vec<u16>,
+}
+
+impl Scheme for Table {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        let rows = self.map.lanes.len();
+        let row = match self.map.rows {
+            Rows::One => 0,
+            Rows::SourceGroup => crossing.src as usize * rows / self.terminals.len(),
+            Rows::Input => {
+                let input = match crossing.from {
+                    Some((router, port)) => self.inputs[self.base[router as usize] as usize + usize::from(port)],
+                    None => self.terminals[crossing.src as usize],
+                };
+                usize::from(input) % rows
+            }
+        };
+        u32::from(self.map.lanes[row][crossing.dst as usize])
+    }
+}

@@ -1,0 +1,54 @@
+//! Queueing schemes: which lane of a VC class a packet takes on a channel, and so which queue of the next router's input buffer it
+//! waits in. Each is one file, and one line here.
+
+weft_units::registry! {
+    /// Every queueing scheme. The lanes of a packet are a function of its terminals, and of where it is.
+    pub enum QueueingConfig as QueueingModel, with examples:
+    "one_queue" => one_queue::OneQueue,
+    "voqsw" => voqsw::Voqsw,
+    "voqnet" => voqnet::Voqnet,
+    "dbbm" => dbbm::Dbbm,
+    "iodet" => iodet::Iodet,
+    "flow2sl" => flow2sl::Flow2sl,
+    "bbq" => bbq::Bbq,
+    "h2lq" => h2lq::H2lq,
+    "map" => map::Map,
+}
+
+mod coordinates;
+
+use weft_api::queueing::QueueingModel;
+use weft_units::Refusal;
+
+impl Default for QueueingConfig {
+    fn default() -> Self {
+        Self::OneQueue(one_queue::OneQueue {})
+    }
+}
+
+impl QueueingConfig {
+    /// Whether it is the scheme that divides nothing.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Most queues that a parameter may ask for: a channel has 16 VCs, and only those lanes need one that packets can reach.
+const MOST: u32 = 256;
+
+/// Refuses numbers of queues that no scheme can have.
+fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
+    if (1..=MOST).contains(&queues) {
+        return Ok(());
+    }
+    Err(Refusal::new(path, format!("{queues} queues; a scheme has 1 to {MOST}"), format!("write 1 to {MOST}")))
+}
+
+/// A network without the order that a scheme goes by.
+fn no_view(name: &str, networks: &str) -> Refusal {
+    Refusal::new(
+        format!("queueing.{name}"),
+        format!("it is for {networks}, and this network is none"),
+        "choose a scheme for any network, such as `dbbm` or `voqsw`, or another topology",
+    )
+}

@@ -1,0 +1,57 @@
+//! One queue: a scheme that divides nothing. Packets wait behind each other whatever their destination.
+//!
+//! # Source
+//! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB
+//! 2019, section III.C: the network without a scheme.
+//! # Parameters
+//! None.
+//! # Guarantees
+//! Every VC class of a channel keeps all its VCs.
+//! # Not modelled
+//! Nothing.
+//! # Validation
+//! `conformance/src/queueing.rs`: every other scheme with one queue has the same results to the last bit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// A scheme that divides nothing: no lanes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneQueue {}
+
+impl QueueingModel for OneQueue {
+    fn networks(&self) -> &'static str {
+        "any network"
+    }
+
+    fn fits(&self, _graph: &Graph) -> bool {
+        true
+    }
+
+    fn queues(&self, _graph: &Graph) -> u32 {
+        1
+    }
+
+    fn build(&self, _graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self {}]
+    }
+}
+
+impl Scheme for OneQueue {
+    fn lanes(&self) -> u32 {
+        1
+    }
+
+    fn lane(&self, _crossing: &Crossing) -> u32 {
+        0
+    }
+}

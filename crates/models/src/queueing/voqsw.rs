@@ -1,0 +1,75 @@
+//! Virtual output queues at switch level: the queue is the output that the packet will ask for at the router whose buffer it is in.
+//!
+//! # Source
+//! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
+//! P. Carvey, L. Dennison, "The Avici Terabit Switch/Router", Hot Interconnects 1998.
+//! # Parameters
+//! queues: queues of a port, for each VC class of the routing; outputs are taken modulo this number \[count\]. Default: one per
+//! output of the router.
+//! # Guarantees
+//! With the default, packets that share a queue ask for the same output.
+//! # Not modelled
+//! Routings that choose at the router: the sender must know the output, so the routing must name its hops ahead.
+//! # Validation
+//! `engine/tests/queueing.rs`: the lanes on the links of a torus and a dragonfly, counted by hand.
+//! `conformance/src/queueing.rs`: lanes, order, no stall.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::queueing::{Crossing, QueueingModel, Scheme};
+use weft_topology::Graph;
+use weft_units::Refusal;
+
+/// The queue is the output at the next router (VOQsw).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Voqsw {
+    /// Queues of a port, for each VC class of the routing; outputs are taken modulo this number. Default: one per output of
+    /// the router.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u32>,
+}
+
+impl QueueingModel for Voqsw {
+    fn networks(&self) -> &'static str {
+        "any network"
+    }
+
+    fn fits(&self, _graph: &Graph) -> bool {
+        true
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn queues(&self, graph: &Graph) -> u32 {
+        self.queues.unwrap_or(graph.radix())
+    }
+
+    fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
+        let queues = self.queues(graph);
+        self.queues.map_or(Ok(()), |queues| super::check_queues("queueing.voqsw.queues", queues))?;
+        Ok(Arc::new(PerOutput { queues }))
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self { queues: None }, Self { queues: Some(3) }, Self { queues: Some(1) }]
+    }
+}
+
+#[derive(Debug)]
+struct PerOutput {
+    queues: u32,
+}
+
+impl Scheme for PerOutput {
+    fn lanes(&self) -> u32 {
+        self.queues
+    }
+
+    fn lane(&self, crossing: &Crossing) -> u32 {
+        u32::from(crossing.onward) % self.queues
+    }
+}
