@@ -449,9 +449,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         }
     }
 
-    /// Terminal `t` has created packet `id`, whatever the cause.
+    /// Terminal `t` has created packet `id`, whatever the cause, and sends it next. (A packet that joins a queue crosses the channel
+    /// later: `send_queued`.)
     pub(crate) fn note_injection(&mut self, net: &Net, t: usize, id: u32) {
-        if net.slow.paths {
+        if net.slow.paths && net.interface.is_none() {
             let channel = self.interfaces.terminals[t].out as usize;
             self.observers.recorders.crosses(channel, 0, &self.buffers.packets.items[id as usize]);
         }

@@ -72,6 +72,10 @@ impl<const W: usize, const V: usize> Block<W, V> {
         (queue.left, queue.vc) = (terminal.left, terminal.vc);
         if left == flits {
             queue.begin(self.now, flits);
+            if net.slow.paths {
+                let (channel, vc) = (terminal.out as usize, terminal.vc);
+                self.observers.recorders.crosses(channel, vc, &self.buffers.packets.items[packet as usize]);
+            }
         }
         if measured > 0 {
             let job = self.interfaces.queues.streams[stream as usize].job;

@@ -196,6 +196,14 @@ impl<const W: usize, const V: usize> Block<W, V> {
             let (channel, missing) = (terminal.out as usize, terminal.left.into());
             packets.push(PartCrossed { channel, vc: 0, packet: None, missing });
         }
+        let queues = &self.interfaces.queues;
+        for (t, terminal) in self.interfaces.terminals.iter().enumerate().filter(|_| queues.each > 0) {
+            let of_terminal = &queues.of[t * queues.each..(t + 1) * queues.each];
+            for queue in of_terminal.iter().filter(|queue| queue.is_amid()) {
+                let (channel, missing) = (terminal.out as usize, queue.left.into());
+                packets.push(PartCrossed { channel, vc: queue.vc, packet: None, missing });
+            }
+        }
         for (i, input) in self.buffers.ins.iter().enumerate() {
             for (v, &head) in input.head.iter().enumerate().filter(|&(_, &head)| head != NONE) {
                 let segment = &self.buffers.segments.items[head as usize];
