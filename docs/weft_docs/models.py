@@ -57,6 +57,12 @@ FAMILIES = {
         "models/src/allocation",
         "models/src/allocation/mod.rs",
     ),
+    "queueing": Family(
+        "Queueing schemes",
+        "Which packets share a queue of an input buffer.",
+        "models/src/queueing",
+        "models/src/queueing/mod.rs",
+    ),
     "measure": Family(
         "Recordings",
         "Tables of a point that a scenario asks for, each by its own key.",

@@ -47,8 +47,14 @@ pub trait QueueingModel {
         false
     }
 
-    /// The queues of a port in the words of the scheme: so many parts the memory of a port has, if each part is equal.
+    /// The queues of a port in the words of the scheme.
     fn queues(&self, graph: &Graph) -> u32;
+
+    /// The parts into which it divides the memory of a port, if the routing has so many VC classes there: by default its queues in
+    /// each.
+    fn parts(&self, graph: &Graph, classes: u32) -> u32 {
+        self.queues(graph) * classes
+    }
 
     /// The scheme on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;

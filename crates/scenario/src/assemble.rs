@@ -97,6 +97,7 @@ impl Scenario {
         };
         check_energy(&spec)?;
         spec.bundles = groups::bundles(&spec, grouping.as_ref());
+        self.split_ports(&mut spec)?;
         self.check_packet(&spec)?;
         spec.check_warmup()?;
         if let Some(model) = &self.fault_model {

@@ -8,13 +8,16 @@ use crate::faults::FaultConfig;
 use crate::groups::Groups;
 use crate::measure::Measure;
 use crate::modes::ModeConfig;
+use crate::port_memory::{PortMemory, Split};
 use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weft_engine::spec::InputSpeedup;
-use weft_engine::{age::Priority, allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig};
+use weft_engine::{
+    age::Priority, allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig,
+};
 use weft_topology::TopologyConfig;
 use weft_units::{Bandwidth, Bits, Flits, LinkClasses, Time};
 
@@ -106,6 +109,13 @@ pub struct Link {
     /// Input buffer of each virtual channel [flits]; default 32flits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Flits>,
+    /// Memory of an input port [bytes or flits], in place of `buffer`: it is divided into equal parts, one per queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_buffer: Option<PortMemory>,
+    /// The parts of `port_buffer`: as many as the queueing scheme has queues (`nominal`), or as packets reach (`reachable`); default
+    /// nominal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
     /// What a channel carries [bits per second, or flits per cycle]; default 1flit/cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,

@@ -44,6 +44,7 @@ mod path_bound;
 mod periods;
 mod placement;
 mod point;
+mod port_memory;
 mod prices;
 mod programs;
 mod queues;

@@ -17,6 +17,8 @@ const LINK: Link = Link {
     credit_latency: None,
     vcs: Some(6),
     buffer: Some(Flits(32)),
+    port_buffer: None,
+    split: None,
     bandwidth: Some(Bandwidth::ONE_FLIT),
 };
 
@@ -129,8 +131,18 @@ impl Scenario {
     /// One class in cycles and flits.
     pub(crate) fn link_class(&self, class: &str, clock: &Clock, origins: &Origins) -> Result<LinkClass, Refusal> {
         let path = |key: &str| format!("links.{class}.{key}");
-        let Link { latency, credit_latency, vcs, buffer, bandwidth } =
+        let Link { latency, credit_latency, vcs, buffer, port_buffer, split, bandwidth } =
             self.links.get(class).cloned().unwrap_or_default().or(&LINK);
+        if port_buffer.is_some() && buffer.is_some() {
+            let what = "`buffer` is that of each VC, and `port_buffer` is divided among them";
+            return Err(Refusal::new(path("port_buffer"), what, "leave one of the two out"));
+        }
+        if split.is_some() && port_buffer.is_none() {
+            let help = "write `port_buffer`, or leave `split` out";
+            return Err(Refusal::new(path("split"), "there is no `port_buffer` to divide", help));
+        }
+        // the memory of a port is divided when its lanes are known
+        let buffer = if port_buffer.is_some() { Some(Flits(1)) } else { buffer };
         let latency = latency.unwrap_or(Time::Cycles(0));
         let vcs = vcs.unwrap_or(0);
         let buffer = buffer.unwrap_or(Flits(0)).0;
@@ -230,7 +242,10 @@ impl Link {
             latency: self.latency.or(other.latency),
             credit_latency: self.credit_latency.or(other.credit_latency),
             vcs: self.vcs.or(other.vcs),
-            buffer: self.buffer.or(other.buffer),
+            // a class that sets one of the two does not take the other from elsewhere
+            buffer: self.buffer.or(other.buffer.filter(|_| self.port_buffer.is_none())),
+            port_buffer: self.port_buffer.or(other.port_buffer.filter(|_| self.buffer.is_none())),
+            split: self.split.or(other.split.filter(|_| self.buffer.is_none())),
             bandwidth: self.bandwidth.or(other.bandwidth),
         }
     }

@@ -129,6 +129,7 @@ impl Point {
             })),
             "message_classes": message_classes(&spec, &implied.vcs_of_messages),
             "protocols": protocols(&spec),
+            "queueing": self.scenario.lanes_told(&spec).map_err(|refusal| self.explain(&refusal))?,
             "vc_classes": Map::from_iter(classes.map(|(class, count)| (class.clone(), json!(count)))),
             "bandwidth": Map::from_iter(spec.graph.class_names().iter().cloned().zip(bandwidths(&spec))),
             "vc_limit": Map::from_iter(spec.graph.class_names().iter().cloned().zip(vc_limits(&spec))),

@@ -278,6 +278,7 @@ pub fn models() -> Value {
         ("traffic.workload", family::<weft_engine::workload::WorkloadConfig>()),
         ("power.policy", family::<weft_engine::power::PolicyConfig>()),
         ("router.allocator", family::<weft_engine::allocation::AllocatorConfig>()),
+        ("queueing", family::<weft_engine::queueing::QueueingConfig>()),
         ("measure", family::<weft_engine::recording::RecordingConfig>()),
     ];
     Value::Object(families.into_iter().map(|(name, models)| (name.to_owned(), models)).collect())
@@ -287,7 +288,8 @@ pub fn models() -> Value {
 /// routings are for particular networks. Those that read a file are left out.
 pub fn examples() -> Value {
     use weft_engine::{
-        allocation::AllocatorConfig, power::PolicyConfig, routing::RoutingConfig, workload::WorkloadConfig,
+        allocation::AllocatorConfig, power::PolicyConfig, queueing::QueueingConfig, routing::RoutingConfig,
+        workload::WorkloadConfig,
     };
     let written = |config: RoutingConfig| serde_json::to_value(config).expect("a configuration");
     let routings = RoutingConfig::examples().into_iter().map(|example| written(example.config));
@@ -296,6 +298,7 @@ pub fn examples() -> Value {
         "routing": routings,
         "power.policy": PolicyConfig::examples(),
         "router.allocator": AllocatorConfig::examples(),
+        "queueing": QueueingConfig::examples(),
         "traffic.injection": weft_traffic::InjectionConfig::examples(),
         "traffic.workload": WorkloadConfig::examples(),
     })

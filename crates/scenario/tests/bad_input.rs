@@ -25,7 +25,7 @@ fn unknown_key_at_the_top() {
     8 | routng: ugal_p
       | ^^^^^^
       |
-      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `routing`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 
@@ -54,7 +54,7 @@ fn unknown_key_in_a_section() {
     7 |   default: {latency: 10cycles, vc: 4, buffer: 32flits}
       |                                ^^
       |
-      = help: did you mean `vcs`? the keys of `links.default`: latency, credit_latency, vcs, buffer, bandwidth
+      = help: did you mean `vcs`? the keys of `links.default`: latency, credit_latency, vcs, buffer, port_buffer, split, bandwidth
     "#);
 }
 
@@ -674,7 +674,7 @@ fn set_of_an_unknown_path() {
     1 | trafic.load=0.2
       | ^^^^^^^^^^^
       |
-      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
+      = help: did you mean `traffic`? the keys of a scenario: name, link_speed, cycle, flit, grain, topology, links, router, routing, traffic, classes, queueing, interface, power, bill, faults, fault_model, measure, seed, allow_dependency_cycle
     "#);
 }
 

@@ -26,6 +26,7 @@ mod newcomers;
 mod path_bound;
 mod prices;
 mod programs;
+mod queueing;
 mod recordings;
 mod recovery;
 mod refusal;

@@ -109,6 +109,8 @@ def main(options: argparse.Namespace) -> int:
         print(line)
     for line in dict.fromkeys("\n".join(_modes(each.facts)) for each in implied):
         print(line, end="\n" if line else "")
+    for line in dict.fromkeys("\n".join(_queueing(each.facts)) for each in implied):
+        print(line, end="\n" if line else "")
     for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
         print(line)
     if told := [*warned.lines(sweep.points), *warned.hints(each.facts for each in implied)]:
@@ -202,6 +204,24 @@ def _modes(facts: dict[str, Any]) -> list[str]:
     ]
     head = [*(["link class"] if own else []), "mode", "carries, of the bandwidth", "static", "per bit sent"]
     return ["", f"modes of links under {modes[0]['policy']}", *columns(head, rows, left=2 if own else 1)]
+
+
+def _queueing(facts: dict[str, Any]) -> list[str]:
+    """The lanes of a queueing scheme, and the memory of ports, by link class; none where there is neither."""
+    told = facts["queueing"]
+    if told is None:
+        return []
+    rows = []
+    for name, link in told["links"].items():
+        whole, used = link["port_memory_flits"], link["used_memory_flits"]
+        starts = link["lanes_from_terminals"]
+        ends = " + ".join(str(lanes) for lanes in link["lanes"])
+        lanes = ends if starts is None else f"{starts} from, {ends} to terminals"
+        memory = f"{used:,} flits" if whole is None else f"{used:,} of {whole:,} flits"
+        parts = "-" if link["parts"] is None else str(link["parts"])
+        rows.append([name, lanes, str(link["vcs"]), parts, f"{link['vc_buffer_flits']:,} flits", memory])
+    head = ["link class", "lanes, by VC class", "VCs", "parts", "buffer of a VC", "memory of a port"]
+    return ["", f"queues of {told['scheme']}: {told['queues']}", *columns(head, rows, left=2)]
 
 
 def _drawn(facts: dict[str, Any]) -> list[str]:

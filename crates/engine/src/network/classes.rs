@@ -285,6 +285,14 @@ impl Spec {
         self.traffic.jobs.iter().enumerate().filter_map(of_job).collect()
     }
 
+    /// Sets of VCs on each channel: one for each message class, or for all that share theirs.
+    pub fn sets_of_vcs(&self) -> usize {
+        let mut sets = self.sets_of_classes();
+        sets.sort_unstable();
+        sets.dedup();
+        sets.len()
+    }
+
     /// Whether the packets of a job and their replies are on the same VCs.
     pub fn vcs_are_shared(&self, job: &Job) -> bool {
         let (sets, classes) = (self.sets_of_classes(), self.classes_of(job));

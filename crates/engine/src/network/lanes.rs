@@ -163,15 +163,17 @@ pub struct LaneCounts {
     pub queues: u32,
 }
 
-/// The lanes of the queueing scheme of a spec; `None` if it has none. Refuses lanes that have no room on a link.
-pub fn lanes(spec: &Spec) -> Result<Option<LaneCounts>, Refusal> {
-    if spec.queueing.is_usual() {
-        return Ok(None);
-    }
+/// The lanes of a spec: one per VC class if it has no queueing scheme. Refuses lanes that have no room on a link.
+pub fn lanes(spec: &Spec) -> Result<LaneCounts, Refusal> {
     let routing = crate::network::assemble::routing(spec)?;
-    let queues = spec.queueing.model().queues(&spec.graph);
-    let counted = |lanes: Lanes| LaneCounts { from_terminals: lanes.from_terminals, by_class: lanes.counts, queues };
-    Ok(Lanes::of(spec, &*routing, &routing.needs())?.map(counted))
+    let (needs, queues) = (routing.needs(), spec.queueing.model().queues(&spec.graph));
+    Ok(match Lanes::of(spec, &*routing, &needs)? {
+        Some(lanes) => LaneCounts { from_terminals: lanes.from_terminals, by_class: lanes.counts, queues },
+        None => {
+            let one_each = |link: usize| vec![1; usize::from(needs.least_vcs(link)).max(1)];
+            LaneCounts { from_terminals: 1, by_class: (0..spec.links.len()).map(one_each).collect(), queues }
+        }
+    })
 }
 
 /// VC classes that are finer than those of the routing.

@@ -56,6 +56,11 @@ impl QueueingModel for H2lq {
         self.standard + self.escape
     }
 
+    /// The two levels are those of the VC classes.
+    fn parts(&self, graph: &Graph, _classes: u32) -> u32 {
+        self.queues(graph)
+    }
+
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal> {
         super::check_queues("queueing.h2lq.standard", self.standard)?;
         super::check_queues("queueing.h2lq.escape", self.escape)?;

@@ -1,0 +1,185 @@
+//! The memory of an input port, divided among its queues, and what `weft check` tells of lanes.
+
+use crate::config::{FlowControl, Scenario};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use weft_engine::{LaneCounts, Spec};
+use weft_units::{Bits, Flits, Refusal};
+
+/// The memory of an input port: "64KiB", or "512flits".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortMemory {
+    Flits(Flits),
+    Bits(Bits),
+}
+
+/// Into how many equal parts the memory of a port is divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// As many as the queueing scheme has queues, in each VC class of the routing, whether packets reach them or not.
+    #[default]
+    Nominal,
+    /// As many as packets reach on links of the class.
+    Reachable,
+}
+
+impl PortMemory {
+    /// Whole flits.
+    fn flits(self, flit: Bits) -> u64 {
+        match self {
+            Self::Flits(flits) => flits.0.into(),
+            Self::Bits(bits) => bits.0 / flit.0.max(1),
+        }
+    }
+
+    /// So many flits, in the unit of this one.
+    fn like(self, flits: u64, flit: Bits) -> String {
+        match self {
+            Self::Flits(_) => format!("{flits}flits"),
+            Self::Bits(_) => {
+                let bits = flits * flit.0;
+                if bits.is_multiple_of(8) { format!("{}B", bits / 8) } else { format!("{bits}b") }
+            }
+        }
+    }
+}
+
+/// How a port of a link class is divided.
+struct Parts {
+    /// Parts of its memory.
+    parts: u64,
+    /// VCs of each lane, at most.
+    vcs_of_lane: u64,
+}
+
+impl Parts {
+    fn of(spec: &Spec, lanes: &LaneCounts, link: usize, split: Split) -> Self {
+        let sets = spec.sets_of_vcs() as u64;
+        let counts = &lanes.by_class[link];
+        let all: u64 = counts.iter().map(|&lanes| u64::from(lanes)).sum();
+        let reached = if link == 0 { u64::from(lanes.from_terminals) } else { all }.max(1);
+        let nominal = u64::from(spec.queueing.model().parts(&spec.graph, counts.len().max(1) as u32));
+        let parts = match split {
+            Split::Nominal => nominal.max(1),
+            Split::Reachable => reached,
+        };
+        Self { parts: parts * sets, vcs_of_lane: u64::from(spec.links[link].vcs).div_ceil(reached * sets).max(1) }
+    }
+
+    fn pieces(&self) -> u64 {
+        self.parts * self.vcs_of_lane
+    }
+}
+
+impl Scenario {
+    /// Divides the memory of ports where it is given as a whole.
+    pub(crate) fn split_ports(&self, spec: &mut Spec) -> Result<(), Refusal> {
+        let names = spec.graph.class_names().to_vec();
+        let given: Vec<(usize, PortMemory, Split)> = (0..)
+            .zip(&names)
+            .filter_map(|(k, name)| {
+                let link = self.links.get(name)?;
+                Some((k, link.port_buffer?, link.split.unwrap_or_default()))
+            })
+            .collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let lanes = weft_engine::lanes(spec)?;
+        for (link, memory, split) in given {
+            let parts = Parts::of(spec, &lanes, link, split);
+            let (flits, pieces) = (memory.flits(self.flit), parts.pieces());
+            let (least, worms) = spec.least_buffers()?;
+            let worms = worms && self.router.flow_control == FlowControl::Wormhole;
+            let (each, least) = (flits / pieces, if worms { 1 } else { u64::from(least[link]) });
+            if each < least {
+                let what = format!(
+                    "{} are {flits} flits, in {} parts{} of {each} flits each: {each} < {least}, the room that a head needs",
+                    memory.like(flits, self.flit),
+                    parts.parts,
+                    if parts.vcs_of_lane > 1 { format!(" of {} VCs", parts.vcs_of_lane) } else { String::new() },
+                );
+                let fewer = Parts::of(spec, &lanes, link, Split::Reachable);
+                let enough = memory.like(least * pieces, self.flit);
+                let help = match split == Split::Nominal && flits / fewer.pieces() >= least {
+                    true => format!("write {enough} or more, or `split: reachable`, which makes {} parts", fewer.parts),
+                    false => format!("write {enough} or more, or take a scheme with fewer queues"),
+                };
+                return Err(Refusal::new(format!("links.{}.port_buffer", names[link]), what, help));
+            }
+            spec.links[link].buffer = u32::try_from(each).unwrap_or(u32::MAX);
+        }
+        Ok(())
+    }
+
+    /// What `weft check` tells of lanes and of the memory of ports, by link class; null where there is nothing to tell.
+    pub(crate) fn lanes_told(&self, spec: &Spec) -> Result<Value, Refusal> {
+        let divides = self.links.values().any(|link| link.port_buffer.is_some());
+        if spec.queueing.is_usual() && !divides {
+            return Ok(Value::Null);
+        }
+        let lanes = weft_engine::lanes(spec)?;
+        let of = |(k, name): (usize, &String)| {
+            let link = &spec.links[k];
+            let given = self.links.get(name);
+            let memory = given.and_then(|given| given.port_buffer);
+            let parts = Parts::of(spec, &lanes, k, given.and_then(|given| given.split).unwrap_or_default());
+            let told = json!({
+                "lanes": lanes.by_class[k],
+                "lanes_from_terminals": (k == 0).then_some(lanes.from_terminals),
+                "vcs": link.vcs,
+                "vc_buffer_flits": link.buffer,
+                "parts": memory.map(|_| parts.pieces()),
+                "port_memory_flits": memory.map(|memory| memory.flits(self.flit)),
+                "used_memory_flits": u64::from(link.buffer) * u64::from(link.vcs),
+            });
+            (name.clone(), told)
+        };
+        let links = Map::from_iter(spec.graph.class_names().iter().enumerate().map(of));
+        Ok(json!({ "scheme": spec.queueing.name(), "queues": lanes.queues, "links": links }))
+    }
+}
+
+impl<'de> Deserialize<'de> for PortMemory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.ends_with("flit") || text.ends_with("flits") {
+            return text.parse().map(Self::Flits).map_err(D::Error::custom);
+        }
+        text.parse().map(Self::Bits).map_err(|error: String| {
+            let what = error.lines().next().unwrap_or_default().to_owned();
+            D::Error::custom(format!(
+                "{what}\nwrite a size in B, KB, KiB, MB or MiB, or in flits; for example \"64KiB\""
+            ))
+        })
+    }
+}
+
+impl Serialize for PortMemory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Flits(flits) => flits.serialize(serializer),
+            Self::Bits(bits) => bits.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for PortMemory {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PortMemory".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            // it ends as that of a number of flits: a coarser grain converts both
+            "pattern": r"^[0-9]+(\.[0-9]+)?( ?(b|[KM]?B|[KM]iB)| ?flits?)$",
+            "examples": ["64KiB", "512flits"]
+        })
+    }
+}
