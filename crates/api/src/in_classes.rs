@@ -1,5 +1,5 @@
-//! A routing in a network whose VC classes are finer than its own (`refined.rs`): it names hops and reads queues on its own
-//! classes, and knows nothing of the others.
+//! A routing in a network whose VC classes are finer than its own (`refined.rs`). It names hops and reads queues on its own
+//! classes.
 
 use crate::board::Post;
 use crate::compiled::{Ahead, HeadRouting, Here};
@@ -81,7 +81,7 @@ struct OfPacket<'a> {
 }
 
 impl OfPacket<'_> {
-    /// A hop of the routing. A scheme that looks ahead goes with no routing that decides at heads, so that no seed is needed.
+    /// A hop of the routing. Only a scheme that looks ahead needs the seed, and it is refused with a routing that decides at heads.
     fn hop(&self, hop: Hop) -> Hop {
         self.refined.taken(self.router, &self.packet, hop, 0)
     }

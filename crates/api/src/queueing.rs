@@ -1,8 +1,8 @@
 //! Queueing schemes: which of the queues of an input buffer a packet waits in.
 //!
-//! A scheme divides the VCs of each VC class of a channel into lanes, and names the lane of a packet when its hop becomes a request.
-//! Allocators, credits and the proof of the routing stay as they are: a lane is a part of its VC class, so a circle of lanes
-//! would be one of VC classes.
+//! A scheme divides the VCs of each VC class of a channel into lanes. It names the lane of a packet when its hop becomes a request.
+//! A lane is a part of its VC class, so a circle of lanes would be one of VC classes. Therefore the proof of the routing holds, and
+//! allocators and credits stay as they are.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ pub trait QueueingModel {
     /// The scheme on a graph that fits. Refuses parameters that do not go with the graph.
     fn build(&self, graph: &Graph) -> Result<Arc<dyn Scheme>, Refusal>;
 
-    /// Configurations that differ in what matters; if the number of queues is a parameter, one of them with a single queue for each
-    /// VC class, which has to change nothing. Tests run all of them on small networks that fit.
+    /// Configurations that differ in what matters. If the number of queues is a parameter, one of them has a single queue for each
+    /// VC class: it has to change nothing. Tests run all of them on small networks that fit.
     fn examples() -> Vec<Self>
     where
         Self: Sized;

@@ -1,7 +1,7 @@
 //! VC classes that are finer than those of the routing: of each message class, and of each lane of a queueing scheme.
 //!
-//! The routing knows nothing of them. On a link its VC class `c` becomes one of `each` classes per set of VCs: class
-//! `set * each + first[c] + lane`, where the lane is 0 if there is no scheme.
+//! On a link, each set of VCs has `each` such classes. VC class `c` of the routing becomes class `set * each + first[c] + lane`.
+//! The lane is 0 if there is no scheme.
 
 use crate::compiled::Ahead;
 use crate::queueing::{Crossing, Scheme};
@@ -56,7 +56,7 @@ pub struct Lanes {
     /// The hops of the routing, and the coordinates that it is asked with, if the scheme looks ahead.
     pub onward: Option<(Box<dyn Ahead>, Vec<u64>)>,
     /// By channel, VC class of the routing (of `classes`) and lane of the scheme: its number among those that packets can reach
-    /// there. Those of the channel from a terminal stand at the output to it. Empty: the numbers of the scheme.
+    /// there. The numbers for the channel from a terminal stand at the output to that terminal. Empty: the numbers of the scheme.
     pub numbers: Vec<u8>,
     pub classes: usize,
 }

@@ -6,6 +6,8 @@ use weft_api::policy::Offers;
 use weft_engine::Models;
 use weft_engine::Spec;
 use weft_engine::age::Priority;
+use weft_engine::classes::Queueing;
+use weft_engine::queueing::{QueueingConfig, dbbm::Dbbm};
 use weft_engine::spec::{InputSpeedup, Rate};
 use weft_units::Refusal;
 
@@ -64,6 +66,16 @@ const BUTTERFLY_512: Network = Network {
 /// The same with two bandwidths, one of which does not divide evenly; beside it the cost of mixed speeds is read.
 const BUTTERFLY_MIXED: Network =
     Network { name: "butterfly-512-mixed", rates: &[(1, 1), (2, 3)], booksim: None, ..BUTTERFLY_512 };
+/// The same with 8 VCs, all for any packet, and with a lane for each residue of destinations modulo 8.
+const BUTTERFLY_1_QUEUE: Network = Network { name: "butterfly-512-1-queue", vcs: 8, booksim: None, ..BUTTERFLY_512 };
+const BUTTERFLY_8_QUEUES: Network = Network {
+    name: "butterfly-512-8-queues",
+    adjust: |spec| {
+        spec.queueing = QueueingConfig::Dbbm(Dbbm { queues: 8 });
+        (spec.interface.queueing, spec.interface.depth) = (Queueing::PerLane, u16::MAX);
+    },
+    ..BUTTERFLY_1_QUEUE
+};
 const BUTTERFLY_10K: Network = Network {
     name: "butterfly-10648",
     topology: r#"{"hyperx": {"widths": [22, 22], "terminals_per_router": 22}}"#,
@@ -250,6 +262,13 @@ pub fn all() -> Vec<Case> {
         for packet in [1, 8, 64] {
             for (load, cycles) in [(0.05, 200_000), (0.30, 40_000), (0.60, 20_000)] {
                 add(&BUTTERFLY_512, routing, packet, load, (2_000, cycles));
+            }
+        }
+    }
+    for network in [&BUTTERFLY_1_QUEUE, &BUTTERFLY_8_QUEUES] {
+        for packet in [1, 16] {
+            for (load, cycles) in [(0.30, 20_000), (0.60, 10_000)] {
+                add(network, MINIMAL, packet, load, (2_000, cycles));
             }
         }
     }

@@ -52,7 +52,7 @@ pub fn check(scheme: &QueueingConfig) {
     }
 }
 
-/// The scheme with a routing on one network of each kind that it fits, and with a routing that decides at routers if it goes with one.
+/// The scheme on networks of different kinds, with routings that decide ahead and with others.
 /// Links have as many VCs as packets reach lanes. Lanes that have no room on a link are refused, and so are routings that do
 /// not go with the scheme; such pairs are left out.
 fn specs_of(scheme: &QueueingConfig) -> Vec<(&'static Pair, Spec)> {

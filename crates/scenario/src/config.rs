@@ -61,8 +61,8 @@ pub struct Scenario {
     /// Default: all packets are of one kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassConfig>,
-    /// The queueing scheme: how the virtual channels of each VC class of the routing are divided into lanes, so that fewer packets wait
-    /// behind those for a congested terminal. Default: one_queue, which divides nothing.
+    /// The queueing scheme: how the VCs of each VC class of the routing are divided into lanes. Fewer packets then wait behind those
+    /// for a congested terminal. Default: one_queue, which divides nothing.
     #[serde(default, skip_serializing_if = "QueueingConfig::is_usual")]
     pub queueing: QueueingConfig,
     /// The queues of network interfaces. Default: one, from which a terminal sends one packet after the other; with a queueing

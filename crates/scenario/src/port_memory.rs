@@ -1,4 +1,4 @@
-//! The memory of an input port, divided among its queues, and what `weft check` tells of lanes.
+//! The memory of an input port, divided among its queues; and the table of lanes that `weft check` prints.
 
 use crate::config::{FlowControl, Scenario};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -115,7 +115,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What `weft check` tells of lanes and of the memory of ports, by link class; null where there is nothing to tell.
+    /// Lanes and the memory of ports by link class, for `weft check`; null without a scheme and without `port_buffer`.
     pub(crate) fn lanes_told(&self, spec: &Spec) -> Result<Value, Refusal> {
         let divides = self.links.values().any(|link| link.port_buffer.is_some());
         if spec.queueing.is_usual() && !divides {

@@ -126,7 +126,7 @@ impl VcSets {
         }
     }
 
-    /// What needs VCs on links of class `link`, in words.
+    /// The reason for so many VCs on links of class `link`, in words.
     pub(crate) fn needs_in_words(&self, spec: &Spec, link: usize, needs: &Needs) -> String {
         let routing = spec.routing.name();
         match &self.lanes {

@@ -1,8 +1,8 @@
 //! The lanes of a queueing scheme: which of them packets can reach on each channel, and how they are numbered there.
 //!
-//! Packets between all terminals are followed before the run, as for the dependency check. A channel has a number for each lane
-//! that some packet reaches on it in a VC class, and a link class as many lanes as the channel with the most. Where following
-//! all packets would take too many steps, every lane of the scheme counts as reached.
+//! Packets between all terminals are followed before the run, as for the dependency check. On each channel the lanes are numbered
+//! that some packet reaches, in each VC class. A link class has as many lanes as the channel with the most. Where following all
+//! packets would take too many steps, every lane of the scheme counts as reached.
 
 use crate::network::spec::Spec;
 use std::collections::HashSet;
@@ -127,7 +127,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// What mends too many lanes.
+    /// The remedy for too many lanes.
     fn fewer(&self, spec: &Spec) -> &'static str {
         let text = serde_json::to_value(&spec.queueing).unwrap_or_default();
         let has_number = text.as_object().is_some_and(|of| of.values().any(|of| of.get("queues").is_some()));
@@ -203,8 +203,8 @@ fn place(graph: &Graph, router: u32, port: u16) -> u32 {
     graph.port_base(router) + u32::from(graph.trunk(router, port).first)
 }
 
-/// Numbers the lanes that are reached, 1 in `lanes`, from 0 on; the others get the numbers of these in turn, for packets that leave their
-/// path at a fault. Returns how many are reached, at least 1.
+/// Numbers the lanes that are reached (1 in `lanes`) from 0 on. The others get the same numbers in turn: packets that leave their path
+/// at a fault may need them. Returns how many are reached, at least 1.
 fn number(lanes: &mut [u8]) -> u8 {
     let count = lanes.iter().filter(|&&reached| reached != 0).count().max(1);
     let (mut next, mut others) = (0, 0);

@@ -7,8 +7,8 @@
 //! # Parameters
 //! queues: groups of terminals, and queues of a port for each VC class of the routing \[count\]. Terminal n of N is in group
 //! floor(n Q / N).
-//! reading: `sum`, the queue is the sum of both groups modulo Q; or `dst`, it is the group of the destination, which section IV.B
-//! of that paper suggests: all flows to one group share a VC.
+//! reading: `sum`, the queue is the sum of both groups modulo Q; or `dst`, it is the group of the destination. Section IV.B of that
+//! paper suggests the second: all flows to one group share a VC.
 //! # Guarantees
 //! The constraint above. A flow keeps its lane on its whole path.
 //! # Not modelled

@@ -5,9 +5,9 @@
 //! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use it (HiPINEB 2019, section
 //! III.C). The mapping inside of each is our reading: the paper was not at hand.
 //! # Parameters
-//! standard: queues before the destination group and at its entry, the buffer behind the global link \[count\]. A packet that waits in
-//! another group goes by the number of its destination group, else by the router of its destination in the group, both modulo
-//! this number.
+//! standard: queues before the destination group, and at its entry behind the global link \[count\]. A packet that waits in another
+//! group goes by the number of its destination group. At the entry it goes by the router of its destination in the group. Both are
+//! taken modulo this number.
 //! escape: queues on the local links of the destination group, behind a global link \[count\]; the queue is the destination modulo this number.
 //! # Guarantees
 //! The two levels share no queue.

@@ -6,8 +6,8 @@
 //! dimension for the next hop". An abstract of the same university has VCs by destination; that is the reading `dst_coord`.
 //! # Parameters
 //! queues: queues of a port, for each VC class of the routing \[count\]. Default: one per dimension.
-//! reading: `next_dim`, the dimension that the packet crosses next from the router whose buffer it is in, where packets that have
-//! arrived share the last queue; or `dst_coord`, the coordinate of the destination in the dimension that the channel belongs to,
+//! reading: what the queue follows from. `next_dim`: the dimension that the packet crosses next, from the router whose buffer it is in.
+//! Packets that have arrived share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel,
 //! modulo the number of queues.
 //! # Guarantees
 //! With `next_dim` and the default number, packets that share a queue cross the same dimension next, or have arrived.
@@ -31,7 +31,7 @@ pub struct Iodet {
     /// Queues of a port, for each VC class of the routing. Default: one per dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
-    /// What a queue stands for.
+    /// From what the queue follows.
     #[serde(default)]
     pub reading: Reading,
 }

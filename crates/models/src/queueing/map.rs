@@ -5,7 +5,7 @@
 //! volume 1, section 7.6.6), written by destination.
 //! # Parameters
 //! lanes: rows of queues, each with one number per terminal, the destination.
-//! rows: what a row is for. `one`: there is one row. `source_group`: with R rows, packets of source s of N take row floor(s R / N).
+//! rows: which packets take which row. `one`: there is one row. `source_group`: with R rows, packets of source s of N take row floor(s R / N).
 //! `input`: the row has the number of the input port of the router whose buffer it is, modulo the number of rows.
 //! # Guarantees
 //! The queue is the number in the table.
@@ -28,12 +28,12 @@ use weft_units::Refusal;
 pub struct Map {
     /// Rows of queues, numbered from 0, each with one number per terminal: the queue of packets to it.
     pub lanes: Vec<Vec<u8>>,
-    /// What a row is for.
+    /// Which packets take which row.
     #[serde(default)]
     pub rows: Rows,
 }
 
-/// What a row of the table is for.
+/// Which packets take which row of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {

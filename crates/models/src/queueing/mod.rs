@@ -1,5 +1,5 @@
-//! Queueing schemes: which lane of a VC class a packet takes on a channel, and so which queue of the next router's input buffer it
-//! waits in. Each is one file, and one line here.
+//! Queueing schemes: which lane of a VC class a packet takes on a channel. So it waits in that queue of the next router. Each scheme
+//! is one file, and one line here.
 
 weft_units::registry! {
     /// Every queueing scheme. The lanes of a packet are a function of its terminals, and of where it is.

@@ -10,8 +10,7 @@
 //! # Not modelled
 //! Queues beyond the VCs of a channel: where more destinations than VCs lie behind a channel, the scheme is refused.
 //! # Validation
-//! `engine/tests/queueing.rs`: flows that share no destination with a hot spot accept what they accept where the hot sources are
-//! throttled. `conformance/src/queueing.rs`: lanes, order, no stall.
+//! `engine/tests/queueing.rs`: beside a hot spot, flows to other terminals accept the same load as beside throttled sources. `conformance/src/queueing.rs`: lanes, order, no stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
