@@ -151,7 +151,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
         }
         run += 1;
     }
-    assert!(4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
+    assert!(PAIRS.is_empty() || 4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
 }
 
 /// A first leg that has become longer by a fault ends in classes in which second legs began before.
