@@ -281,7 +281,7 @@ impl Node {
         let mut backlog = Backlog::default();
         for outgoing in self.control.iter().chain(&self.data).filter(|outgoing| outgoing.since < until) {
             let packets = outgoing.packets(site);
-            backlog.packets += packets;
+            (backlog.packets, backlog.flits) = (backlog.packets + packets, backlog.flits + outgoing.flits);
             if (window.0..window.1).contains(&outgoing.since) {
                 backlog.in_window += Amount { packets, flits: outgoing.flits };
             }
