@@ -87,7 +87,8 @@ fn what_it_changes_is_said() {
 
 #[test]
 fn a_grain_that_does_not_fit_is_refused_with_a_remedy_that_works() {
-    let cases: [(&[(&str, &str)], &str, &[(&str, &str)]); 4] = [
+    type Sets<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Sets, &str, Sets); 4] = [
         (&[("grain", "1000B")], "a grain of 1KB is no whole number of flits of 64B", &[("grain", "960B")]),
         (&[("grain", "3KiB")], "packets of 64flits (4KiB) are no whole number of grains of 3KiB", &[("grain", "1KiB")]),
         (
@@ -102,7 +103,7 @@ fn a_grain_that_does_not_fit_is_refused_with_a_remedy_that_works() {
         assert!(said.contains(what), "{said}");
         let (key, value) = remedy[remedy.len() - 1];
         assert!(said.contains(value), "{key}: {said}");
-        let lengths: &[(&str, &str)] = if value == "960B" { &[("traffic.packet", "60flits")] } else { &[] };
+        let lengths: Sets = if value == "960B" { &[("traffic.packet", "60flits")] } else { &[] };
         spec(&[remedy, lengths].concat());
     }
 }
