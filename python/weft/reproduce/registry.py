@@ -16,6 +16,7 @@ PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
     "flex": "Jeon and others: FleX, IEEE Access 2022",
+    "congestion": "Zahn and others: congestion management and energy saving, HiPINEB 2019",
 }
 
 

@@ -1,0 +1,85 @@
+"""Frames of the experiments of Zahn et al. as the paper describes their outcome: what no network gave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from weft.reproduce.common.frames import SCHEMA
+from weft.reproduce.common.measured import Measured
+from weft.reproduce.congestion.hot_spot_runs import DRAGONFLY, FILL, READINGS, TERMINALS, TORUS, TREE
+from weft.reproduce.congestion.scheme_outcomes import (
+    COLUMNS,
+    DBBM,
+    FLOW2SL,
+    H2LQ,
+    HIGH_LOW,
+    IODET,
+    NONE,
+    ON_OFF,
+    ONE_QUEUE,
+    POLICIES,
+    VOQSW,
+    mechanism,
+)
+
+# Accepted [flits/terminal/cycle], latency [us] and energy per data [nJ/bit] without a policy, by network and scheme.
+PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
+    TORUS: {
+        ONE_QUEUE: (0.1, 30.0, 4.0),
+        VOQSW: (0.05, 40.0, 5.0),
+        DBBM: (0.25, 5.0, 1.2),
+        IODET: (0.25, 5.0, 1.2),
+    },
+    TREE: {ONE_QUEUE: (0.1, 15.0, 8.0), VOQSW: (0.25, 5.0, 3.0), DBBM: (0.25, 5.0, 3.0), FLOW2SL: (0.24, 20.0, 3.0)},
+    DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
+}
+# What a policy multiplies: throughput, latency, energy per data.
+TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95)}
+_NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
+
+
+def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
+    """A row; what is not said is usual."""
+    accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
+    usual: dict[str, Any] = {
+        "mechanism": mechanism(scheme, saving),
+        "network": _NETWORKS[network],
+        "scheme": scheme,
+        "saving": saving,
+        "load": 0.4,
+        "accepted_load": accepted,
+        "latency_us": latency,
+        "network_latency_us": latency / 2,
+        "energy_nj": energy,
+        "energy_between_nj": 0.8 * energy,
+        "cold_load": accepted,
+        "cold_latency_us": latency,
+        "hot_load": 1.0,
+        "link_use": accepted,
+        "transitions": 0.0,
+        "window_us": 1000.0,
+        "saturated": True,
+        "stalled": False,
+        "derived": False,
+        "seed": 1.0,
+    }
+    return usual | more
+
+
+def ideal() -> Measured:
+    """What the paper says of every experiment."""
+    found = {
+        network: [row(network, name, saving, numbers) for name, numbers in schemes.items() for saving in POLICIES]
+        for network, schemes in PRINTED.items()
+    }
+    use = {ONE_QUEUE: 0.112, VOQSW: 0.25, DBBM: 0.27, H2LQ: 0.281}
+    found[FILL] = [
+        row(DRAGONFLY, name, NONE, PRINTED[DRAGONFLY][name], link_use=value * times, window_us=window)
+        for name, value in use.items()
+        for window, times in ((10.0, 1.5), (2000.0, 1.0))
+    ]
+    found[READINGS] = [row(TORUS, "IODET by coordinate", NONE, PRINTED[TORUS][IODET])]
+    found[TERMINALS] = [row(TORUS, DBBM, ON_OFF, PRINTED[TORUS][DBBM])]
+    return Measured({name: pl.DataFrame(rows, schema=SCHEMA | COLUMNS) for name, rows in found.items()})
