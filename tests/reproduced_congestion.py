@@ -61,6 +61,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
         "transitions": 0.0,
         "window_us": 1000.0,
         "saturated": True,
+        "terminals": 1056.0,
         "stalled": False,
         "derived": False,
         "seed": 1.0,

@@ -112,6 +112,12 @@ def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
     assert {"h2lq": {"standard": 6, "escape": 2}} in document["zip"]["queueing"]
 
 
+def test_a_smaller_network_is_said() -> None:
+    smaller = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(terminals=pl.lit(240.0)))
+    assert PAPER.rules["C-011"].judge(smaller).measured.endswith("; at 240 terminals, not the paper's")
+    assert "terminals" not in PAPER.rules["C-011"].judge(ideal()).measured
+
+
 def test_what_was_not_run_is_said() -> None:
     rows = paper_checks.judged(PAPER, paper_checks.NOTHING)
     assert rows["C-011"].verdict == "not run because it needs the points of torus.yaml: run it without --only"
