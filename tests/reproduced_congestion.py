@@ -1,4 +1,4 @@
-"""Frames of the experiments of Zahn et al. as the paper describes their outcome: what no network gave."""
+"""Frames of the experiments of Zahn et al. as the paper describes their outcome. No network gave these numbers."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     TREE: {ONE_QUEUE: (0.1, 15.0, 8.0), VOQSW: (0.25, 5.0, 3.0), DBBM: (0.25, 5.0, 3.0), FLOW2SL: (0.24, 20.0, 3.0)},
     DRAGONFLY: {ONE_QUEUE: (0.12, 12.0, 1.0), VOQSW: (0.3, 2.0, 0.45), DBBM: (0.3, 2.0, 0.45), H2LQ: (0.3, 2.0, 0.45)},
 }
-# What a policy multiplies: throughput, latency, energy per data.
+# Factors of a policy: throughput, latency, energy per data.
 TIMES = {NONE: (1.0, 1.0, 1.0), ON_OFF: (1.0, 1.02, 0.99), HIGH_LOW: (0.97, 1.05, 0.95)}
 _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
 def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
-    """A row; what is not said is usual."""
+    """A row with usual numbers, but for those named."""
     accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
     usual: dict[str, Any] = {
         "mechanism": mechanism(scheme, saving),
@@ -70,7 +70,7 @@ def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, flo
 
 
 def ideal() -> Measured:
-    """What the paper says of every experiment."""
+    """The outcome of every experiment in the words of the paper."""
     found = {
         network: [row(network, name, saving, numbers) for name, numbers in schemes.items() for saving in POLICIES]
         for network, schemes in PRINTED.items()

@@ -1,4 +1,4 @@
-"""The experiments of the paper, and what is smaller in a quick run."""
+"""The experiments of the paper, and the smaller networks of a quick run."""
 
 from __future__ import annotations
 

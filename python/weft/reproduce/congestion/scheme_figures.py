@@ -1,4 +1,4 @@
-"""Figs. 1 to 3 as groups of bars, and the tables beside them."""
+"""Figs. 1 to 3 as groups of bars, and tables with more numbers of the same runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def fill(measured: Measured) -> Drawing:
 
 
 def flows(measured: Measured) -> pl.DataFrame:
-    """Every scheme with every policy: what cold and hot flows accept, and how often links change."""
+    """Every scheme with every policy: loads of cold and hot flows, and changes of links."""
     lines = [
         {
             "network": NAMES[network],
@@ -73,7 +73,7 @@ def flows(measured: Measured) -> pl.DataFrame:
 
 
 def readings(measured: Measured) -> pl.DataFrame:
-    """Other readings of schemes, of the order of digits, and of the links that policies manage, beside the figures'."""
+    """Other readings of schemes, of digits and of managed links, beside those of the figures."""
     rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
     kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
     means = (

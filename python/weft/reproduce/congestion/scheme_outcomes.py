@@ -62,11 +62,12 @@ def frame(results: ResultSet) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.SCHEMA` and `COLUMNS`: ``latency_us`` from the creation and ``network_latency_us`` from the
-        injection of a packet, of all that were delivered in the window [us]; ``energy_nj`` of all links and routers and
-        ``energy_between_nj`` without the links of terminals, per bit delivered [nJ/bit]; ``cold_load`` per terminal
-        that sends uniformly, ``hot_load`` of the hot node [flits/cycle]; ``link_use`` of the channels between routers
-        [share]; ``transitions`` per channel that the policy manages and second.
+        Columns of `frames.SCHEMA` and `COLUMNS`. ``latency_us`` is from the creation of a packet and
+        ``network_latency_us`` from its injection, of all that were delivered in the window [us]. ``energy_nj`` is
+        that of all links and routers per bit delivered, ``energy_between_nj`` leaves out the links of terminals
+        [nJ/bit]. ``cold_load`` is per terminal that sends uniformly, ``hot_load`` is that of the hot node
+        [flits/cycle]. ``link_use`` is of the channels between routers [share], ``transitions`` is per such channel
+        and second.
     """
     rows = frames.rows(results, lambda scenario: mechanism(_scheme(scenario), _saving(scenario)))
     more = [_more(results, point) for point in range(len(results))]
