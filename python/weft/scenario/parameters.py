@@ -52,23 +52,32 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
 
-def inner(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
-    """The keys inside what a parameter may be, each with its path.
+def inner(schema: Schema, parameter: Parameter, within: tuple[Schema, ...] = ()) -> Iterator[Parameter]:
+    """The keys inside what a parameter may be, at any depth, each with its path.
 
-    `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping.
+    `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping, `a.*.b`
+    one of a mapping with any keys. A schema that holds itself is followed once: `within` are those around it.
     """
+    if any(parameter.target is each for each in within):
+        return
+    within = (*within, parameter.target)
     for choice in parameter.target.get("oneOf", []):
         for word, place in choice.get("properties", {}).items():
-            yield from _below(schema, f"{parameter.key}.{word}", place)
+            yield from _below(schema, f"{parameter.key}.{word}", place, within)
     if "items" in parameter.target:
-        yield from _below(schema, f"{parameter.key}[]", parameter.target["items"])
+        yield from _below(schema, f"{parameter.key}[]", parameter.target["items"], within)
     if "properties" in parameter.target:
-        yield from _below(schema, parameter.key, parameter.target)
+        yield from _below(schema, parameter.key, parameter.target, within)
+    if isinstance(values := parameter.target.get("additionalProperties"), dict):
+        value = parameter._replace(key=f"{parameter.key}.*", target=target(schema, values))
+        yield from inner(schema, value, within)
 
 
-def _below(schema: Schema, path: str, place: Schema) -> Iterator[Parameter]:
+def _below(schema: Schema, path: str, place: Schema, within: tuple[Schema, ...]) -> Iterator[Parameter]:
     for each in keys(schema, target(schema, place)):
-        yield each._replace(key=f"{path}.{each.key}")
+        found = each._replace(key=f"{path}.{each.key}")
+        yield found
+        yield from inner(schema, found, within)
 
 
 def _words(choice: Schema) -> list[str]:
