@@ -95,7 +95,9 @@ def test_exports_and_pages_have_them(speeds: Results, tmp_path: Path) -> None:
     assert "[cycles]" not in head
     page = speeds.report(tmp_path / "page.html", units="si").read_text(encoding="utf-8")
     assert "packet_latency_mean_us" in page
-    assert "packet_latency_mean_us" not in speeds.report(tmp_path / "plain.html", units="cycles").read_text(encoding="utf-8")
+    assert "packet_latency_mean_us" not in speeds.report(tmp_path / "plain.html", units="cycles").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_check_shows_bounds_in_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
