@@ -1,4 +1,4 @@
-"""A coarse flit beside the fine one: units, what stays the same, and a folder that is read again."""
+"""A coarse flit beside the fine one: units, comparisons, power and accepted traffic."""
 
 from __future__ import annotations
 

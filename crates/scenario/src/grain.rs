@@ -1,8 +1,7 @@
 //! `grain`: the same scenario with a coarse flit, as packet-level simulators have it.
 //!
-//! A grain is what moves as one: the flit becomes as large as the grain, and a cycle as long as a link needs for it. What a link
-//! carries in a second, what a buffer holds in bytes, when something happens and what a bit costs stay the same. Times become whole
-//! numbers of the longer cycle. The scenario is converted when every default has been written out, so defaults keep their meaning.
+//! A grain moves as one: the flit becomes as large as the grain, and a cycle as long as a link needs for it. Bandwidths, bytes of
+//! buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle. The scenario is converted when every default has been written out, so defaults keep their meaning.
 //!
 //! What changes: a link and the router before it take a whole number of cycles, one at least, so short links become longer. A packet
 //! of one grain has no flits that block others behind its head. A buffer holds a whole number of grains.
@@ -77,7 +76,7 @@ impl Coarse {
         Err(Refusal::new(path, what, help))
     }
 
-    /// What a buffer holds.
+    /// The grains that a buffer holds.
     fn buffer(&self, flits: Flits, path: &str) -> Result<Flits, Refusal> {
         let grains = u64::from(flits.0) / self.ratio;
         if grains > 0 {
@@ -185,7 +184,7 @@ impl Scenario {
     }
 }
 
-/// What `help` says about flits and cycles, of a scenario with a grain: its reader writes others.
+/// A remedy for the coarse scenario. The user writes the flits and cycles of the fine one, so the remedy says how many make a grain.
 fn in_grains(fine: &Scenario, help: &str) -> String {
     let Some(grain) = fine.grain else { return help.to_owned() };
     let each = grain.0 / fine.flit.0.max(1);
@@ -202,7 +201,7 @@ pub(crate) fn told(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
 }
 
-/// What the grain of a scenario changes: `coarse` is what runs.
+/// The warning that lists the changes by the grain of a scenario. `coarse` runs.
 pub(crate) fn warning(fine: &Scenario, coarse: &Spec) -> Option<Warning> {
     let grain = fine.grain?;
     let classes = coarse.graph.class_names().iter().zip(&coarse.links);

@@ -1,4 +1,4 @@
-//! A coarse flit: what becomes of times, buffers and packets, and the energy, which stays. Remedies work.
+//! A coarse flit: times, buffers and packets are converted, and the energy stays. Remedies work.
 
 use crate::refusal::refused_in;
 use weft_engine::Spec;
