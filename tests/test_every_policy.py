@@ -148,7 +148,7 @@ def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_key_of_traffic_is_tried() -> None:
     keys = set(_engine.schema()["$defs"]["Traffic"]["properties"])
-    # `workload`: the long form of `reply`, or what others use, or a program, which needs no pattern (test_programs_run.py)
+    # `workload`: the long form of `reply`, or of others, or a program, which needs no pattern (test_programs_run.py)
     # `class` names a message class, of which these runs have none
     assert keys - USUAL - {"injection", "workload", "class"} == set(WORKLOADS)
     assert names("traffic.workload") == ["open_loop", "request_reply", "programs"]
