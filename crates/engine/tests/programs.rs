@@ -1,7 +1,8 @@
 //! Programs of messages: times to the cycle, beside the LogGOPS executor, with blocks, threads and checkpoints; ranks that wait for ever.
 //!
-//! One router takes 1 cycle, its two terminal links 1 each, ejection 1: a message of n flits arrives n + 3 cycles after its first flit
-//! may leave. A flit is a byte and a cycle 1 ns here, so that bytes, flits and nanoseconds have the same numbers.
+//! The network is a router with its terminals. The router takes 1 cycle, each of the two terminal links 1, and ejection 1. So a message
+//! of n flits arrives n + 3 cycles after its first flit may leave. A flit is a byte and a cycle 1 ns, so that bytes, flits and
+//! nanoseconds have the same numbers.
 
 use crate::integration::common::*;
 use weft_engine::outcome::{Ending, Progress};

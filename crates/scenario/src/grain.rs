@@ -1,10 +1,11 @@
 //! `grain`: the same scenario with a coarse flit, as packet-level simulators have it.
 //!
 //! A grain moves as one: the flit becomes as large as the grain, and a cycle as long as a link needs for it. Bandwidths, bytes of
-//! buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle. The scenario is converted when every default has been written out, so defaults keep their meaning.
+//! buffers, times of events and prices of bits stay the same. Times become whole numbers of the longer cycle. The scenario is
+//! converted when every default has been written out, so defaults keep their meaning.
 //!
-//! What changes: a link and the router before it take a whole number of cycles, one at least, so short links become longer. A packet
-//! of one grain has no flits that block others behind its head. A buffer holds a whole number of grains.
+//! Three things change. A link and the router before it take a whole number of cycles, one at least, so short links become longer. A
+//! packet of one grain has no flits that block others behind its head. A buffer holds a whole number of grains.
 
 use crate::assemble::Clock;
 use crate::config::{Link, Scenario};
@@ -12,7 +13,8 @@ use crate::schema::Schema;
 use crate::warnings::{Warning, long};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
-use weft_units::{Bits, Flits, Refusal, Time};
+use weft_programs::amounts::Bytes;
+use weft_units::{Bits, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
 /// Sections whose times are no times of the run.
@@ -45,16 +47,13 @@ impl Coarse {
     }
 
     fn fs(&self, time: Time) -> u128 {
-        match time {
-            Time::Femtoseconds(fs) => fs,
-            Time::Cycles(cycles) => u128::from(cycles) * self.fine.cycle_fs,
-        }
+        time.femtoseconds(self.fine.cycle_fs)
     }
 
     /// The nearest whole number of cycles to a time, `least` at least.
     fn nearest(&self, fs: u128, least: u128) -> Time {
-        let cycles = (fs + self.cycle_fs / 2) / self.cycle_fs;
-        Time::Femtoseconds(cycles.max(least) * self.cycle_fs)
+        let cycles = fs.saturating_add(self.cycle_fs / 2) / self.cycle_fs;
+        Time::Femtoseconds(cycles.max(least).saturating_mul(self.cycle_fs))
     }
 
     /// A time that is not 0 does not become 0.
@@ -72,7 +71,8 @@ impl Coarse {
         let what =
             format!("packets of {flits} ({}) are no whole number of grains of {}", size(bits), size(self.grain.0));
         let up = u64::from(flits.0).div_ceil(ratio) * ratio;
-        let help = format!("write {up}flits, or a grain of {}", size(common(u64::from(flits.0), ratio) * self.flit.0));
+        let help =
+            format!("write {up}flits, or a grain of {}", size(gcd(flits.0.into(), ratio.into()) as u64 * self.flit.0));
         Err(Refusal::new(path, what, help))
     }
 
@@ -156,15 +156,9 @@ impl Coarse {
     }
 }
 
-/// A number of bits in the unit in which it is shortest.
+/// A number of bits in words: bytes where it is whole bytes.
 fn size(bits: u64) -> String {
-    let units = [("MiB", 8 << 20), ("MB", 8_000_000), ("KiB", 8 << 10), ("KB", 8000), ("B", 8), ("b", 1)];
-    let (unit, of) = units.into_iter().find(|&(_, of)| bits > 0 && bits.is_multiple_of(of)).unwrap_or(("b", 1));
-    format!("{}{unit}", bits / of)
-}
-
-fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common(b, a % b) }
+    if bits.is_multiple_of(8) { Bytes(bits / 8).to_string() } else { Bits(bits).to_string() }
 }
 
 impl Scenario {

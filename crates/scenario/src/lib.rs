@@ -90,9 +90,11 @@ pub use warnings::Warning;
 pub use weft_units::file::convert_with;
 pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 
-/// Version of the meaning of results: part of the hash, so that results of another model are never taken for these.
-/// 18: `warmup: auto`, a window that ends by confidence, `queue_memory_cycles`, `latency_growth_share` and `queues_settled` look at
-/// each message class (until then at the mean of all packets).
+/// Version of the meaning of results. It is a part of the hash, so results of another model are never taken for these.
+///
+/// 18: an automatic warm-up and a window that ends by confidence look at each message class. So do `queue_memory_cycles`,
+/// `latency_growth_share` and `queues_settled`. Until then all of them looked at the mean of all packets.
+///
 /// 17: a flit that a terminal sends on a link in a slower mode takes its whole time there.
 /// 16: the allocator `three_stage` leaves outputs alone at which no more flits may wait for their link.
 /// 15: the bound of paths counts buffers that are shorter than the round trip of a credit (it counted bandwidths alone).

@@ -74,6 +74,14 @@ impl Time {
 }
 
 impl Time {
+    /// Its length \[fs\], if a cycle has `cycle_fs`; the greatest number where it is longer.
+    pub fn femtoseconds(self, cycle_fs: u128) -> u128 {
+        match self {
+            Self::Femtoseconds(fs) => fs,
+            Self::Cycles(cycles) => cycle_fs.saturating_mul(cycles.into()),
+        }
+    }
+
     /// This time, made longer until it is a whole number of cycles of length `cycle_fs` [fs]. For limits and means, which
     /// need not be exact.
     #[must_use]

@@ -256,8 +256,7 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
 
 def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
     """By what a value of a point is multiplied, so that points with cycles of different lengths can be compared."""
-    known = quantity in si_units.TWINS and sources.units == si_units.SI
-    return (si_units.factor(sources.summaries[point], quantity.unit) if known else None) or 1.0
+    return si_units.scale(sources.summaries[point], quantity, sources.units)
 
 
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:

@@ -98,8 +98,7 @@ class Pair:
 
     def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
         """A quantity of a run and the half width that the run knows, in the units of the pair."""
-        in_si = self.units == si_units.SI and quantity in si_units.TWINS
-        by = (si_units.factor(run, quantity.unit) if in_si else None) or 1.0
+        by = si_units.scale(run, quantity, self.units)
         value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
         return value and value * by, half_width and half_width * by
 

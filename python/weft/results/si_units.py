@@ -74,6 +74,12 @@ def factor(summary: Mapping[str, Any], unit: str) -> float | None:
     return None if bits is None else float(bits) / float(seconds) * 1e-9
 
 
+def scale(summary: Mapping[str, Any], quantity: Quantity, units: str) -> float:
+    """Factor from a quantity of a point to the same one in these units; 1 where it has no twin."""
+    has_twin = units == SI and quantity in TWINS
+    return (factor(summary, quantity.unit) if has_twin else None) or 1.0
+
+
 def derived(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """The twins of the numbers of a point, job or phase; without those that it does not have."""
     return _derived(summary, summary)

@@ -185,11 +185,12 @@ def execute(
     points : sequence of Point
         What to run.
     finish : callable
-        Called for each finished point, in the thread that ran it, with its place in `points`, its result and the
-        contents of `run.json`.
-    jobs, threads, blocks : int
-        Points at a time (``None``: as many as there are cores for); threads and blocks of routers inside each
-        (blocks 0: chosen by the engine).
+        Called for each finished point in its own thread: with its place in `points`, its result and the contents of
+        `run.json`.
+    jobs : int, optional
+        Points at a time; by default as many as there are cores for.
+    threads, blocks : int
+        Threads and blocks of routers inside each point. With 0 blocks the engine chooses.
     plain : bool
         Whether the engine takes no shortcut.
     reused : int

@@ -6,9 +6,10 @@
 //! III.C). The mapping inside of each is our reading: the paper was not at hand.
 //! # Parameters
 //! standard: queues before the destination group, and at its entry behind the global link \[count\]. A packet that waits in another
-//! group goes by the number of its destination group. At the entry it goes by the router of its destination in the group. Both are
-//! taken modulo this number.
-//! escape: queues on the local links of the destination group, behind a global link \[count\]; the queue is the destination modulo this number.
+//! group goes by the number of its destination group. At the entry it goes by the router of its destination in the group. The queue
+//! is that number modulo `standard`.
+//! escape: queues on the local links of the destination group, behind a global link \[count\]. The queue is the destination modulo
+//! `escape`.
 //! # Guarantees
 //! The two levels share no queue.
 //! # Not modelled

@@ -4,11 +4,15 @@
 //! The form of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The time of a
 //! processor per message is o of LogGP. Collectives become messages as in `weft trace`.
 //! # Parameters
-//! file, or program and its parameters: what the ranks do. collectives: how collectives become messages. eager: largest message that is
-//! sent before its receive is known \[bytes\]. overhead: time of a processor per message, at either end \[time\]. accepted: most
-//! messages that an interface has accepted and not sent \[count\]. ranks_per_terminal \[count\], local_latency \[time\] and
-//! local_bandwidth \[bits/s\] between ranks of a terminal. start \[time\]. Of the job: terminals, and packet, the longest packet
-//! \[flits\].
+//! - file, or program with its parameters: the operations of the ranks.
+//! - collectives: the algorithms by which collectives become messages.
+//! - eager \[bytes\]: the largest message that a rank sends before the receive is known.
+//! - overhead \[time\]: of a processor per message, at either end.
+//! - accepted \[count\]: most messages that an interface has accepted and not sent.
+//! - ranks_per_terminal \[count\]; local_latency \[time\] and local_bandwidth \[bits/s\] between ranks of a terminal.
+//! - start \[time\]: the begin of the program.
+//!
+//! Of the job it uses terminals, and packet \[flits\], the length of the longest packet.
 //! # Guarantees
 //! A rank has the processors that its program names. A processor does one thing at a time: a computation, its part of a send, or
 //! its part of a receive. A message becomes packets of the greatest length and a shorter last one; a message of 0 bytes is one flit. An interface sends
@@ -171,11 +175,8 @@ impl Programs {
     /// whole number of cycles.
     fn times(&self, cycle_fs: u128, path: &str) -> Result<(u64, [u128; 2]), Refusal> {
         let start = self.start.cycles(cycle_fs, &format!("{path}.start"))?;
-        let fs = |time: Time| match time {
-            Time::Femtoseconds(fs) => fs,
-            Time::Cycles(cycles) => u128::from(cycles) * cycle_fs,
-        };
-        let times = [("overhead", fs(self.overhead)), ("local_latency", fs(self.local_latency))];
+        let times = [("overhead", self.overhead), ("local_latency", self.local_latency)];
+        let times = times.map(|(key, time)| (key, time.femtoseconds(cycle_fs)));
         if let Some((key, _)) = times.iter().find(|(_, time)| *time / cycle_fs.max(1) > MAX_CYCLES.into()) {
             let what = "more than 2^48 cycles for a message".to_owned();
             return Err(Refusal::new(format!("{path}.{key}"), what, "write a time such as 1us"));

@@ -34,7 +34,7 @@ from weft.reproduce.congestion.scheme_outcomes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from weft.reproduce.common.measured import Measured
     from weft.reproduce.common.rules import Finding, Rule
@@ -75,29 +75,32 @@ def _told(name: str, row: dict[str, float], measure: str) -> str:
     return f"{name} {row[measure]:.4g}"
 
 
-def _worst(measured: Measured) -> list[Part]:
-    """VOQsw is the worst of all schemes in each measure, under each policy."""
+def _ranked(measured: Measured) -> Iterator[tuple[str, str, dict[str, dict[str, float]]]]:
+    """Each measure and policy on the torus, with what each scheme got: the best scheme first."""
     found = outcome(measured, TORUS)
-    parts = []
     for measure in MEASURES:
         for saving in POLICIES:
             rows = {name: got(found, name, saving) for name in schemes(found)}
-            worst = max(rows, key=lambda name: _cost(rows[name], measure))
-            told = ", ".join(_told(name, row, measure) for name, row in rows.items())
-            parts.append(Part(worst == VOQSW, f"{_WORDS[measure]} [{_UNITS[measure]}], {saving}: {told}"))
+            yield measure, saving, dict(sorted(rows.items(), key=lambda pair: _cost(pair[1], measure)))
+
+
+def _worst(measured: Measured) -> list[Part]:
+    """VOQsw is the worst of all schemes in each measure, under each policy."""
+    parts = []
+    for measure, saving, order in _ranked(measured):
+        told = ", ".join(_told(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]} [{_UNITS[measure]}], {saving}, best first: {told}"
+        parts.append(Part([*order][-1] == VOQSW, words))
     return parts
 
 
 def _best_two(measured: Measured) -> list[Part]:
     """DBBM and IODET are the two best schemes in each measure, under each policy."""
-    found = outcome(measured, TORUS)
     parts = []
-    for measure in MEASURES:
-        for saving in POLICIES:
-            rows = {name: got(found, name, saving) for name in schemes(found)}
-            order = sorted(rows, key=lambda name: _cost(rows[name], measure))
-            told = ", ".join(_told(name, rows[name], measure) for name in order)
-            parts.append(Part({*order[:2]} == {DBBM, IODET}, f"{_WORDS[measure]}, {saving}, best first: {told}"))
+    for measure, saving, order in _ranked(measured):
+        told = ", ".join(_told(name, row, measure) for name, row in order.items())
+        words = f"{_WORDS[measure]}, {saving}, best first: {told}"
+        parts.append(Part({*[*order][:2]} == {DBBM, IODET}, words))
     return parts
 
 
