@@ -75,12 +75,18 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter) -> list[list[
     """Rows for a parameter, the words that it may be, and their parameters (models are listed by themselves)."""
     from weft import _engine
 
-    words = {word for word, _ in parameter.choices}
-    apart = any(words == {model["name"] for model in models} for models in _engine.models().values())
+    families = [{model["name"] for model in models} for models in _engine.models().values()]
+
+    def of_a_family(parameter: parameters.Parameter) -> bool:
+        return {word for word, _ in parameter.choices} in families
+
     return [
-        [parameter.key, parameter.kind, parameter.default, parameter.meaning],
-        *(["", f"  {word}", "", meaning] for word, meaning in parameter.choices),
-        *(row for each in (() if apart else parameters.inner(schema, parameter)) for row in _rows(schema, each)),
+        row
+        for each in (parameter, *parameters.inner(schema, parameter, of_a_family))
+        for row in (
+            [each.key, each.kind, each.default, each.meaning],
+            *(["", f"  {word}", "", meaning] for word, meaning in each.choices),
+        )
     ]
 
 

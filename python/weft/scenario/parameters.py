@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weft.text.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Schema = dict[str, Any]
 
@@ -52,32 +52,46 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
 
-def inner(schema: Schema, parameter: Parameter, within: tuple[Schema, ...] = ()) -> Iterator[Parameter]:
+def inner(
+    schema: Schema, parameter: Parameter, apart: Callable[[Parameter], bool] = lambda _: False
+) -> Iterator[Parameter]:
     """The keys inside what a parameter may be, at any depth, each with its path.
 
     `spares.even.target` is a key of a word, `off[].from` one of the items of a list, `a.b` one of a mapping, `a.*.b`
-    one of a mapping with any keys. A schema that holds itself is followed once: `within` are those around it.
+    one of a mapping with any keys. Nothing inside a parameter that is `apart` is told, and a schema that holds itself
+    is followed once.
     """
-    if any(parameter.target is each for each in within):
+    return _inner(schema, parameter, apart, ())
+
+
+def _inner(
+    schema: Schema, parameter: Parameter, apart: Callable[[Parameter], bool], around: tuple[Schema, ...]
+) -> Iterator[Parameter]:
+    if apart(parameter) or any(parameter.target is each for each in around):
         return
-    within = (*within, parameter.target)
-    for choice in parameter.target.get("oneOf", []):
-        for word, place in choice.get("properties", {}).items():
-            yield from _below(schema, f"{parameter.key}.{word}", place, within)
-    if "items" in parameter.target:
-        yield from _below(schema, f"{parameter.key}[]", parameter.target["items"], within)
-    if "properties" in parameter.target:
-        yield from _below(schema, parameter.key, parameter.target, within)
+    around = (*around, parameter.target)
+    for each in _direct(schema, parameter):
+        yield each
+        yield from _inner(schema, each, apart, around)
     if isinstance(values := parameter.target.get("additionalProperties"), dict):
         value = parameter._replace(key=f"{parameter.key}.*", target=target(schema, values))
-        yield from inner(schema, value, within)
+        yield from _inner(schema, value, apart, around)
 
 
-def _below(schema: Schema, path: str, place: Schema, within: tuple[Schema, ...]) -> Iterator[Parameter]:
-    for each in keys(schema, target(schema, place)):
-        found = each._replace(key=f"{path}.{each.key}")
-        yield found
-        yield from inner(schema, found, within)
+def _direct(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
+    """The keys one level down."""
+    places = {
+        f"{parameter.key}.{word}": place
+        for choice in parameter.target.get("oneOf", [])
+        for word, place in choice.get("properties", {}).items()
+    }
+    if "items" in parameter.target:
+        places[f"{parameter.key}[]"] = parameter.target["items"]
+    if "properties" in parameter.target:
+        places[parameter.key] = parameter.target
+    for path, place in places.items():
+        for each in keys(schema, target(schema, place)):
+            yield each._replace(key=f"{path}.{each.key}")
 
 
 def _words(choice: Schema) -> list[str]:
