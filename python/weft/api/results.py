@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weft.analysis.dvfs import Rates
+    from weft.analysis.machine_energy import Machine
     from weft.plot.accessor import Plots
+    from weft.results.choose import Wanted
     from weft.results.yearly_bill import YearlyBill
 
 
@@ -154,6 +156,33 @@ class Results(ResultSet):
             remedy = "leave it out for the usual ones"
             given.instance(rates, dvfs.Rates, "rates", "weft.analysis.dvfs.Rates", remedy)
         return dvfs.rate_scaled(self, rates, over_time=over_time)
+
+    def machine(
+        self, machine: Machine | None = None, reference: Wanted | None = None, *, others: ResultSet | None = None
+    ) -> pl.DataFrame:
+        """Energy of the whole machine, switches and nodes, for each point, beside a reference network.
+
+        Parameters
+        ----------
+        machine : weft.analysis.machine_energy.Machine, optional
+            Shares of power, cores, idle shares of a node, and hardware; by default those of Andujar et al. (2019).
+        reference : optional
+            The number of a point, its coordinates, or the size of a network such as ``"7x64"``; by default the network
+            and the policy of the first point.
+        others : ResultSet, optional
+            Other results that have the reference.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per point and idle share, as `weft.analysis.machine_energy.table` describes it.
+        """
+        from weft.analysis import machine_energy
+
+        if machine is not None:
+            remedy = "leave it out for the usual shares"
+            given.instance(machine, machine_energy.Machine, "machine", "weft.analysis.machine_energy.Machine", remedy)
+        return machine_energy.table(self, machine, reference, others=others)
 
     def bill(self, keys: str | Path | Mapping[str, Any] | None = None) -> YearlyBill:
         """What the network costs in a year, over a profile of loads or phases.

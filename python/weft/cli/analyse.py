@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import DONE, arguments
+from weft.cli import DONE, analyse_machine, arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +47,21 @@ _HEADS = {
     "from_cycle": "from",
     "to_cycle": "to",
     "note": "",
+    "reference": "",
+    "switches": "",
+    "runtime_s": "run time [s]",
+    "runtime": "times",
+    "ports_on_share": "on",
+    "w_sw": "",
+    "run_task_of_tasks": "",
+    "idle_share": "idle",
+    "e_cluster_ratio": "ratio",
+    "power_network_w": "network [W]",
+    "power_nodes_w": "nodes [W]",
+    "power_machine_w": "machine [W]",
+    "energy_machine_kwh": "[kWh]",
+    "energy_cost": "energy",
+    "switches_usd": "switches [$]",
 }
 
 
@@ -67,6 +82,8 @@ def add(commands: Commands) -> None:
     _add_oracle(kinds)
     _add_recovery(kinds)
     _add_bill(kinds)
+    about, example = analyse_machine.ABOUT, analyse_machine.EXAMPLE
+    analyse_machine.add_options(_kind(kinds, "machine", about, example, analyse_machine.answer))
 
 
 def main(options: argparse.Namespace) -> int:

@@ -1,0 +1,364 @@
+"""Energy of the whole machine for finished runs: switches by the states of their ports, nodes by how long cores wait.
+
+Source, parameters and what is not modelled: `weft.analysis.machine_power`. Here the ports, their states and the times
+of the ranks are read from results. Validation: `tests/test_analysis_machine.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from weft.analysis.machine_power import Fabric, Shares, Task, share
+from weft.errors import ResultsError
+from weft.results import of_jobs, program_table, set_times
+from weft.results.choose import LOAD, PATTERN, SEED, Chosen, parsed, same
+from weft.results.rows import frame_of
+from weft.text.labels import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft.analysis.machine_watts import Hardware
+    from weft.results.choose import Wanted
+    from weft.results.result_set import ResultSet
+
+# Shares of its full power that an idle node draws, if none are named.
+IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Coordinates that are no part of a machine: the reference of a point has the same.
+_OF_WORK = (SEED, LOAD, PATTERN, "traffic")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How a machine is priced.
+
+    Attributes
+    ----------
+    shares : Shares
+        Shares of power.
+    idle_shares : sequence of float
+        What an idle node draws, as shares of its full power: a row each.
+    cores_per_terminal : int or None
+        Cores of a node; by default as many as the point has ranks at its fullest terminal.
+    states : mapping of str to float
+        Power of a port in a state such as ``half``, as a share of a port that is on. A state that is not named, such as
+        ``waking``, draws as much as ``on``; ``off`` draws `Shares.port_asleep`.
+    hardware : Hardware or None
+        What watts, kilowatt-hours and money follow from; ``None``: shares alone.
+
+    Raises
+    ------
+    WeftError
+        If a share is not from 0 to 1.
+    """
+
+    shares: Shares = field(default_factory=Shares)
+    idle_shares: Sequence[float] = IDLE_SHARES
+    cores_per_terminal: int | None = None
+    states: Mapping[str, float] = field(default_factory=dict)
+    hardware: Hardware | None = None
+
+    def __post_init__(self) -> None:
+        for each in self.idle_shares:
+            share(each, "idle share of a node")
+        for state, each in self.states.items():
+            share(each, f"share of a port in the state {state}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a finished point says of its machine.
+
+    Attributes
+    ----------
+    fabric : Fabric
+        Its network.
+    terminals : int
+        Its terminals: a node each.
+    seconds : float or None
+        Run time [s]; ``None`` if the point has no end, as it runs no programs and no batches.
+    busy, busy_of_tasks : float or None
+        Share of the run time in which a core does not wait for messages: mean over all cores of the machine, where
+        those without a rank count as idle, and mean over the ranks. ``None`` if no rank has computed.
+    """
+
+    fabric: Fabric
+    terminals: int
+    seconds: float | None
+    busy: float | None
+    busy_of_tasks: float | None
+
+    @classmethod
+    def of(cls, results: ResultSet, point: int, machine: Machine) -> Run:
+        """What a finished point says.
+
+        Raises
+        ------
+        ResultsError
+            If it did not end, if something failed in it, or if its ranks do not fit the cores.
+        """
+        summary = results.summaries[point]
+        if failing := set_times.faults(results)[point]:
+            what = (
+                f"{results.describe(point)}: {failing} failed, and what has failed draws no power: that saves nothing"
+            )
+            raise ResultsError.saying(what, "price a run without `faults` and `fault_model.random`")
+        programs = [job for job in of_jobs.of(summary) if program_table.is_program(job)]
+        if unfinished := [job["job"] for job in programs if job[program_table.RUN_TIME] is None]:
+            what = f"{results.describe(point)} is not finished: {', '.join(unfinished)} did not end"
+            again = results.recording("measure.stop.complete.max_window=1s")
+            raise ResultsError.saying(what, f"let it run on: {again}")
+        fabric = _fabric(results, point, machine)
+        terminals = int(summary["terminals"])
+        if not programs:
+            done = summary.get("completion_cycles")
+            seconds = None if done is None else done * summary["cycle_seconds"]
+            return cls(fabric, terminals, seconds, None, None)
+        busy = _busy(results, point)
+        cores = _cores(results, point, machine, terminals)
+        return cls(fabric, terminals, summary["window_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0))  # type: ignore[arg-type]
+
+
+def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
+    """The ports: a port is the channel that leaves a router through it."""
+    channels = results.channels(point).drop_nulls("from_router")
+    window = results.summaries[point]["window_cycles"]
+    states = [name for name in channels.columns if name.startswith("cycles_")]
+    known = {name.removeprefix("cycles_") for name in states}
+    if odd := [each for each in machine.states if each not in known - {"on", "off"}]:
+        what = f"links of {results.describe(point)} have no state {', '.join(odd)} that may have a share"
+        raise ResultsError.saying(what, f"name one of {', '.join(sorted(known - {'on', 'off'}))}")
+    drawn = {"off": machine.shares.port_asleep} | dict(machine.states)
+    spent = {name.removeprefix("cycles_"): int(channels[name].sum()) for name in states}
+    whole = channels.height * window
+    return Fabric(
+        switches=channels["from_router"].n_unique(),
+        ports=channels.height,
+        terminal_ports=channels["to_router"].null_count(),
+        on_share=1 - spent["off"] / whole,
+        drawn=sum(drawn.get(state, 1.0) * cycles for state, cycles in spent.items()) / whole,
+    )
+
+
+def _busy(results: ResultSet, point: int) -> pl.Series:
+    """Busy time of each rank, as a share of the run time of the point."""
+    ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
+    cycles = ranks["compute_cycles"] + ranks["overhead_cycles"]
+    return cycles / int(results.summaries[point]["window_cycles"])
+
+
+def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
+    """Cores of the machine."""
+    ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
+    together = ["terminal", *(name for name in ("trace",) if name in ranks.columns)]
+    fullest = int(ranks.group_by(together).len()["len"].max())  # type: ignore[arg-type] # there are ranks
+    if machine.cores_per_terminal is not None and machine.cores_per_terminal < fullest:
+        what = f"{results.describe(point)}: a terminal has {fullest} ranks on {machine.cores_per_terminal} cores"
+        raise ResultsError.saying(what, f"write {fullest} cores per terminal or more")
+    return terminals * (machine.cores_per_terminal or fullest)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The network and the run that others are compared with.
+
+    Attributes
+    ----------
+    name : str
+        Its coordinates in words, or its size.
+    fabric : Fabric
+        Its network.
+    run : Run or None
+        Its run; ``None`` for a network that is named by its size.
+    """
+
+    name: str
+    fabric: Fabric
+    run: Run | None
+
+
+class References:
+    """The reference of each point.
+
+    Parameters
+    ----------
+    results : ResultSet
+        The points to be priced.
+    wanted : optional
+        The number of a point or coordinates in `others`, such as ``topology=torus(widths 4x4x4)``; or the size of a
+        network, ``7x64``: ports per switch x switches. By default the network and the policy of the first point.
+    others : ResultSet, optional
+        Where the reference is, by default in `results`.
+    machine : Machine
+        How they are priced.
+
+    Raises
+    ------
+    WeftError
+        If there is none, or a network of that size has no ports.
+    """
+
+    def __init__(
+        self, results: ResultSet, wanted: Wanted | None, machine: Machine, others: ResultSet | None = None
+    ) -> None:
+        self._results, self._machine = results, machine
+        self._others = others or results
+        self._sized: Reference | None = None
+        if isinstance(wanted, str) and (size := re.fullmatch(r"\s*(\d+)\s*x\s*(\d+)\s*", wanted)):
+            ports, switches = int(size[1]), int(size[2])
+            self._sized = Reference(f"{ports}x{switches}", Fabric(switches, ports * switches), None)
+            return
+        if wanted is None and others is None:
+            wanted = _network_of_first(results)
+        asked = {} if wanted is None else parsed(wanted, self._others.coordinates)
+        self._asked = asked
+        self._found = [asked % len(self._others)] if isinstance(asked, int) else _those(self._others, asked)
+
+    def of(self, point: int) -> Reference:
+        """The reference of a point: the one whose other coordinates are those of the point.
+
+        Raises
+        ------
+        ResultsError
+            If there is none, or more than one.
+        """
+        if self._sized is not None:
+            return self._sized
+        own = self._results.points[point]["coordinates"]
+        others = {row: self._others.points[row]["coordinates"] for row in self._found}
+        fixed = {} if isinstance(self._asked, int) else self._asked
+        apart = [
+            path
+            for path in self._others.coordinates
+            if path not in fixed and any(not same(each[path], own.get(path)) for each in others.values())
+        ]
+        apart = [path for path in apart if len({str(each[path]) for each in others.values()}) > 1]
+        fit = [row for row, each in others.items() if all(same(each[path], own.get(path)) for path in apart)]
+        if len(fit) != 1:
+            what = f"{self._results.describe(point)}: {len(fit)} points may be its reference"
+            listed = ", ".join(apart) or "its coordinates"
+            raise ResultsError.saying(what, f"name one reference, such as a number of a point, by {listed}")
+        (row,) = fit
+        run = Run.of(self._others, row, self._machine)
+        return Reference(self._others.describe(row), run.fabric, run)
+
+
+def _network_of_first(results: ResultSet) -> dict[str, Any]:
+    """The coordinates of the first point that say which machine it is."""
+    of_first = results.points[0]["coordinates"] if len(results) else {}
+    return {
+        path: value
+        for path, value in of_first.items()
+        if path not in _OF_WORK and path.partition(".")[0] not in _OF_WORK
+    }
+
+
+def _those(results: ResultSet, wanted: Mapping[str, Any]) -> list[int]:
+    """The points at some coordinates; exact matches go before those by the name of a model alone."""
+    chosen = Chosen.all_of(results)
+    found = [
+        row for row in chosen.points if all(same(chosen.value(row, path), asked) for path, asked in wanted.items())
+    ]
+    for path, asked in wanted.items():
+        found = [row for row in found if same(chosen.value(row, path), asked, exactly=True)] or found
+    if not found:
+        what = f"no finished point of {results.root} is at {setting(wanted)}"
+        raise ResultsError.saying(what, f"name one of its coordinates: {', '.join(results.coordinates) or 'none'}")
+    return found
+
+
+def table(
+    results: ResultSet,
+    machine: Machine | None = None,
+    reference: Wanted | None = None,
+    *,
+    others: ResultSet | None = None,
+) -> pl.DataFrame:
+    """Price every finished point as a whole machine.
+
+    Parameters
+    ----------
+    results : ResultSet
+        Finished points.
+    machine : Machine, optional
+        Shares of power and more.
+    reference : optional
+        What all is relative to, as `References` describes it.
+    others : ResultSet, optional
+        Other results that have the reference.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per point and idle share of a node: coordinates; ``reference``; ``runtime_s`` [s] and ``runtime``, its
+        multiple of the reference's; ``switches``, ``ports``, ``ports_on_share`` (U_ports), ``w_ports``, ``w_sw``,
+        ``w_net``, ``e_net``; ``run_task`` over all cores and ``run_task_of_tasks`` over the ranks; ``idle_share``,
+        ``w_nodes``, ``w_cluster``, ``e_cluster``, ``e_cluster_ratio`` to the reference's; ``saves``, for which idle
+        shares of a node the machine takes less energy than the reference; with hardware also watts, kilowatt-hours and
+        money. Null where the point has no end, or runs no programs.
+
+    Raises
+    ------
+    WeftError
+        If a point is not finished, has no reference, or a share is none.
+    """
+    machine = machine or Machine()
+    references = References(results, reference, machine, others)
+    return frame_of([row for point in range(len(results)) for row in _rows(results, point, machine, references)])
+
+
+def _rows(results: ResultSet, point: int, machine: Machine, references: References) -> list[dict[str, Any]]:
+    run, reference = Run.of(results, point, machine), references.of(point)
+    if machine.hardware is not None:
+        machine = replace(machine, shares=machine.hardware.shares(machine.shares, reference.fabric, run.terminals))
+    w_net = run.fabric.w_net(machine.shares, reference.fabric)
+    row = results.points[point]["coordinates"] | {
+        "reference": reference.name,
+        "runtime_s": run.seconds,
+        "runtime": None,
+        "switches": run.fabric.switches,
+        "ports": run.fabric.ports,
+        "ports_on_share": run.fabric.on_share,
+        "w_ports": run.fabric.drawn,
+        "w_sw": run.fabric.w_sw(machine.shares),
+        "w_net": w_net,
+        "e_net": None,
+        "run_task": run.busy,
+        "run_task_of_tasks": run.busy_of_tasks,
+    }
+    base = reference.run
+    times = run.seconds / base.seconds if run.seconds is not None and base is not None and base.seconds else None
+    if times is not None:
+        row |= {"runtime": times, "e_net": w_net * times}
+    idle_shares = [None] if run.busy is None else machine.idle_shares
+    return [row | _of_nodes(machine, reference, run, (w_net, times), idle) for idle in idle_shares]
+
+
+def _of_nodes(
+    machine: Machine, reference: Reference, run: Run, network: tuple[float, float | None], idle: float | None
+) -> dict[str, Any]:
+    """The columns that depend on what an idle node draws. `network`: W_net and the relative run time."""
+    (w_net, times), base = network, reference.run
+    columns = ("idle_share", "w_nodes", "w_cluster", "e_cluster", "e_cluster_ratio", "saves")
+    found: dict[str, Any] = dict.fromkeys(columns)
+    if idle is not None and run.busy is not None:
+        task = Task(run.fabric, w_net, 1.0 if times is None else times, run.busy)
+        found |= {"idle_share": idle, "w_nodes": task.w_nodes(idle), "w_cluster": task.w_cluster(machine.shares, idle)}
+        if times is not None and base is not None and base.busy is not None:
+            against = Task(base.fabric, base.fabric.w_net(machine.shares, reference.fabric), 1.0, base.busy)
+            energy = task.e_cluster(machine.shares, idle)
+            found["e_cluster"] = energy
+            found["e_cluster_ratio"] = energy / against.e_cluster(machine.shares, idle)
+            found["saves"] = task.saves(against, machine.shares)
+    return found | _watts(machine, reference, run, w_net, found["w_nodes"])
+
+
+def _watts(machine: Machine, reference: Reference, run: Run, w_net: float, w_nodes: float | None) -> dict[str, Any]:
+    """The absolute columns; none without hardware."""
+    if machine.hardware is None:
+        return {}
+    return machine.hardware.columns(machine.shares, (reference.fabric, run.fabric), run.seconds, (w_net, w_nodes))

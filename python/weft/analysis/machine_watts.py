@@ -1,0 +1,105 @@
+"""Watts, kilowatt-hours and money of a machine, from the catalogue of hardware.
+
+The catalogue says what the switches of the reference network draw with all ports on. What the nodes draw follows from
+the share of the network in the machine, or that share from what a node draws. Source of each figure:
+`weft catalogue --sources`. Validation: `tests/test_analysis_machine.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft import _engine
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.analysis.machine_power import Fabric, Shares
+
+_JOULES_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What the switches of a machine are.
+
+    Attributes
+    ----------
+    speed, cables, terminal_cables : str
+        As `power.catalogue` has them in a scenario: ``100Gb/s``, ``dac``.
+    node_w : float or None
+        Power of a node at work [W]; ``None``: it follows from the share of the network.
+    price_per_kwh : float or None
+        Price of electricity, in a currency of yours; ``None``: no cost of energy.
+
+    Raises
+    ------
+    WeftError
+        If the catalogue does not have this hardware, or a number is not above 0.
+    """
+
+    speed: str
+    cables: str = "dac"
+    terminal_cables: str = "dac"
+    node_w: float | None = None
+    price_per_kwh: float | None = None
+
+    def __post_init__(self) -> None:
+        _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
+        for name, value in (("power of a node", self.node_w), ("price of a kilowatt-hour", self.price_per_kwh)):
+            if value is not None and not 0 < value < float("inf"):
+                raise WeftError.saying(f"{name}: {value:g} is no number above 0", "write e.g. 500 W, or 0.25")
+
+    def most_w(self, fabric: Fabric) -> float:
+        """Power of a network with all ports on [W]: boxes, ports, and the modules at both ends of each cable."""
+        figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
+        boxes = fabric.ports * (figures["base_w_per_port"] + figures["port_w"])
+        between = (fabric.ports - fabric.terminal_ports) * figures["module_w"]
+        return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
+
+    def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
+        """The shares, in which that of the network follows from the power of a node if it is known."""
+        if self.node_w is None:
+            return shares
+        network = self.most_w(reference)
+        return replace(shares, network=network / (network + nodes * self.node_w))
+
+    def columns(
+        self, shares: Shares, fabrics: tuple[Fabric, Fabric], seconds: float | None, powers: tuple[float, float | None]
+    ) -> dict[str, Any]:
+        """The absolute columns of a row: watts, kilowatt-hours of the run, and money.
+
+        Parameters
+        ----------
+        shares : Shares
+            Shares of power.
+        fabrics : tuple of Fabric
+            The network of the reference, and that of the run.
+        seconds : float or None
+            The run time [s]; ``None``: there is none.
+        powers : tuple
+            W_net, and W_nodes if it is known.
+        """
+        (reference, fabric), (w_net, w_nodes) = fabrics, powers
+        most = self.most_w(reference)
+        network = w_net * most
+        nodes = None if w_nodes is None else w_nodes * most * (1 - shares.network) / shares.network
+        whole = None if nodes is None else network + nodes
+        kwh = None if whole is None or seconds is None else whole * seconds / _JOULES_PER_KWH
+        per_port = _price_of_a_port(self.speed)
+        return {
+            "power_network_w": network,
+            "power_nodes_w": nodes,
+            "power_machine_w": whole,
+            "energy_machine_kwh": kwh,
+            "energy_cost": None if kwh is None or self.price_per_kwh is None else kwh * self.price_per_kwh,
+            "switches_usd": None if per_port is None else per_port * fabric.ports,
+        }
+
+
+def _price_of_a_port(speed: str) -> float | None:
+    """Price of a port of a switch [$], if the catalogue has one."""
+    gbps = int(speed.removesuffix("Gb/s"))
+    figures = _engine.catalogue()["figures"]
+    found = [each["median"] for each in figures if each["speed_gbps"] == gbps and each["figure"] == "switch per port"]
+    return found[0] if found else None

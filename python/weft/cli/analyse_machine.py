@@ -1,0 +1,122 @@
+"""``weft analyse machine``: energy of the whole machine, switches and nodes, for finished runs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import arguments
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from weft.analysis.machine_watts import Hardware
+
+ABOUT = "power and energy of the whole machine, switches and nodes, of finished runs beside a reference network"
+EXAMPLE = "results/quickstart --reference 0"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the kind."""
+    parser.add_argument("results", metavar="DIR", help="folder of results")
+    reference = (
+        "what all is relative to: number or coordinates of a point, or PORTSxSWITCHES such as 7x64 (default: the "
+        "network and policy of the first point)"
+    )
+    parser.add_argument("--reference", metavar="WHICH", help=reference)
+    parser.add_argument("--reference-results", metavar="DIR", help="folder of results that has the reference")
+    idle = "power of an idle node as a share of a busy one (default: 0,0.25,0.5,0.75,1)"
+    parser.add_argument("--node-idle", metavar="S,...", type=_numbers, help=idle)
+    asleep = "power of a port that sleeps as a share of one that is on (default: 0.1)"
+    parser.add_argument("--port-asleep", metavar="S", type=float, default=0.1, help=asleep)
+    parser.add_argument(
+        "--ports", metavar="S", type=float, default=0.65, help="power of all ports in that of a switch (default: 0.65)"
+    )
+    network = parser.add_mutually_exclusive_group()
+    share = "power of the reference network in that of the machine (default: 0.15)"
+    network.add_argument("--network", metavar="S", type=float, default=0.15, help=share)
+    network.add_argument(
+        "--node-power", metavar="WATTS", type=float, help="power of a node at work [W], in place of --network"
+    )
+    cores = "cores of a node (default: as many as there are ranks at the fullest terminal)"
+    parser.add_argument("--cores-per-terminal", metavar="N", type=arguments.positive, help=cores)
+    state = "power of a port in a state such as half, as a share of one that is on (repeatable)"
+    parser.add_argument("--state", metavar="NAME=S", action="append", default=[], type=_state, help=state)
+    catalogue = "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and money"
+    parser.add_argument("--catalogue", metavar="SPEED", help=catalogue)
+    parser.add_argument("--cables", metavar="KIND", default="dac", help="cables between switches (default: dac)")
+    parser.add_argument("--terminal-cables", metavar="KIND", default="dac", help="cables of terminals (default: dac)")
+    price = "price of electricity per kilowatt-hour, in any currency"
+    parser.add_argument("--price-per-kwh", metavar="PRICE", type=float, help=price)
+
+
+def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
+    """The frame and its notes."""
+    from weft.analysis import machine_energy
+    from weft.analysis.machine_power import Shares
+    from weft.cli import folders
+
+    machine = machine_energy.Machine(
+        Shares(options.port_asleep, options.ports, options.network),
+        options.node_idle or machine_energy.IDLE_SHARES,
+        options.cores_per_terminal,
+        dict(options.state),
+        _hardware(options),
+    )
+    others = None if options.reference_results is None else folders.opened(options.reference_results)
+    frame = folders.opened(options.results).machine(machine, options.reference, others=others)
+    return frame, notes(frame)
+
+
+def notes(frame: pl.DataFrame) -> list[str]:
+    """What the columns of a frame mean."""
+    told = [
+        f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
+        if frame["reference"].n_unique() == 1
+        else "reference: the point with the same other coordinates",
+        "w_ports, w_sw: power of ports and of a switch, as shares of the most that they draw",
+        "w_net: power of the network, as a share of the reference with all ports on; e_net: that times the run time",
+        "run_task: share of the run time in which a core does not wait for messages, mean over all cores",
+        "idle: power of an idle node as a share of a busy one; w_nodes, w_cluster: power of nodes and of the machine",
+        "e_cluster: w_cluster times the run time; ratio: to that of the reference",
+        "saves: the idle shares at which this machine takes less energy than the reference",
+    ]
+    if frame["e_net"].null_count():
+        told.append("-: the point runs no programs and no batches, or the reference is a size: there is no run time")
+    return told
+
+
+def _hardware(options: argparse.Namespace) -> Hardware | None:
+    from weft.analysis.machine_watts import Hardware
+
+    if options.catalogue is None:
+        named = [
+            name
+            for name, value in (("--node-power", options.node_power), ("--price-per-kwh", options.price_per_kwh))
+            if value is not None
+        ]
+        if named:
+            what = f"{' and '.join(named)} without the switches that go with it"
+            raise WeftError.saying(what, "name their speed as well, such as --catalogue 100Gb/s")
+        return None
+    return Hardware(
+        options.catalogue, options.cables, options.terminal_cables, options.node_power, options.price_per_kwh
+    )
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write shares such as 0,0.5,1") from None
+
+
+def _state(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    try:
+        return (name, float(value)) if equals else _state("=")
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a state and its share, such as half=0.69") from None

@@ -1,0 +1,215 @@
+"""Energy of the whole machine: closed forms of the paper, and the accounts of runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import weft
+from weft.analysis.machine_energy import Machine
+from weft.analysis.machine_power import Fabric, Shares, Task
+from weft.analysis.machine_watts import Hardware
+from weft.cli import main
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft import Results
+
+SHARES = Shares()
+# Table 2 of the paper: ports of a switch, switches, terminals of a switch, members of a trunk, neighbours of a switch.
+TABLE_2 = {
+    "2D-4X": (20, 16, 4, 4, 4),
+    "1D-16X": (48, 4, 16, 16, 2),
+    "3D-4X": (28, 64, 4, 4, 6),
+}
+REFERENCES = {"2D-4X": Fabric(64, 448), "1D-16X": Fabric(64, 448), "3D-4X": Fabric(256, 2304)}
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("2D-4X", 0.714), ("1D-16X", 0.428), ("3D-4X", 0.777)])
+def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
+    """Printed ratios are truncated: 192 / 448 = 0.42857, 1792 / 2304 = 0.77777."""
+    ports, switches, *_ = TABLE_2[name]
+    w_net = Fabric(switches, ports * switches).w_net(SHARES, REFERENCES[name])
+    assert int(1000 * w_net) / 1000 == ratio
+
+
+@pytest.mark.parametrize(("name", "floor"), [("2D-4X", 0.464), ("1D-16X", 0.272), ("3D-4X", 0.485)])
+def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
+    """Of a trunk of p members p - 1 sleep; ports of terminals stay on.
+
+    2D-4X: 12 of 20 ports sleep, so W_ports = 0.1 + 0.9 * 8/20 = 0.46, W_sw = 0.35 + 0.65 * 0.46 = 0.649, and times the
+    ratio of ports 320/448 that is 0.4636.
+    """
+    ports, switches, _, members, neighbours = TABLE_2[name]
+    sleeping = neighbours * (members - 1) / ports
+    fabric = Fabric.asleep(switches, ports * switches, sleeping, SHARES)
+    assert fabric.w_net(SHARES, REFERENCES[name]) == pytest.approx(floor, abs=0.001)
+
+
+@pytest.mark.parametrize(("name", "printed", "members"), [("2D-4X", 0.50, 1.44), ("1D-16X", 0.32, 5.6)])
+def test_printed_energies_give_the_members_that_are_on(name: str, printed: float, members: float) -> None:
+    """The members of a trunk that are on, by inversion: W_net is linear in them."""
+    ports, switches, _, width, neighbours = TABLE_2[name]
+
+    def w_net(on: float) -> float:
+        sleeping = neighbours * (width - on) / ports
+        return Fabric.asleep(switches, ports * switches, sleeping, SHARES).w_net(SHARES, REFERENCES[name])
+
+    one, all_ = w_net(1), w_net(width)
+    assert 1 + (width - 1) * (printed - one) / (all_ - one) == pytest.approx(members, rel=0.03)
+
+
+@pytest.mark.parametrize("idle", [0.0, 0.3, 1.0])
+def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> None:
+    """W_cluster = 0.15 W_net + 0.85 (w_S + (1 - w_S) Run_task), times the run time."""
+    fabric, runtime, busy = Fabric(16, 320), 1.19, 0.4
+    task = Task(fabric, fabric.w_net(SHARES, Fabric(64, 448)), runtime, busy)
+    expected = (0.15 * 320 / 448 + 0.85 * (idle + (1 - idle) * busy)) * runtime
+    assert task.e_cluster(SHARES, idle) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_idle_share_at_which_a_slower_network_still_saves() -> None:
+    """Both energies are linear over the idle share w.
+
+    With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, they cross where
+    0.15 (1 - v t) = 0.85 w (t - 1): the work r cancels in the busy part but for w r (1 - 1), so that
+    w = 0.15 (1 - v t) / (0.85 (t - 1)).
+    """
+    r, t, v = 0.4, 1.1, 0.7
+    reference = Task(Fabric(1, 10), 1.0, 1.0, r)
+    task = Task(Fabric(1, 7), v, t, r / t)
+    crossing = 0.15 * (1 - v * t) / (0.85 * (t - 1))
+    assert task.equal_idle_share(reference, SHARES) == pytest.approx(crossing)
+    assert task.saves(reference, SHARES) == f"below {crossing:.3f}"
+    assert reference.saves(task, SHARES) == f"above {crossing:.3f}"
+    assert reference.saves(reference, SHARES) == "equal"
+    assert Task(Fabric(1, 7), v, 1.0, r).saves(reference, SHARES) == "always"
+
+
+@pytest.mark.parametrize("name", ["port_asleep", "ports", "network"])
+def test_shares_outside_0_to_1_are_refused_with_a_remedy_that_works(name: str) -> None:
+    with pytest.raises(WeftError, match=r"write 0\.15, if 15 % is meant"):
+        Shares(**{name: 15.0})
+    assert getattr(Shares(**{name: 0.15}), name) == 0.15
+    with pytest.raises(WeftError, match="from 0 to 1"):
+        Shares(**{name: -0.1})
+
+
+# A ring all-reduce on 4 x 4 routers. Links that sleep, and waits for them, make it slower.
+RUN = """
+name: machine
+link_speed: 400Gb/s
+cycle: 1ns
+topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
+links: {default: {latency: 20cycles, vcs: 4, buffer: 64flits}}
+routing: dimension_order
+traffic:
+  packet: 16flits
+  workload:
+    programs:
+      program: {collective: {operation: all_reduce, ranks: 16, bytes: 16KiB, gap: 5us}}
+      collectives: {algorithms: {all_reduce: {ring: {}}}}
+      overhead: 200ns
+sweep:
+  power.policy: [always_on, {idle_timeout: {idle: 500cycles, transition: 200cycles}}]
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("machine")
+    file = folder / "machine.yaml"
+    file.write_text(RUN, encoding="utf-8")
+    return weft.load(file).run(folder / "results", watch=False)
+
+
+def test_a_run_is_priced_by_the_states_of_its_ports_and_the_times_of_its_ranks(results: Results) -> None:
+    frame = results.machine(Machine(idle_shares=(0.5,)))
+    for point, row in enumerate(frame.iter_rows(named=True)):
+        channels = results.channels(point).drop_nulls("from_router")
+        window = results.summaries[point]["window_cycles"]
+        on = 1 - channels["cycles_off"].sum() / (channels.height * window)
+        assert (row["switches"], row["ports"]) == (16, 16 * 5)
+        assert row["w_ports"] == pytest.approx(0.1 + 0.9 * on, rel=1e-12)
+        assert row["w_net"] == pytest.approx(0.35 + 0.65 * row["w_ports"], rel=1e-12)
+        ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
+        busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]).sum() / (16 * window)
+        assert row["run_task"] == row["run_task_of_tasks"] == pytest.approx(busy, rel=1e-12)
+        times = window / results.summaries[0]["window_cycles"]
+        assert row["e_cluster"] == pytest.approx((0.15 * row["w_net"] + 0.85 * (0.5 + 0.5 * busy)) * times, rel=1e-12)
+    assert frame["w_net"][0] == 1
+    assert frame["w_net"][1] < 1
+    assert frame["reference"].unique().to_list() == ["power.policy = always_on"]
+
+
+def test_cores_without_a_rank_are_idle_and_too_few_cores_are_refused(results: Results) -> None:
+    usual = results.machine(Machine(idle_shares=(0.5,)))
+    more = results.machine(Machine(idle_shares=(0.5,), cores_per_terminal=4))
+    assert more["run_task"].to_list() == pytest.approx((usual["run_task"] / 4).to_list())
+    assert more["run_task_of_tasks"].to_list() == usual["run_task_of_tasks"].to_list()
+
+
+def test_a_reference_may_be_a_size_a_point_or_in_other_results(results: Results) -> None:
+    by_size = results.machine(reference="10x16")
+    assert by_size["w_net"][0] == pytest.approx(80 / 160)
+    assert by_size["e_cluster"].null_count() == by_size.height
+    second = results.machine(Machine(idle_shares=(0.5,)), reference=1)
+    assert second["runtime"][1] == 1
+    assert second["e_cluster_ratio"][1] == 1
+    elsewhere = results.machine(Machine(idle_shares=(0.5,)), "power.policy=idle_timeout", others=results)
+    assert elsewhere["runtime"].to_list() == second["runtime"].to_list()
+    # w_net is against all ports on, whatever policy the reference has
+    assert second["w_net"].to_list() == results.machine(Machine(idle_shares=(0.5,)))["w_net"].to_list()
+
+
+def test_watts_follow_from_the_catalogue_and_from_a_node(results: Results) -> None:
+    """The share of the network is what its switches draw beside what 16 nodes of 500 W draw."""
+    hardware = Hardware("100Gb/s", node_w=500.0, price_per_kwh=0.25)
+    row = results.machine(Machine(idle_shares=(0.5,), hardware=hardware)).row(0, named=True)
+    most = hardware.most_w(Fabric(16, 80, 16))
+    assert row["power_network_w"] == pytest.approx(most)
+    assert row["power_nodes_w"] == pytest.approx(16 * 500 * (0.5 + 0.5 * row["run_task"]))
+    assert row["energy_machine_kwh"] == pytest.approx(row["power_machine_w"] * row["runtime_s"] / 3.6e6)
+    assert row["energy_cost"] == pytest.approx(0.25 * row["energy_machine_kwh"])
+
+
+def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
+    results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(results.root)
+    assert main(["analyse", "machine", folder, "--json", "--node-idle", "0.5"]) == 0
+    assert json.loads(capsys.readouterr().out) == results.machine(Machine(idle_shares=(0.5,))).to_dicts()
+    assert main(["analyse", "machine", folder]) == 0
+    assert "saves: the idle shares" in capsys.readouterr().out
+    for words, told in (
+        (["--reference", "0x64"], "name a reference network with ports, such as 7x64"),
+        (["--node-idle", "50"], "write 0.5, if 50 % is meant"),
+        (["--network", "1.5"], "share network: 1.5 is no share"),
+        (["--price-per-kwh", "1"], "such as --catalogue 100Gb/s"),
+        (["--state", "dozing=0.7"], "no state dozing"),
+    ):
+        assert main(["analyse", "machine", folder, *words]) == 2
+        assert told in capsys.readouterr().err
+    assert main(["analyse", "machine", folder, "--reference", "7x64"]) == 0
+    assert main(["analyse", "machine", folder, "--node-idle", "0.5"]) == 0
+
+
+def test_a_run_that_did_not_end_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "short.yaml"
+    file.write_text(RUN, encoding="utf-8")
+    limits = {"measure.stop": {"complete": {"max_window": "2us"}}}
+    short = weft.load(file, set=limits).run(tmp_path / "short", watch=False)
+    with pytest.raises(WeftError, match="is not finished") as refused:
+        short.machine()
+    assert "measure.stop.complete.max_window=" in refused.value.help
+
+
+def test_a_report_has_a_section_on_the_machine(results: Results) -> None:
+    page = results.report().read_text(encoding="utf-8")
+    assert 'id="machine"' in page
+    assert "Energy of the whole machine" in page
