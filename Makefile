@@ -2,6 +2,7 @@
 # make lint   formatting, lints and types            make test-all  the same tests with more and longer rounds,
 # make bench  speed of the engine and of the face                   the Python tests on what is installed, also those marked `long`
 # make test-model MODEL=dal    the tests of one routing, topology or power policy, seconds after an edit
+# make wheel  the wheel and the source distribution, in target/dist; the wheel is tried in a fresh environment
 # make docs   the site, in target/docs; builds it by running what it shows
 # make test-slurm    sweeps on a real Slurm, in a temporary folder, with kills; needs root, and Debian's slurm-wlm and munge
 # make test-mpi      a sweep on mpi4py's executor; installs an MPI into target/mpi
@@ -27,7 +28,7 @@ RUST_FILES := $(shell find crates -name '*.rs' -not -path '*/target/*')
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 unexport PYTHONPATH
 
-.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs lock clean
+.PHONY: run install test test-all test-model ready compiled test-rust test-python test-installed test-slurm test-mpi lint format bench docs wheel lock clean
 
 run: install
 	$(BIN)/weft run examples/quickstart.yaml --report
@@ -105,6 +106,15 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.installed $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going --quiet --doctree-dir target/doctrees docs target/docs
 	@echo "the site is target/docs/index.html"
+
+# The wheel works where nothing but Python is: neither cargo nor this folder.
+DIST := target/dist
+wheel: $(VENV)/.base
+	rm -rf $(DIST)
+	$(BIN)/maturin build --release --locked --sdist --out $(DIST)
+	$(PYTHON) -m venv $(DIST)/tried
+	$(DIST)/tried/bin/pip install --disable-pip-version-check --quiet $(DIST)/*.whl
+	$(DIST)/tried/bin/weft run examples/quickstart.yaml --set 'sweep.traffic.load=[0.02]' --no-picture --out $(DIST)/results
 
 # Pins the packages that pyproject.toml asks for, tried in a fresh environment.
 WANTED = $(PYTHON) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \

@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "Weft"
 author = "the authors of Weft"
-version = release = version_of("weft")
+version = release = version_of("weft-sim")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "weft_docs"]
 # _generated/live holds what the commands of the pages wrote

@@ -17,7 +17,7 @@ from pathlib import Path
 def main() -> None:
     """Install a wheel of nothing but what maturin says of the package, unless the package is installed."""
     try:
-        importlib.metadata.version("weft")
+        importlib.metadata.version("weft-sim")
     except importlib.metadata.PackageNotFoundError:
         with tempfile.TemporaryDirectory() as folder:
             install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]

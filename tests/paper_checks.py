@@ -17,6 +17,7 @@ from weft.reproduce.registry import paper as registered
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from weft._engine import Point
     from weft.reproduce.common.paper import Experiment, Paper
 
 NOTHING = Measured()
@@ -69,10 +70,17 @@ def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: It
             line_figures.drawn(figure, NOTHING)
 
 
-def check_scenarios(paper: Paper, each: Experiment) -> None:
-    """The scenario of an experiment is sound in both lengths, and called after the paper and itself."""
+def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
+    """The scenario of an experiment is sound in both lengths, and called after the paper and itself.
+
+    Returns the points of the full length.
+    """
+    full = []
     for quick in (True, False):
         for _, sets in each.sweeps(quick=quick):
-            assert weft.load(paper.path(f"{each.name}.yaml"), set=sets).points
+            points = weft.load(paper.path(f"{each.name}.yaml"), set=sets).points
+            assert points
+            full += [] if quick else points
     assert weft.load(paper.path(f"{each.name}.yaml")).name == f"{paper.name}-{each.name.replace('_', '-')}"
     assert registered(paper.name) is paper
+    return full

@@ -144,7 +144,7 @@ def test_without_networkx_there_is_a_remedy(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(weft.ScenarioError) as caught:
         weft.load(scenario(tmp_path, "zoo.gml", GML))
-    assert "pip install 'weft[networkx]'" in caught.value.help
+    assert "pip install 'weft-sim[networkx]'" in caught.value.help
     assert (caught.value.path, caught.value.line) == ("topology.graph.file", 1)
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "RECORDS",
     "RESULT_MODEL_VERSION",
     "STALL_CAUSES",
+    "VERSION",
     "WAITING_REASONS",
     "Control",
     "Design",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 RESULT_MODEL_VERSION: Final[int]
+VERSION: Final[str]
 # The commit that Weft was built from, with "-changed" behind it where its sources differ from it; empty where unknown.
 COMMIT: Final[str]
 # The source of each model, by family and name, as JSON.

@@ -111,6 +111,7 @@ fn examples(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_scenario::convert_with(Box::new(converted));
     module.add("RESULT_MODEL_VERSION", weft_scenario::RESULT_MODEL_VERSION)?;
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     // empty where Weft was not built in a checkout with git
     module.add("COMMIT", env!("WEFT_COMMIT"))?;
     // what the headers of models say of their sources, by family and name, as JSON

@@ -109,13 +109,13 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Prints the version; package metadata is read only when asked for."""
+    """Prints the version; the engine is loaded only when asked for."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from weft import _engine
 
-        print(f"weft {version('weft')}")
+        print(f"weft {_engine.VERSION}")
         parser.exit()

@@ -27,8 +27,6 @@ def add(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Print; returns the exit status."""
-    from importlib.metadata import version
-
     from weft import _engine
     from weft.cite import bibliography
     from weft.cli import folders
@@ -43,7 +41,7 @@ def main(options: argparse.Namespace) -> int:
         else:
             resolved += [point.resolved for point in Scenario.from_file(source).points()]
     used = dict.fromkeys(model for each in resolved for model in bibliography.models_of(each, names))
-    cited = [bibliography.weft(version("weft"), _engine.COMMIT), *bibliography.entries(list(used))]
+    cited = [bibliography.weft(_engine.VERSION, _engine.COMMIT), *bibliography.entries(list(used))]
     comment = bibliography.unpublished(list(used))
     print("\n\n".join([*(entry.bibtex() for entry in cited), *([comment] if comment else [])]))
     return DONE

@@ -72,7 +72,8 @@ def check() -> None:
         import submitit  # noqa: F401 - asks only whether it is there
     except ImportError as problem:
         what = "submitit, which hands jobs to Slurm, is not installed"
-        raise WeftError.saying(what, "install it where Weft is: pip install submitit (or 'weft[slurm]')") from problem
+        remedy = "install it where Weft is: pip install submitit (or 'weft-sim[slurm]')"
+        raise WeftError.saying(what, remedy) from problem
 
 
 def submit(

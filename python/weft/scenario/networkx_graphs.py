@@ -45,7 +45,7 @@ def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
         networkx = import_module("networkx")
     except ImportError as problem:
         what = f"{name} is {words}, which NetworkX reads, and NetworkX is not installed"
-        help = "pip install 'weft[networkx]'; or write the file with networkx.write_graphml elsewhere"
+        help = "pip install 'weft-sim[networkx]'; or write the file with networkx.write_graphml elsewhere"
         raise ScenarioError.saying(what, help) from problem
     try:
         network = read(networkx, content.decode("utf-8-sig"))
