@@ -136,7 +136,7 @@ def test_the_other_answers() -> None:
 def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
     answers = {key: row.finding.answer for key, row in judged(ideal()).items()}
     missed = {key for key, answer in answers.items() if answer == "missed"}
-    assert not missed
+    assert missed == {"T-018", "T-060"}, "which our own counts and the bound contradict"
     traces = {12, 13, 14, *range(61, 78)}
     assert {key for key, answer in answers.items() if answer == "waits"} == {f"T-{number:03}" for number in traces}
     assert "not run" not in answers.values()

@@ -1,8 +1,8 @@
 """Rules that say when a claim is met. The tolerance depends on the kind of the claim only.
 
 ``exact``   the measured value, rounded to the printed digits, is the printed one
-``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %; of a loss the share that
-            remains is compared, within 3 points
+``approx``  the measured value lies within 10 % of the printed one, a latency within 5 %, what arithmetic decides within
+            1 %; of a loss the share that remains is compared, within 3 points
 ``trend``   an inequality over the measured curve holds, stated in words
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import floor, isfinite
 from typing import TYPE_CHECKING, Literal
 
 from weft.reproduce.common.measured import LackingError
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 
     from weft.reproduce.common.measured import Measured
 
-Answer = Literal["met", "by construction", "missed", "waits", "untestable", "not run"]
+Answer = Literal["met", "by construction", "by selection", "missed", "waits", "untestable", "not run"]
 WORDS: dict[Answer, str] = {
     "met": "met",
     "by construction": "by construction",
+    "by selection": "by selection",
     "missed": "missed",
     "waits": "waits for traces",
     "untestable": "not testable",
     "not run": "not run",
 }
 UNKNOWN = "cause not isolated"
-WITHIN, WITHIN_LATENCY = 0.10, 0.05
+WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
 # A share that remains may be off by so much.
 POINTS = 0.03
 
@@ -103,10 +104,11 @@ def exact(
     of: Callable[[Measured], float | str],
     *needs: str,
     digits: int = 6,
+    truncated: bool = False,
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """The same value; a number is rounded to `digits` decimal places, as many as are printed."""
+    """The same value; a number is rounded to `digits` decimal places, as many as are printed, or cut off there."""
     asked = printed if isinstance(printed, str) else _number(printed, unit)
 
     def judge(measured: Measured) -> Finding:
@@ -114,10 +116,14 @@ def exact(
         if isinstance(found, str) or isinstance(printed, str):
             holds, told, value = found == printed, str(found), None
         else:
-            holds, told, value = round(_finite(found), digits) == round(printed, digits), _number(found, unit), found
+            # a value like 0.3 is not stored exactly: what lies below the last digit by so little counts as the digit
+            cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
+            shown = cut if truncated else round(found, digits)
+            holds, told, value = shown == round(printed, digits), _number(found, unit), found
         return _found(holds, told, value, f"{told} is not {asked}", cause)
 
-    return Rule(f"equal to {asked}", needs, judge)
+    where = ", cut off after the last printed digit" if truncated else ""
+    return Rule(f"equal to {asked}{where}", needs, judge)
 
 
 def approx(
@@ -185,10 +191,18 @@ def given(words: str) -> Rule:
 
 def constructed(rule: Rule) -> Rule:
     """A claim whose formula or parameter the model repeats: if its rule holds, nothing was tested."""
+    return _met_as("by construction", rule)
 
+
+def selected(rule: Rule) -> Rule:
+    """A claim about networks whose sizes the paper leaves open, and which were chosen because they give its numbers."""
+    return _met_as("by selection", rule)
+
+
+def _met_as(answer: Answer, rule: Rule) -> Rule:
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)
-        return replace(found, answer="by construction") if found.answer == "met" else found
+        return replace(found, answer=answer) if found.answer == "met" else found
 
     return replace(rule, judge=judge)
 
@@ -222,5 +236,6 @@ def _found(holds: bool, told: str, value: float | None, because: str, cause: str
 def _number(value: float, unit: str) -> str:
     if unit == "%":
         return f"{100 * value:+.1f} %"
-    words = f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
+    digits = f"{value:,.1f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    words = f"{value:,.0f}" if value == round(value) else digits
     return f"{words} {unit}".rstrip()

@@ -15,7 +15,7 @@ from weft.design import price_list
 from weft.design.measured_design import Assumptions
 from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series
-from weft.reproduce.common.rules import Part, approx, constructed, exact, trend, untestable
+from weft.reproduce.common.rules import ARITHMETIC, UNKNOWN, Part, approx, constructed, exact, trend, untestable
 from weft.reproduce.flex.networks import (
     DRAGONFLY,
     FAT_TREE,
@@ -59,6 +59,11 @@ def _network(name: str) -> Topology:
     return LARGER if name == _LARGER else TABLE_6[name]
 
 
+def _simulated(name: str) -> Topology:
+    """The network of a row of Table 6; one tree for its whole row, the one that the paper simulates."""
+    return _network(K_ARY_TREE if name == FAT_TREE else name)
+
+
 def _cost(topology: Topology) -> float:
     return float(measured(topology).row["cost_usd"])
 
@@ -72,34 +77,34 @@ def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
 
 
 def _counts(name: str) -> Callable[[Measured], str]:
-    """Routers, ports and links; of the fat tree those of the tree that is simulated."""
+    """Routers, ports and links."""
 
     def told(_: Measured) -> str:
-        row = measured(_network(K_ARY_TREE if name == FAT_TREE else name)).row
+        row = measured(_simulated(name)).row
         return f"{row['routers']:,}; {row['radix_ports']}; {row['links']:,}"
 
     return told
 
 
 def _terminals(name: str) -> Callable[[Measured], float]:
-    return lambda _: float(measured(_network(K_ARY_TREE if name == FAT_TREE else name)).facts["terminals"])
+    return lambda _: float(measured(_simulated(name)).facts["terminals"])
 
 
 def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
     def told(_: Measured) -> tuple[float, str]:
-        row = measured(_network(name)).row
+        row = measured(_simulated(name)).row
         words = f"{row['cost_usd'] - row['cost_terminal_cables_usd']:,.0f} $ without the cables of terminals"
         if name == FAT_TREE:
-            words += f"; the {K_ARY_TREE} costs {_cost(TABLE_6[K_ARY_TREE]):,.0f} $"
+            words += f"; the tree of pods of 16 ports costs {_cost(TABLE_6[FAT_TREE]):,.0f} $"
         if name == SLIM_FLY:
-            words += "; the printed cost lies between both, and no packaging that we know gives it"
+            words += "; the printed cost lies between both"
         return row["cost_usd"] / _MEGA, words
 
     return told
 
 
 def _powers(name: str) -> Callable[[Measured], str]:
-    return lambda _: f"{_power(_network(name)):,.0f} W"
+    return lambda _: f"{_power(_simulated(name)):,.0f} W"
 
 
 def table_6(_: Measured) -> pl.DataFrame:
@@ -244,11 +249,19 @@ def _apart(_: Measured) -> float:
 
 def _of_the_tree(_: Measured) -> tuple[float, str]:
     ours = _cost(TABLE_6[FLEX])
-    return ours / _cost(TABLE_6[FAT_TREE]), f"{ours / _cost(TABLE_6[K_ARY_TREE]):.3f} of the {K_ARY_TREE}"
+    return ours / _cost(TABLE_6[K_ARY_TREE]), f"{ours / _cost(TABLE_6[FAT_TREE]):.3f} of the tree of pods of 16 ports"
 
 
 _SIZES_WORDS = "at all sizes of Table 5"
 _NO_PORT = "6 terminals and 13 links are 19 ports, and the printed power is that of 19"
+_OTHER_TREE = (
+    "the printed cost and power are those of a tree of pods of 16 ports, which has 1,024 terminals and 320 routers"
+)
+_COSTS = {
+    FAT_TREE: _OTHER_TREE,
+    DRAGONFLY: "the cables of terminals: without them it is 5.15 M$",
+    SLIM_FLY: "how routers stand in racks: the printed cost lies between ours with and without the cables of terminals",
+}
 _UNSAID = "cause not isolated: the paper does not say how many terminals the networks of Fig. 15 have"
 
 
@@ -261,8 +274,12 @@ def _table_6_rules() -> dict[str, Rule]:
         rules |= {
             f"F-{first:03}": exact(float(terminals), _terminals(name), unit="terminals"),
             f"F-{first + 1:03}": exact(counts, _counts(name), cause=cause),
-            f"F-{first + 2:03}": approx(cost / _MEGA, _costs(name), unit="M$"),
-            f"F-{first + 3:03}": exact(f"{power:,} W", _powers(name)),
+            f"F-{first + 2:03}": approx(
+                cost / _MEGA, _costs(name), within=ARITHMETIC, unit="M$", cause=_COSTS.get(name, UNKNOWN)
+            ),
+            f"F-{first + 3:03}": exact(
+                f"{power:,} W", _powers(name), cause=_OTHER_TREE if name == FAT_TREE else UNKNOWN
+            ),
         }
     return rules
 
@@ -278,7 +295,7 @@ RULES: dict[str, Rule] = {
     "F-076": untestable("a price of another paper, which no figure or claim of this one uses"),
     "F-077": constructed(exact(2.8, lambda _: Assumptions().port_w, unit="W per port")),
     **_table_6_rules(),
-    "F-098": approx(0.03, _apart, unit="%"),
+    "F-098": exact(0.03, _apart, digits=2, unit="%"),
     "F-099": trend(
         f"per terminal and {_SIZES_WORDS} FleX costs less than HyperX and dragonfly, and up to 25 % more than Slim Fly",
         _ranked(_cost, "cost", HYPERX, DRAGONFLY),
@@ -290,11 +307,15 @@ RULES: dict[str, Rule] = {
         cause="Table 6 has more power of FleX in all, 9,072 W beside 8,618 W, but of 1,080 terminals beside 972",
     ),
     "F-119": approx(
-        0.5, _of_the_tree, unit="of the cost of the fat tree", cause="the printed costs give 0.443, too: 3.05 of 6.88"
+        0.5,
+        _of_the_tree,
+        within=ARITHMETIC,
+        unit="of the cost of the fat tree",
+        cause="the printed costs themselves give 0.443: 3.05 of 6.88",
     ),
     "F-122": exact("960; 192; 33; 2,688", _larger),
-    "F-123": approx(5.49, _costs(_LARGER), unit="M$"),
-    "F-124": exact("17,740 W", _powers(_LARGER), cause="17,740.8 W, which the paper prints without its last digit"),
+    "F-123": approx(5.49, _costs(_LARGER), within=ARITHMETIC, unit="M$"),
+    "F-124": exact(17740.0, lambda _: _power(LARGER), digits=0, truncated=True, unit="W"),
     "F-137": trend("4 to 7 layers cost more than 3, and less than HyperX 6x6x6", _between, cause=_UNSAID),
     "F-138": trend("HyperX 6x6x6 costs more than the dragonfly of Table 6", _dearer, cause=_UNSAID),
 }

@@ -13,7 +13,7 @@ from weft.reproduce.common import line_figures
 from weft.reproduce.common.line_figures import Series, latency_over_load, over_load
 from weft.reproduce.common.measured import LackingError
 from weft.reproduce.common.questions import beside, greatest, of, ratio, steady, throughput, unstalled
-from weft.reproduce.common.rules import Part, approx, exact, trend
+from weft.reproduce.common.rules import Part, approx, constructed, exact, trend
 from weft.reproduce.ofar.closed_forms import valiant_bound
 from weft.reproduce.ofar.routings_run import MIN, OFAR, OFAR_L, PB, PB_125, VAL, adversarial
 from weft.reproduce.ofar.scale import PAPER_H, scaled, sizes
@@ -237,7 +237,7 @@ def _saturates_pb(measured: Measured) -> tuple[bool, str]:
 
 
 RULES: dict[str, Rule] = {
-    "O-007": exact(0.5, _bound_of_global, digits=1, unit=UNIT),
+    "O-007": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
     "O-008": exact(0.166, lambda _: valiant_bound(PAPER_H, PAPER_H).load, digits=3, unit=UNIT, cause=_L2_ALONE),
     "O-009": scaled(trend("the most that is accepted at an offset is at least twice the least", _depends, OFFSETS)),
     "O-012": scaled(trend("OFAR and OFAR-L accept more than MIN and PB at the highest load", _higher, UN)),
@@ -250,6 +250,6 @@ RULES: dict[str, Rule] = {
     "O-017": trend("OFAR accepts more than OFAR-L", _slightly_better, SATURATION),
     "O-018": trend("each within 10 % of 0.166", _all_at_local_bound, SATURATION),
     "O-019": approx(0.36, _saturates_at(OFAR, adversarial(PAPER_H)), SATURATION, unit=UNIT),
-    "O-020": exact(0.5, _bound_of_global, digits=1, unit=UNIT),
+    "O-020": constructed(exact(0.5, _bound_of_global, digits=1, unit=UNIT)),
     "O-024": trend("PB is saturated at 0.14", _saturates_pb, EDGE),
 }
