@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, arguments, stalls
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from weft.cli.arguments import Commands
-    from weft.reproduce.common.reproduced import Reproduction
+    from weft.reproduce.common.reproduced import AllReproduced, Reproduction
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    from weft.reproduce.registry import PAPERS
+    from weft.reproduce.registry import ALL, PAPERS
 
     parser = arguments.command(
         commands,
@@ -26,7 +28,7 @@ def add(commands: Commands) -> None:
         "weft reproduce tcep --quick --only 9a 12",
     )
     listed = "; ".join(f"{name}: {words}" for name, words in PAPERS.items())
-    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed})")
+    parser.add_argument("paper", metavar="PAPER", help=f"the paper ({listed}; {ALL}: each of them, and one page)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="fewer loads, shorter windows, scaled batches (default)")
     length.add_argument(
@@ -49,23 +51,33 @@ def add(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> int:
     """Run, draw, judge, print; returns the exit status."""
     from weft.cli.interrupt import interruptible
-    from weft.reproduce.common.reproduction import reproduce
-    from weft.reproduce.registry import paper
+    from weft.reproduce.common import reproduction
+    from weft.reproduce.registry import ALL, PAPERS, paper
     from weft.runs.progress import Bar
 
-    wanted = paper(options.paper)
+    settings: dict[str, Any] = {"quick": not options.full, "out": options.out, "jobs": options.jobs}
+    settings |= {"force_memory": options.force_memory, "told": Bar}
+    if options.paper == ALL and options.only:
+        what = "--only names figures of one paper, and all papers were asked for"
+        raise WeftError.saying(what, f"name one of {', '.join(PAPERS)}, or leave --only out")
     with interruptible():
-        done = reproduce(
-            wanted,
-            quick=not options.full,
-            out=options.out,
-            only=options.only,
-            jobs=options.jobs,
-            force_memory=options.force_memory,
-            told=Bar,
-        )
-    print(json.dumps(done.document(), indent=1) if options.json else _text(done))
-    return max((stalls.report(results) for _, results in done.ran), default=DONE)
+        if options.paper == ALL:
+            whole = reproduction.reproduce_all([paper(name) for name in PAPERS], **settings)
+            done: Sequence[Reproduction] = whole.papers
+            document, text = whole.document(), _all_text(whole)
+        else:
+            one = reproduction.reproduce(paper(options.paper), only=options.only, **settings)
+            done, document, text = [one], one.document(), _text(one)
+    print(json.dumps(document, indent=1) if options.json else text)
+    return max((stalls.report(results) for each in done for _, results in each.ran), default=DONE)
+
+
+def _all_text(done: AllReproduced) -> str:
+    """How many claims of each paper have each verdict, and the page."""
+    from weft.reproduce.common import scoreboard
+
+    lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
+    return "\n".join([*lines, "", f"report  {done.page}"])
 
 
 def _text(done: Reproduction) -> str:

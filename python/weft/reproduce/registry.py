@@ -11,6 +11,8 @@ from weft.text.meant import meant
 if TYPE_CHECKING:
     from weft.reproduce.common.paper import Paper
 
+# The word for all of them.
+ALL = "all"
 # Name of each paper, and what it is.
 PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
@@ -29,7 +31,7 @@ def paper(name: str) -> Paper:
         If there is none.
     """
     if name not in PAPERS:
-        listed = "; ".join(f"{each} ({words})" for each, words in PAPERS.items())
+        listed = "; ".join([*(f"{each} ({words})" for each, words in PAPERS.items()), f"{ALL} (each of them)"])
         raise WeftError.saying(
             f"there is no paper {name!r} to reproduce", meant(name, PAPERS, f"the papers are {listed}")
         )

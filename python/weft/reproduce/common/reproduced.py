@@ -106,6 +106,34 @@ class Reproduction:
         }
 
 
+@dataclass(frozen=True)
+class AllReproduced:
+    """Several papers run again.
+
+    Attributes
+    ----------
+    papers : sequence of Reproduction
+        In the order of the page.
+    command : str
+        The command that repeats it.
+    root : Path
+        Folder with everything, a folder per paper.
+    """
+
+    papers: Sequence[Reproduction]
+    command: str
+    root: Path
+
+    @property
+    def page(self) -> Path:
+        """The page of all papers."""
+        return self.root / "report.html"
+
+    def document(self) -> dict[str, Any]:
+        """The counts and the whole of each paper, for programs."""
+        return {"command": self.command, "papers": [each.document() for each in self.papers]}
+
+
 def mode(*, quick: bool) -> str:
     """The word for a quick run or a full one, as on the command line."""
     return "quick" if quick else "full"

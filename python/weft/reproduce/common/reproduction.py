@@ -14,7 +14,7 @@ from weft.api.loading import load
 from weft.errors import ResultsError, writing
 from weft.reproduce.common import line_figures, reproduction_page, scoreboard
 from weft.reproduce.common.measured import LackingError, Measured
-from weft.reproduce.common.reproduced import Reproduction, Shown, mode
+from weft.reproduce.common.reproduced import AllReproduced, Reproduction, Shown, mode
 from weft.results.store import replaced
 
 if TYPE_CHECKING:
@@ -89,6 +89,49 @@ def reproduce(
     return done
 
 
+def reproduce_all(
+    papers: Sequence[Paper],
+    *,
+    quick: bool = True,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    force_memory: bool = False,
+    told: Told | None = None,
+) -> AllReproduced:
+    """Reproduce several papers one after the other, each in a folder of its own, and write one page of all of them.
+
+    Parameters
+    ----------
+    papers : sequence of Paper
+        In the order of the page.
+    quick, jobs, force_memory, told
+        As for `reproduce`.
+    out : path, optional
+        Folder of everything, by default ``results/all-quick`` or ``results/all-full``. What is finished there is
+        not run again.
+
+    Raises
+    ------
+    WeftError
+        As `reproduce`.
+    KeyboardInterrupt
+        After Ctrl-C; finished points are saved.
+    """
+    root = Path("results") / f"all-{mode(quick=quick)}" if out is None else Path(out)
+    _check(root, [f"{stem}{ending}" for stem, ending in _FILES], ())
+    done = [
+        reproduce(paper, quick=quick, out=root / paper.name, jobs=jobs, force_memory=force_memory, told=told)
+        for paper in papers
+    ]
+    words = ["weft", "reproduce", "all", f"--{mode(quick=quick)}", *(["--out", str(out)] if out is not None else [])]
+    result = AllReproduced(done, shlex.join(words), root)
+    with replaced(result.page) as partial:
+        partial.write_text(reproduction_page.html_of_all(done, result.command), encoding="utf-8")
+    with replaced(root / "scoreboard.json") as partial:
+        partial.write_text(json.dumps(result.document(), indent=1) + "\n", encoding="utf-8")
+    return result
+
+
 def _frames(paper: Paper, ran: Sequence[tuple[Experiment, ResultSet]]) -> dict[str, pl.DataFrame]:
     """The points of each experiment, of all its sweeps."""
     frames: dict[str, pl.DataFrame] = {}
@@ -102,7 +145,7 @@ def _part(figures: Iterable[Figure]) -> str:
     return "".join(f"-{each.name}" for each in figures)
 
 
-def _check(root: Path, names: Iterable[str]) -> None:
+def _check(root: Path, names: Iterable[str], folders: Iterable[str] = ("figures", "runs")) -> None:
     """Check before anything runs that all files can be written."""
     for place in (root, *root.parents):
         if place.is_file():
@@ -111,7 +154,7 @@ def _check(root: Path, names: Iterable[str]) -> None:
     if (root / "sweep.json").is_file():
         what = f"{root} holds the results of a sweep"
         raise ResultsError.saying(what, "name another folder with --out")
-    for folder in (root / "figures", root / "runs"):
+    for folder in (root, *(root / name for name in folders)):
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
     for place in (root / name for name in names):

@@ -6,7 +6,7 @@ from base64 import b64encode
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from weft.reproduce.common import run_facts, scoreboard
@@ -14,26 +14,43 @@ from weft.reproduce.common.rules import WORDS
 from weft.text.columns import clock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from weft.reproduce.common.reproduced import Reproduction, Shown
 
 
 def html(done: Reproduction) -> str:
-    """The page; pictures are inside, so that it opens without anything else."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(_asset("weft.reproduce", "reproduce.html.jinja"))
-    return template.render(
+    """The page of a paper; pictures are inside, so that it opens without anything else."""
+    return _rendered(
+        "reproduce.html.jinja",
         done=done,
         paper=done.paper,
-        counts=scoreboard.count(done.rows),
         rows=done.rows,
-        words=WORDS,
-        figures=[(each, _picture(each.files), _smaller(done, each)) for each in done.shown],
-        cell=_cell,
+        figures=_figures(done),
         runs=[_ran(results.root.name, each.scaled, run_facts.facts(results)) for each, results in done.ran],
-        style=Markup(_asset("weft.report", "page.css") + _asset("weft.reproduce", "reproduce.css")),
     )
+
+
+def html_of_all(papers: Sequence[Reproduction], command: str) -> str:
+    """One page of several papers: how many claims have each verdict, figures, and scoreboards."""
+    shown = [{"done": done, "figures": _figures(done)} for done in papers]
+    return _rendered("all.html.jinja", papers=shown, mode=papers[0].mode, command=command)
+
+
+def _rendered(template: str, **values: Any) -> str:
+    loader = PackageLoader("weft.reproduce", "assets")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    style = Markup(_asset("weft.report", "page.css") + _asset("weft.reproduce", "reproduce.css"))
+    shared = {"words": WORDS, "count": scoreboard.count, "cell": _cell, "style": style}
+    return environment.get_template(template).render(**shared, **values)
+
+
+def _figures(done: Reproduction) -> list[tuple[Shown, str, str]]:
+    """Each figure, its picture, and what of it was run smaller."""
+    return [(each, _picture(each.files), _smaller(done, each)) for each in done.shown]
 
 
 def _picture(paths: list[Path]) -> str:

@@ -1,0 +1,57 @@
+"""`weft reproduce all`: each paper in a folder of its own, and one page with all figures and scoreboards."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft.cli import main
+from weft.reproduce import registry
+from weft.reproduce.common import scoreboard
+from weft.reproduce.common.reproduction import reproduce_all
+from weft.reproduce.common.rules import given
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.reproduce.common.paper import Paper
+    from weft.reproduce.common.reproduced import AllReproduced
+
+
+def without_runs(paper: Paper) -> Paper:
+    """The paper with one table that needs no run; its rules, which take most of the time, are left out."""
+    tables = [each for each in paper.figures if each.rows and not each.needs]
+    rules = {claim: given("not judged here") for claim in paper.rules}
+    return dataclasses.replace(paper, experiments=[], figures=tables[:1], rules=rules)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> AllReproduced:
+    papers = [without_runs(registry.paper(name)) for name in registry.PAPERS]
+    return reproduce_all(papers, out=tmp_path_factory.mktemp("whole"))
+
+
+def test_each_paper_has_a_folder_and_a_section(whole: AllReproduced) -> None:
+    page = whole.page.read_text(encoding="utf-8")
+    for each in whole.papers:
+        assert each.file("report", ".html") == whole.root / each.paper.name / "report.html"
+        assert each.file("report", ".html").is_file()
+        assert f'<section id="{each.paper.name}">' in page
+        assert f'href="{each.paper.name}/report.html"' in page
+        assert all(f"<td>{row.claim.id}</td>" in page for row in each.rows)
+    assert whole.command in page
+
+
+def test_the_counts_are_those_of_each_scoreboard(whole: AllReproduced) -> None:
+    document = json.loads((whole.root / "scoreboard.json").read_text(encoding="utf-8"))
+    assert [each["count"] for each in document["papers"]] == [scoreboard.count(each.rows) for each in whole.papers]
+    assert all(sum(each["count"].values()) == len(each["claims"]) for each in document["papers"])
+
+
+def test_figures_of_all_papers_can_not_be_chosen(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["reproduce", "all", "--only", "4", "--out", str(tmp_path / "out")]) == 2
+    assert "--only names figures of one paper" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
