@@ -8,11 +8,13 @@ use super::routing::check_drains;
 use super::{ONE, assert_same, check_blocks, in_turn, packets, phases, rounds, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use weft_api::queueing::Crossing;
 use weft_api::recording::{Asked, Column, Table};
 use weft_engine::classes::Queueing;
 use weft_engine::queueing::QueueingConfig;
 use weft_engine::spec::FlowControl::{self, VirtualCutThrough, Wormhole};
 use weft_engine::{LaneCounts, Spec};
+use weft_topology::Peer;
 use weft_traffic::mix;
 
 /// Flits of a packet, and of a buffer.
@@ -31,6 +33,7 @@ pub fn check(scheme: &QueueingConfig) {
     assert!(!specs.is_empty(), "{written} goes with no routing on a small network: see `fits`");
     for (turn, (pair, spec)) in specs.iter().enumerate() {
         let what = format!("{written}, {pair}");
+        check_sources(spec, &what);
         let lanes = weft_engine::lanes(spec).unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
         let undivided =
             |lanes: &LaneCounts| lanes.from_terminals == 1 && lanes.by_class.iter().flatten().all(|&l| l == 1);
@@ -106,6 +109,33 @@ fn decides_ahead(spec: &Spec) -> bool {
     let needs = routing.needs();
     let draws = needs.draws_path || routing.draws_hops() || routing.draws() != weft_api::walk::Draws::default();
     needs.decides == weft_api::routing::Decides::Ahead && !draws
+}
+
+/// Checks the answer of `looks_at_sources`: without it, packets of all sources have the same lane on a channel.
+fn check_sources(spec: &Spec, what: &str) {
+    let graph = &spec.graph;
+    let scheme = spec.queueing.model().build(graph).expect("it fits");
+    if scheme.looks_at_sources() {
+        return;
+    }
+    for router in 0..graph.routers() {
+        let hosted = (0..graph.terminals()).filter(|&terminal| graph.terminal_at(terminal).0 == router);
+        let here: Vec<u32> = hosted.collect();
+        for (port, at) in (0u16..).zip(graph.ports(router)) {
+            let (from, to, sources) = match at.peer {
+                Peer::Router { router: to, .. } => (Some((router, port)), to, (0..graph.terminals()).collect()),
+                Peer::Terminal(_) => (None, router, here.clone()),
+                Peer::Unused => continue,
+            };
+            for dst in 0..graph.terminals() {
+                for onward in [0, port] {
+                    let mut lanes = sources.iter().map(|&src| scheme.lane(&Crossing { src, dst, from, to, onward }));
+                    let first = lanes.next();
+                    assert!(lanes.all(|lane| Some(lane) == first), "{what}: sources have lanes of their own");
+                }
+            }
+        }
+    }
 }
 
 /// The results are those without the scheme, to the last bit.

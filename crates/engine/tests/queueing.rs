@@ -97,6 +97,29 @@ fn a_table_of_residues_is_the_scheme_of_residues() {
     assert_same(&run_under(r#"{"dbbm": {"queues": 4}}"#), &run_under(&table), "mod 4");
 }
 
+#[test]
+fn packets_that_are_followed_together_reach_the_lanes_of_those_followed_by_pairs() {
+    // Two equal rows by groups of sources are the single row. The scheme looks at the sources, so that packets are followed by pairs.
+    let networks = [
+        (r#"{"torus": {"widths": [6, 4], "terminals_per_router": 1}}"#, DOR, 24),
+        (TREE, r#"{"up_down": {"ascent": "d_mod_k"}}"#, 64),
+        (DRAGONFLY, MINIMAL, 72),
+    ];
+    for (topology, routing, terminals) in networks {
+        let row = (0..terminals).map(|terminal| (terminal / 2 % 3).to_string()).collect::<Vec<_>>().join(",");
+        let together = under(topology, routing, &format!(r#"{{"map": {{"lanes": [[{row}]]}}}}"#));
+        let by_pairs = format!(r#"{{"map": {{"lanes": [[{row}], [{row}]], "rows": "source_group"}}}}"#);
+        let by_pairs = under(topology, routing, &by_pairs);
+        assert_eq!(lanes(&together), lanes(&by_pairs), "{topology}");
+        let run_of = |mut spec: Spec| {
+            spec.set_load(0.5);
+            phases(&mut spec, 100, 400);
+            run(&spec)
+        };
+        assert_same(&run_of(together), &run_of(by_pairs), topology);
+    }
+}
+
 /// The last terminals of all rows send to terminal 0 at `hot`, over every link that leads down in dimension 0. The other 11 send to
 /// each other at random at load 0.4.
 fn hot_spot(queueing: &str, hot: f64, seed: u64) -> Spec {

@@ -4,20 +4,15 @@
 //! that some packet reaches, in each VC class. A link class has as many lanes as the channel with the most. Where following all
 //! packets would take too many steps, every lane of the scheme counts as reached.
 
+use crate::network::reached::Reached;
 use crate::network::spec::Spec;
-use std::collections::HashSet;
 use std::sync::Arc;
-use weft_api::queueing::{Crossing, Scheme};
+use weft_api::queueing::Scheme;
 use weft_api::refined::{self, OfLink, Output, Refined};
-use weft_api::routing::{AnyRouting, Decides, Hop, Needs};
-use weft_api::state::Packet;
+use weft_api::routing::{AnyRouting, Decides, Needs};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Most lanes that are looked up: hops of packets between terminals.
-const MOST_STEPS: u64 = 1 << 24;
-/// Most lanes of all VC classes and channels.
-const MOST_NUMBERS: usize = 1 << 26;
 /// The VC classes of a link: a route key has bits for so many.
 const MAX_VC_CLASSES: u32 = 16;
 
@@ -199,7 +194,7 @@ pub(crate) fn refined(spec: &Spec, set_of: &[u8], links: Vec<OfLink>, lanes: Opt
 }
 
 /// The place of a channel among all; that of the first one of its trunk.
-fn place(graph: &Graph, router: u32, port: u16) -> u32 {
+pub(crate) fn place(graph: &Graph, router: u32, port: u16) -> u32 {
     graph.port_base(router) + u32::from(graph.trunk(router, port).first)
 }
 
@@ -214,122 +209,4 @@ fn number(lanes: &mut [u8]) -> u8 {
         *turn += 1;
     }
     u8::try_from(count).unwrap_or(u8::MAX)
-}
-
-/// Follows packets between all terminals.
-struct Reached<'a> {
-    graph: &'a Graph,
-    routing: &'a dyn AnyRouting,
-    scheme: &'a dyn Scheme,
-    coords: Vec<u64>,
-    /// By channel, VC class and lane: 1 if some packet reaches it.
-    lanes: Vec<u8>,
-    classes: usize,
-    steps_left: u64,
-}
-
-/// The terminals of a router, each with its port.
-type Host = (u32, Vec<(u32, u16)>);
-
-/// A packet at a router: the last hop that it took, if any.
-struct Stand {
-    at: u32,
-    last: Option<(u32, Hop)>,
-    packet: Packet,
-}
-
-impl<'a> Reached<'a> {
-    /// By channel, VC class (of so many) and lane: 1 if some packet reaches it. `None` if it takes too many steps to know.
-    fn follow(graph: &'a Graph, routing: &'a dyn AnyRouting, needs: &Needs, scheme: &'a dyn Scheme) -> Option<Vec<u8>> {
-        let classes = usize::from(needs.classes.iter().copied().max().unwrap_or(1).max(1));
-        let numbers = graph.port_base(graph.routers()) as usize * classes * scheme.lanes() as usize;
-        if numbers > MOST_NUMBERS || u64::from(graph.terminals()).pow(2) > MOST_STEPS {
-            return None;
-        }
-        let coords = routing.coordinates(graph);
-        let lanes = vec![0; numbers];
-        let mut reached = Self { graph, routing, scheme, coords, lanes, classes, steps_left: MOST_STEPS };
-        let terminals = |router: u32| {
-            let here = (0u16..).zip(graph.ports(router));
-            here.filter_map(|(number, port)| match port.peer {
-                Peer::Terminal(terminal) => Some((terminal, number)),
-                Peer::Router { .. } | Peer::Unused => None,
-            })
-        };
-        let hosts = (0..graph.routers()).map(|router| (router, terminals(router).collect::<Vec<_>>()));
-        let hosts: Vec<Host> = hosts.filter(|(_, terminals)| !terminals.is_empty()).collect();
-        let draws = routing.draws().outcomes(Packet::default(), 0);
-        for from in &hosts {
-            for to in &hosts {
-                if needs.sees_terminals {
-                    reached.between_terminals(from, to)?;
-                } else {
-                    reached.between(from, to, &draws)?;
-                }
-            }
-        }
-        Some(reached.lanes)
-    }
-
-    /// All packets from one router to another follow the same paths.
-    fn between(&mut self, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
-        let dest = self.coords[to.0 as usize];
-        let packet = Packet { dest, target: dest, dst_port: to.1[0].1, ..Packet::default() };
-        self.paths(packet, from, to, draws)
-    }
-
-    /// Each pair of terminals has paths of its own.
-    fn between_terminals(&mut self, from: &Host, to: &Host) -> Option<()> {
-        let dest = self.coords[to.0 as usize];
-        for &source in &from.1 {
-            for &sink in &to.1 {
-                let (src, dst) = (source.0, sink.0);
-                let packet = Packet { dest, target: dest, src, dst, dst_port: sink.1, ..Packet::default() };
-                let draws = self.routing.draws().outcomes(packet, 0);
-                self.paths(packet, &(from.0, vec![source]), &(to.0, vec![sink]), &draws)?;
-            }
-        }
-        Some(())
-    }
-
-    /// Follows every path of a packet, and enters the lanes of the packets between these terminals, which all take it.
-    fn paths(&mut self, packet: Packet, from: &Host, to: &Host, draws: &[u32]) -> Option<()> {
-        let routing = self.routing;
-        let starts = routing.starts(self.coords[from.0 as usize], packet, draws);
-        let mut seen = HashSet::new();
-        for start in starts.all() {
-            let mut open = vec![Stand { at: from.0, last: None, packet: start }];
-            while let Some(Stand { at, last, packet }) = open.pop() {
-                for step in routing.choices(self.coords[at as usize], &packet, 0) {
-                    self.enter(last, at, step.hop, from, to)?;
-                    let Peer::Router { router, .. } = self.graph.ports(at)[usize::from(step.hop.port)].peer else {
-                        continue;
-                    };
-                    if seen.insert((at, step.hop.port, step.hop.class, step.after.seq, step.after.route_state())) {
-                        open.push(Stand { at: router, last: Some((at, step.hop)), packet: step.after });
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Packets come to router `at` over the channel `last`, or from their terminals, and go on by `hop`.
-    fn enter(&mut self, last: Option<(u32, Hop)>, at: u32, hop: Hop, from: &Host, to: &Host) -> Option<()> {
-        self.steps_left = self.steps_left.checked_sub((from.1.len() * to.1.len()) as u64)?;
-        let arrived = matches!(self.graph.ports(at)[usize::from(hop.port)].peer, Peer::Terminal(_));
-        for &(src, port) in &from.1 {
-            for &(dst, sink) in to.1.iter().filter(|&&(dst, _)| dst != src) {
-                let onward = if arrived { sink } else { hop.port };
-                let (out, class, from) = match last {
-                    Some((router, hop)) => ((router, hop.port), hop.class, Some((router, hop.port))),
-                    None => ((at, port), 0, None),
-                };
-                let lane = self.scheme.lane(&Crossing { src, dst, from, to: at, onward }) as usize;
-                let channel = place(self.graph, out.0, out.1) as usize * self.classes + usize::from(class);
-                self.lanes[channel * self.scheme.lanes() as usize + lane] = 1;
-            }
-        }
-        Some(())
-    }
 }

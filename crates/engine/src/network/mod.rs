@@ -13,6 +13,7 @@ pub mod load_readings;
 pub mod memory;
 pub mod pairs;
 pub mod policy;
+mod reached;
 pub mod rebuild;
 pub mod recordings;
 pub mod rows;

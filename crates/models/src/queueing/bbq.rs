@@ -73,4 +73,8 @@ impl Scheme for Bands {
         let (coordinate, width) = self.on.of_destination(crossing);
         (u64::from(coordinate) * u64::from(self.queues) / u64::from(width)) as u32
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }

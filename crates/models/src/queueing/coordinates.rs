@@ -23,7 +23,8 @@ impl OnGrid {
         let to = self.router_of[crossing.dst as usize];
         let crossed = crossing.from.and_then(|(_, port)| self.grid.dimension_of(port));
         let dimension = crossed.unwrap_or_else(|| {
-            let from = self.grid.coordinates(self.router_of[crossing.src as usize]);
+            // the channel from a terminal leads to the router of the source
+            let from = self.grid.coordinates(crossing.to);
             from.zip(self.grid.coordinates(to)).position(|(from, to)| from != to).unwrap_or(0)
         });
         let coordinate = self.grid.coordinates(to).nth(dimension).unwrap_or(0);

@@ -64,4 +64,8 @@ impl Scheme for Dbbm {
     fn lane(&self, crossing: &Crossing) -> u32 {
         crossing.dst % self.queues
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }

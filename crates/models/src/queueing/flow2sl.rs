@@ -104,4 +104,8 @@ impl Scheme for ByGroups {
             Reading::Dst => self.group(crossing.dst),
         }
     }
+
+    fn looks_at_sources(&self) -> bool {
+        self.reading == Reading::Sum
+    }
 }

@@ -102,4 +102,8 @@ impl Scheme for ByDimension {
             Reading::DstCoord => self.on.of_destination(crossing).0 % self.queues,
         }
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }

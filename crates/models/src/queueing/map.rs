@@ -136,4 +136,9 @@ impl Scheme for Table {
         };
         u32::from(self.map.lanes[row][crossing.dst as usize])
     }
+
+    fn looks_at_sources(&self) -> bool {
+        // the row of an input from a terminal is that of the source's port
+        self.map.rows != Rows::One
+    }
 }

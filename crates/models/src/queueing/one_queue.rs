@@ -54,4 +54,8 @@ impl Scheme for OneQueue {
     fn lane(&self, _crossing: &Crossing) -> u32 {
         0
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }

@@ -59,4 +59,8 @@ impl Scheme for PerTerminal {
     fn lane(&self, crossing: &Crossing) -> u32 {
         crossing.dst
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }

@@ -72,4 +72,8 @@ impl Scheme for PerOutput {
     fn lane(&self, crossing: &Crossing) -> u32 {
         u32::from(crossing.onward) % self.queues
     }
+
+    fn looks_at_sources(&self) -> bool {
+        false
+    }
 }
