@@ -138,9 +138,11 @@ def test_a_run_is_priced_by_the_states_of_its_ports_and_the_times_of_its_ranks(r
         assert row["w_ports"] == pytest.approx(0.1 + 0.9 * on, rel=1e-12)
         assert row["w_net"] == pytest.approx(0.35 + 0.65 * row["w_ports"], rel=1e-12)
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-        busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]).sum() / (16 * window)
+        end = max(ranks["finish_cycles"])
+        assert row["runtime_s"] == pytest.approx(1e-9 * end)
+        busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]).sum() / (16 * end)
         assert row["run_task"] == row["run_task_of_tasks"] == pytest.approx(busy, rel=1e-12)
-        times = window / results.summaries[0]["window_cycles"]
+        times = end / results.summaries[0]["jobs"][0]["run_time_cycles"]
         assert row["e_cluster"] == pytest.approx((0.15 * row["w_net"] + 0.85 * (0.5 + 0.5 * busy)) * times, rel=1e-12)
     assert frame["w_net"][0] == 1
     assert frame["w_net"][1] < 1

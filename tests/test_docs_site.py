@@ -270,9 +270,12 @@ def test_every_key_and_column_of_a_program_is_documented(tmp_path: Path) -> None
     (job,) = results.summaries[0]["jobs"]
     assert set(job) <= _documented("key") | _documented("key of a job")
     assert {"run_time_cycles", "messages", "flow_completion_max_cycles"} <= set(job)
-    for table in ("ranks", "collectives"):
-        columns = set(pl.read_parquet(results.folder(0) / f"{table}.parquet").columns)
-        assert columns == _documented(f"column of {table}")
+    running["traffic"]["workload"] = {"scheduler": {"traces": [{"name": "ring", "programs": {"program": ring}}]}}
+    scheduled = weft.load(running).run(out=tmp_path / "scheduled")
+    for ran, tables in ((results, ("ranks", "collectives")), (scheduled, ("ranks", "collectives", "schedule"))):
+        for table in tables:
+            columns = set(pl.read_parquet(ran.folder(0) / f"{table}.parquet").columns)
+            assert columns == _documented(f"column of {table}")
 
 
 def test_every_key_of_run_json_is_documented(results: weft.Results) -> None:

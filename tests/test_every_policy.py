@@ -151,7 +151,7 @@ def test_every_key_of_traffic_is_tried() -> None:
     # `workload`: the long form of `reply`, or of others, or a program, which needs no pattern (test_programs_run.py)
     # `class` names a message class, of which these runs have none
     assert keys - USUAL - {"injection", "workload", "class"} == set(WORKLOADS)
-    assert names("traffic.workload") == ["open_loop", "request_reply", "programs"]
+    assert names("traffic.workload") == ["open_loop", "request_reply", "programs", "scheduler"]
     assert {name for given in injections() for name in given} == set(names("traffic.injection"))
 
 

@@ -194,6 +194,8 @@ const WORDS: &[&str] = &[
 
 /// Files that may name a model: (crate/file, model, reason).
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("models/workload/scheduler.rs", "programs", "a set is made of them"),
+    ("models/workload/scheduler/queue.rs", "programs", "a set is made of them"),
     ("scenario/bill.rs", "always_on", "a column: the energy of a network whose links are always on"),
     ("scenario/finished.rs", "control_packets", "a column: how many there were"),
     ("scenario/workload.rs", "request_reply", "the key `reply` of a job chooses it"),

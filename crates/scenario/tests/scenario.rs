@@ -331,7 +331,8 @@ fn every_example_of_a_model_can_be_written() {
     for (family, configs) in examples.as_object().expect("families") {
         for config in configs.as_array().expect("configurations") {
             // a program takes neither a pattern nor a load
-            let (pattern, load) = if config.get("programs").is_some() { ("null", "null") } else { ("uniform", "0.1") };
+            let has_own_demand = ["programs", "scheduler"].iter().any(|name| config.get(name).is_some());
+            let (pattern, load) = if has_own_demand { ("null", "null") } else { ("uniform", "0.1") };
             let sets = [("traffic.pattern", pattern), ("traffic.load", load), (family, &config.to_string())];
             let written = points(SMALL, &sets);
             let resolved = family.split('.').fold(&written[0].resolved, |at, key| &at[key]);

@@ -6,6 +6,7 @@ of the ranks are read from results. Validation: `tests/test_analysis_machine.py`
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -118,9 +119,14 @@ class Run:
             done = summary.get("completion_cycles")
             seconds = None if done is None else done * summary["cycle_seconds"]
             return cls(fabric, terminals, seconds, None, None)
-        busy = _busy(results, point)
+        ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
+        # the window ends a few cycles later, as blocks exchange what they know only so often
+        end = max(ranks["finish_cycles"])
+        busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]) / end
         cores = _cores(results, point, machine, terminals)
-        return cls(fabric, terminals, summary["window_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0))  # type: ignore[arg-type]
+        return cls(
+            fabric, terminals, end * summary["cycle_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0)
+        )  # type: ignore[arg-type]
 
 
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
@@ -144,18 +150,15 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
     )
 
 
-def _busy(results: ResultSet, point: int) -> pl.Series:
-    """Busy time of each rank, as a share of the run time of the point."""
-    ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-    cycles = ranks["compute_cycles"] + ranks["overhead_cycles"]
-    return cycles / int(results.summaries[point]["window_cycles"])
-
-
 def _cores(results: ResultSet, point: int, machine: Machine, terminals: int) -> int:
     """Cores of the machine."""
-    ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-    together = ["terminal", *(name for name in ("trace",) if name in ranks.columns)]
-    fullest = int(ranks.group_by(together).len()["len"].max())  # type: ignore[arg-type] # there are ranks
+    if (results.folder(point) / "schedule.parquet").is_file():
+        # programs follow each other at a terminal: its ranks are not all there at the same time
+        schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
+        fullest = max(math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").iter_rows())
+    else:
+        ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
+        fullest = max(ranks.group_by("terminal").len()["len"])
     if machine.cores_per_terminal is not None and machine.cores_per_terminal < fullest:
         what = f"{results.describe(point)}: a terminal has {fullest} ranks on {machine.cores_per_terminal} cores"
         raise ResultsError.saying(what, f"write {fullest} cores per terminal or more")

@@ -7,6 +7,7 @@ weft_units::registry! {
     "open_loop" => open_loop::OpenLoop,
     "request_reply" => request_reply::RequestReply,
     "programs" => programs::Programs,
+    "scheduler" => scheduler::Scheduler,
 }
 
 use crate::outside::OutsideWorkload;

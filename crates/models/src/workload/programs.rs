@@ -154,6 +154,21 @@ impl Programs {
         }
     }
 
+    /// Whether it says when the program starts.
+    pub(super) fn has_start(&self) -> bool {
+        !is_no_time(&self.start)
+    }
+
+    /// The same program, which starts in a cycle.
+    pub(super) fn starting_at(&self, cycle: u64) -> Self {
+        Self { start: Time::Cycles(cycle), ..self.clone() }
+    }
+
+    /// Terminals that the ranks of the program need. Refuses at `path`, the dotted path of this workload.
+    pub(super) fn terminals_needed(&self, path: &str) -> Result<u32, Refusal> {
+        Ok(self.make(path)?.0.len().div_ceil(self.ranks_per_terminal.max(1)))
+    }
+
     /// Terminals that `ranks` ranks need. Refuses a job that has fewer.
     fn nodes(&self, of: &JobSite, ranks: u32) -> Result<usize, Refusal> {
         let nodes = ranks.div_ceil(self.ranks_per_terminal) as usize;
