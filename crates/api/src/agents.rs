@@ -9,7 +9,7 @@ use crate::subnetworks::{Subnets, Views};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
-use weft_topology::Peer;
+use weft_topology::{Peer, Trunk};
 
 /// What the agents of a block are built from. Channels and routers are numbered within their block.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub struct ChannelSite {
     pub peer: Peer,
     /// Link class; `Site::class_name` has its name.
     pub class: u8,
+    /// The ports of its router that stand for each other, this one among them.
+    pub trunk: Trunk,
     /// It belongs to a link, of a class that the policy may switch.
     pub managed: bool,
     /// Flits that fit into the buffer at its far end, and as many into the buffer of the opposite channel of the same

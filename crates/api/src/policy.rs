@@ -43,6 +43,9 @@ pub struct Offers {
     /// A packet that meets a link that is off waits until it is on again, because the link wakes for it or at a fixed time: a
     /// routing that avoids links goes with another policy.
     pub packets_wait_for_links: bool,
+    /// To each neighbour some link carries packets in every cycle: of each trunk a member stays on, or links go on at a lower
+    /// rate. So no packet waits for a link, and routings need to know of none.
+    pub always_carries: bool,
     /// It switches other links on if links or routers have failed.
     pub replaces_failed_links: bool,
     /// Names of the kinds of control packets that its agents may send.
@@ -57,6 +60,7 @@ impl Offers {
     pub const ALWAYS_ON: Self = Self {
         links: LinkKnowledge::Nothing,
         packets_wait_for_links: false,
+        always_carries: false,
         replaces_failed_links: false,
         control_packets: &[],
         all_on: None,

@@ -1,10 +1,12 @@
-//! The two protocols by which a policy switches channels off. The offers of a policy decide which one is safe:
+//! The protocols by which a policy switches channels off. The offers of a policy decide which one is safe:
 //!
 //! - [`CloseFirst`], where packets wait for links that are off. The policy closes the channel. The packets that hold it finish,
 //!   and their flits leave; then it goes off. A head that comes meanwhile waits, so the policy has to bring the channel back.
 //! - [`DrainFirst`], where routings avoid links that are off. First routings learn to avoid the channel, which stays open for the
 //!   packets that have chosen it. When these packets have left and all credits are home, it closes and goes off. No head ever
 //!   waits for it.
+//! - [`CloseBeside`], where a member of each trunk stays open. The policy closes another one, and heads turn to an open one. When the
+//!   packets that hold it have left and all credits are home, it goes off.
 //!
 //! With the wrong protocol a packet waits for ever, or a routing sends packets to a link that goes off before them. So each
 //! protocol is made from the [`Offers`] of the policy, as a constant, and those that do not fit do not compile.
@@ -81,6 +83,36 @@ impl DrainFirst {
     }
 }
 
+/// Close beside an open member, for policies under which a member of each trunk stays open.
+#[derive(Debug, Clone, Copy)]
+pub struct CloseBeside(());
+
+impl CloseBeside {
+    /// The protocol of a policy with these offers. Panics, when the policy is compiled, if no member stays open.
+    pub const fn of(offers: &Offers) -> Self {
+        assert!(offers.always_carries, "no member stays open under this policy: take CloseFirst or DrainFirst");
+        assert!(!offers.packets_wait_for_links, "packets wait for the links of this policy: take CloseFirst");
+        Self(())
+    }
+
+    /// From now on no head takes the channel: those that asked for it choose an open member. Packets that hold it finish.
+    pub fn close(self, channels: &mut dyn Channels, channel: usize) {
+        channels.close(channel);
+        channels.look_again(channel);
+    }
+
+    /// Whether no packet holds the channel, its last flit has left, and its buffer at the far end is empty.
+    pub fn is_drained(self, channels: &dyn Channels, channel: usize) -> bool {
+        !channels.is_held(channel) && channels.free_for(channel) >= 0 && channels.credits_are_home(channel)
+    }
+
+    /// Packets take the channel again.
+    pub fn open(self, channels: &mut dyn Channels, channel: usize) {
+        channels.open(channel);
+        channels.look_again(channel);
+    }
+}
+
 /// The channels of a block as its agents see them, or of the whole network as an overseer sees them.
 pub trait Gates {
     /// How channels are numbered there.
@@ -125,8 +157,10 @@ mod tests {
 
     const WAIT: Offers = Offers { packets_wait_for_links: true, ..Offers::ALWAYS_ON };
     const AVOID: Offers = Offers { links: LinkKnowledge::Stages, ..Offers::ALWAYS_ON };
-    // both are made where the policy is compiled
-    const _: (CloseFirst, DrainFirst) = (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID));
+    const CARRY: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
+    // all are made where the policy is compiled
+    const _: (CloseFirst, DrainFirst, CloseBeside) =
+        (CloseFirst::of(&WAIT), DrainFirst::of(&AVOID), CloseBeside::of(&CARRY));
 
     #[test]
     #[should_panic(expected = "take DrainFirst")]
@@ -138,6 +172,12 @@ mod tests {
     #[should_panic(expected = "take CloseFirst")]
     fn links_for_which_packets_wait_are_not_drained_first() {
         DrainFirst::of(&WAIT);
+    }
+
+    #[test]
+    #[should_panic(expected = "no member stays open")]
+    fn links_of_which_none_stays_open_are_not_closed_beside_others() {
+        CloseBeside::of(&WAIT);
     }
 
     #[test]

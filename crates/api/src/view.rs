@@ -45,8 +45,8 @@ pub trait View {
     /// Among the members of the trunk of `hop`, the one with the most credits in VCs that a head may take: its credits,
     /// and the hop over it. `turn` decides ties. 0 credits if no member has such a VC.
     fn member(&self, hop: Hop, turn: u32) -> (u32, Hop);
-    /// The hop to ask for if no member has a VC that a head may take: over a member that is waking, or else one that is
-    /// off, so that it is woken.
+    /// The hop to ask for if no member has a VC that a head may take. It leads over a member that is waking, or else over one that is
+    /// off, so that it is woken. Under a policy that keeps a member open (`Offers::always_carries`) it leads over an open one.
     fn fallback(&self, hop: Hop) -> Hop;
     /// State of the channel behind output `port` of this router.
     fn state(&self, port: u16) -> LinkState;
@@ -273,6 +273,10 @@ impl<const V: usize> View for Queues<'_, V> {
     }
 
     fn fallback(&self, hop: Hop) -> Hop {
+        if self.common.always_carries {
+            let port = self.members(hop.port).find(|&port| !self.out(port).is_closed());
+            return Hop { port: port.unwrap_or(hop.port), ..hop };
+        }
         let with = |state: LinkState| {
             let is = |&port: &u16| self.out(port).state == state.number() && self.out(port).gate() != Gate::Broken;
             self.members(hop.port).find(is)
@@ -316,7 +320,18 @@ impl<const V: usize> Queues<'_, V> {
             return self.read_output(base + port as usize);
         }
         let trunk = &self.trunks[base + port as usize];
-        trunk.members().map(|port| self.read_output(base + port as usize)).sum::<i32>() / i32::from(trunk.width)
+        let members = trunk.members().map(|port| base + port as usize);
+        if self.common.always_carries {
+            return self.read_open(members);
+        }
+        members.map(|o| self.read_output(o)).sum::<i32>() / i32::from(trunk.width)
+    }
+
+    /// The mean over the open ones of these outputs: the closed ones have no queue, and no packet may take them.
+    fn read_open(&self, outs: impl Iterator<Item = usize>) -> i32 {
+        let open = outs.filter(|&o| !self.outs[o].is_closed());
+        let (sum, count) = open.fold((0, 0), |(sum, count), o| (sum + self.read_output(o), count + 1));
+        if count == 0 { 0 } else { sum / count }
     }
 
     #[inline(always)]

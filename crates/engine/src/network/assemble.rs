@@ -167,6 +167,7 @@ fn common(spec: &Spec, class_bits: u32, needs: &Needs, links: &[Link]) -> Result
         single: spec.traffic.longest() == 1,
         class_bits,
         hold_switch: parameters::hold_switch(spec)?,
+        always_carries: spec.policy.offers().always_carries,
         board: needs.posts.as_ref().map(board).transpose()?,
     })
 }

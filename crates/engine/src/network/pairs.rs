@@ -52,9 +52,10 @@ fn routings_that_know(known: LinkKnowledge, spec: &Spec) -> Vec<String> {
 }
 
 /// The policies that work on the network of the spec and go with a routing that goes by this knowledge, as a scenario
-/// writes them; those that offer some of it come first.
+/// writes them; those that offer some of it come first. Policies under which links carry packets in every cycle go with every
+/// routing, and are not listed: the one that leaves all links on stands for them.
 fn policies_for(known: &[LinkKnowledge], spec: &Spec) -> Vec<String> {
-    let suits = |(_, offers): &&(&str, Offers)| offers.suit(known);
+    let suits = |(_, offers): &&(&str, Offers)| offers.suit(known) && !offers.always_carries;
     let exactly = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| known.contains(&offers.links));
     let whatever = PolicyConfig::OFFERS.iter().filter(suits).filter(|(_, offers)| !known.contains(&offers.links));
     exactly.chain(whatever).filter_map(|&(name, _)| written(name, spec)).collect()
@@ -180,7 +181,8 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
     if known_links(spec) == Some(LinkKnowledge::Subnetworks) {
         let about = spec.routing.about();
         let able = PolicyConfig::OFFERS.iter().filter(|(_, offers)| {
-            goes_round_faults(*offers, &about) || offers.links == LinkKnowledge::Nothing && offers.suit(known)
+            let stays = offers.links == LinkKnowledge::Nothing && offers.suit(known) && !offers.always_carries;
+            goes_round_faults(*offers, &about) || stays
         });
         let able: Vec<String> = able.filter_map(|&(name, _)| written(name, spec)).collect();
         let words = LinkKnowledge::Subnetworks.words();
@@ -193,7 +195,7 @@ pub(crate) fn check_faults(spec: &Spec) -> Result<(), Refusal> {
         return Err(Refusal::new("faults", what, help));
     }
     if offers.control_packets.is_empty() {
-        return Ok(());
+        return spec.policy.model().check_faults();
     }
     let what = format!("{policy} sends control packets over links, and does not replace links that fail");
     let help =

@@ -16,7 +16,7 @@ use weft_kernel::face::views::{Output, Place as RouterPlace};
 use weft_kernel::net::Repair;
 use weft_kernel::parts::control::{Control, Place};
 use weft_kernel::parts::faults::Faults;
-use weft_topology::{Peer, Port};
+use weft_topology::{Peer, Port, Trunk};
 use weft_units::Refusal;
 
 /// Calls `f` with what a policy may know of the network.
@@ -123,12 +123,14 @@ impl Builder<'_> {
         self.switch_off(block);
         let router = |r: RouterPlace| RouterSite { id: r.id, coords: self.net.coords[r.id as usize], base: r.base };
         let graph = &self.spec.graph;
-        let ports = block.places().flat_map(|r| graph.ports(r.id));
-        let channel = |(out, port): (Output<'_>, &Port)| ChannelSite {
+        let trunks = |id: u32| (0..).zip(graph.ports(id)).map(move |(number, port)| (port, graph.trunk(id, number)));
+        let ports = block.places().flat_map(|r| trunks(r.id));
+        let channel = |(out, (port, trunk)): (Output<'_>, (&Port, Trunk))| ChannelSite {
             router: out.router,
             state: LinkState::of(out.state),
             peer: port.peer,
             class: out.class,
+            trunk,
             managed: self.manages(&out),
             buffer: self.net.links[usize::from(out.class)].capacity,
         };
@@ -137,7 +139,8 @@ impl Builder<'_> {
             let id = block.interfaces().terminals[out.router as usize].id;
             let (router, _) = self.spec.graph.terminal_at(id);
             let router = router - block.router(0).id;
-            channel((Output { router, ..out }, &Port { peer: Peer::Terminal(id), class: out.class }))
+            let port = Port { peer: Peer::Terminal(id), class: out.class };
+            channel((Output { router, ..out }, (&port, Trunk::at(&[], 0, 0))))
         };
         let injections = block.outs().skip(block.inputs()).filter(|out| self.manages(out)).map(injection);
         let site = BlockSite {

@@ -13,7 +13,7 @@ use weft_api::state::{ChannelEnd, LinkState};
 use weft_kernel::face::AnyBlock;
 use weft_kernel::face::views::Output;
 use weft_kernel::parts::watch::Reason;
-use weft_topology::Peer;
+use weft_topology::{Peer, Trunk};
 
 #[derive(Debug, Default)]
 struct ClosesAll(Arc<Mutex<Counts>>);
@@ -109,6 +109,7 @@ pub(super) fn site(block: &dyn AnyBlock) -> BlockSite {
         state: LinkState::On,
         peer: Peer::Unused,
         class: out.class,
+        trunk: Trunk::at(&[], 0, 0),
         managed: out.kind == ChannelEnd::Local,
         buffer: 0,
     };
