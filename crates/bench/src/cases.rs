@@ -203,6 +203,8 @@ const IDLE_FOR_EVER: &str = r#"{"idle_timeout": {"idle": "1s", "transition": "1u
 const IDLE: &str = r#"{"idle_timeout": {"idle": "200ns", "transition": "50ns"}}"#;
 /// Looks at every link (`reading.rs`).
 const READING: &str = r#"{"reading": {}}"#;
+/// Trunks whose members sleep and wake.
+const TRUNK: &str = r#"{"trunk": {}}"#;
 /// Links stay at their full rate, whatever they carry.
 const FULL_RATE: &str = r#"{"rate_ladder": {"epoch": "5us", "transition": "50ns", "up": 0.000001, "down": 0.0000001}}"#;
 
@@ -281,6 +283,7 @@ pub fn all() -> Vec<Case> {
         ("sleepless-reading/", READING),
         ("full-rate/", FULL_RATE),
         ("idle-timeout/", IDLE),
+        ("trunk/", TRUNK),
     ];
     for (name, policy) in policies {
         let mut beside = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {
@@ -289,12 +292,15 @@ pub fn all() -> Vec<Case> {
             cases.push(Case { name, network, routing, load, packet_flits, warmup, cycles });
         };
         for (load, cycles) in [(0.05, 100_000), (0.30, 40_000)] {
-            if !name.is_empty() {
+            if !name.is_empty() && policy != TRUNK {
                 for packet in [8, 64] {
                     beside(&BUTTERFLY_512, MINIMAL, packet, load, (2_000, cycles));
                 }
             }
             beside(&TORUS_TRUNKS_OF_4, TORUS_ORDER, 8, load, (1_000, 4 * cycles));
+            if name.is_empty() || policy == TRUNK {
+                beside(&TORUS_TRUNKS_OF_4, TORUS_ADAPTIVE, 8, load, (1_000, 4 * cycles));
+            }
         }
     }
     let mut add = |network: &'static Network, routing: Routing, packet_flits, load, (warmup, cycles)| {

@@ -188,7 +188,9 @@ const WORDS: &[&str] = &[
     "static",
     "table",
     "transpose",
+    "trunk",
     "uniform",
+    "width",
     "within",
 ];
 
@@ -198,6 +200,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("models/workload/scheduler/queue.rs", "programs", "a set is made of them"),
     ("scenario/bill.rs", "always_on", "a column: the energy of a network whose links are always on"),
     ("scenario/finished.rs", "control_packets", "a column: how many there were"),
+    ("scenario/presets.rs", "three_stage", "the allocator of a paper's switch"),
     ("scenario/workload.rs", "request_reply", "the key `reply` of a job chooses it"),
 ];
 

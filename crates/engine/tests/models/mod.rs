@@ -6,4 +6,6 @@ mod dragonfly_valiant;
 mod hyperx_ofar;
 mod neighbour_sleep;
 mod timetable;
+mod trunk;
 mod up_down;
+mod width;

@@ -17,11 +17,15 @@ weft_units::registry! {
     "static" => static_links::Static,
     "tcep" => tcep::Tcep,
     "timetable" => timetable::Timetable,
+    "trunk" => trunk::Trunk,
+    "width" => width::Width,
 }
 
 mod changes;
 mod detours;
+mod rungs;
 mod stars;
+mod thresholds;
 
 use crate::outside::OutsidePolicy;
 use weft_api::policy::{LinkKnowledge, Offers, PolicyModel, Site};

@@ -24,6 +24,7 @@
 //!   links that are always on.
 
 use super::changes::Changes;
+use super::rungs::rungs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -107,34 +108,9 @@ impl RateLadder {
 
     /// The steps of the ladder, from the slowest to the full rate.
     fn rungs(&self, modes: &Modes) -> Result<Vec<Rung>, Refusal> {
-        let path = format!("{PATH}.slowest");
-        let rung = |state: LinkState| Rung { state, rate: modes.rate(state) };
-        let slower = modes.named().filter(|&state| modes.carries(state)).map(rung);
-        let mut rungs: Vec<Rung> = slower.filter(|rung| rung.rate.is_below(Rate::ONE)).collect();
-        rungs.sort_by(|a, b| a.rate.flits_times(b.rate.cycles()).cmp(&b.rate.flits_times(a.rate.cycles())));
-        if let Some(slowest) = &self.slowest {
-            let state = modes.asked(slowest, &path)?;
-            let Some(place) = rungs.iter().position(|rung| rung.state == state) else {
-                let what = format!("the mode `{slowest}` carries no traffic at a rate below that of `on`");
-                return Err(Refusal::new(path, what, format!("write one of: {}", names(modes, &rungs))));
-            };
-            rungs.drain(..place);
-        }
-        if rungs.is_empty() {
-            let what = "no mode of power.modes carries traffic at a rate below that of `on`";
-            return Err(Refusal::new("power.modes", what, "add one, such as half: {rate: 1/2}"));
-        }
-        if let Some(pair) = rungs.windows(2).find(|pair| pair[0].rate == pair[1].rate) {
-            let what = format!("the steps of the ladder have one rate: {}", names(modes, pair));
-            return Err(Refusal::new("power.modes", what, "give each a rate of its own, or leave one out"));
-        }
-        rungs.push(rung(LinkState::On));
-        Ok(rungs)
+        let states = rungs(modes, self.slowest.as_deref(), &format!("{PATH}.slowest"))?;
+        Ok(states.into_iter().map(|state| Rung { state, rate: modes.rate(state) }).collect())
     }
-}
-
-fn names(modes: &Modes, rungs: &[Rung]) -> String {
-    rungs.iter().map(|rung| modes.name(rung.state)).collect::<Vec<_>>().join(", ")
 }
 
 impl PolicyModel for RateLadder {

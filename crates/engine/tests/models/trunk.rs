@@ -1,0 +1,286 @@
+//! Trunks whose members sleep: the states in each cycle, both ends of one mind, floors of the energy, and refusals.
+
+use crate::integration::common::*;
+use weft_engine::outcome::{ChannelCount, Ending};
+use weft_engine::power::LinkState;
+use weft_engine::spec::FlowControl::{VirtualCutThrough, Wormhole};
+use weft_engine::{Outcome, Spec};
+use weft_topology::Peer;
+
+fn sleeps(spec: &mut Spec, parameters: &str) {
+    policy(spec, &format!(r#"{{"trunk": {{{parameters}}}}}"#));
+}
+
+/// The channels of each trunk, in the order of its members.
+fn trunks<'a>(spec: &'a Spec, out: &'a Outcome) -> impl Iterator<Item = Vec<&'a ChannelCount>> {
+    let first = |router: u32, port: u16| spec.graph.trunk(router, port).first == port;
+    (0..spec.graph.routers()).flat_map(move |router| {
+        let ports =
+            (0..).zip(spec.graph.ports(router)).filter(move |(_, port)| matches!(port.peer, Peer::Router { .. }));
+        ports.filter(move |&(number, _)| first(router, number)).map(move |(number, _)| {
+            let members = spec.graph.trunk(router, number).members();
+            let of = |port: u16| out.channels.iter().find(|c| (c.from, c.from_port) == (Some(router), u32::from(port)));
+            members.map(|port| of(port).expect("a channel")).collect()
+        })
+    })
+}
+
+/// Nothing is lost, and member 0 of every trunk was on in every cycle.
+#[track_caller]
+fn check(spec: &Spec, out: &Outcome, what: &str) {
+    assert_eq!((&out.ending, out.missing_packets), (&Ending::Drained, 0), "{what}");
+    check_account(spec, out);
+    for members in trunks(spec, out) {
+        assert_eq!((members[0].cycles[LinkState::On], members[0].transitions), (out.window, 0), "{what}");
+        members.iter().for_each(|c| assert_eq!(c.cycles.iter().sum::<u64>(), out.window, "{what}"));
+        // those of the highest numbers go off first, and wake last
+        let off: Vec<u64> = members.iter().map(|c| c.cycles[LinkState::Off]).collect();
+        assert!(off.is_sorted(), "{what}: {off:?}");
+    }
+}
+
+#[test]
+fn an_idle_trunk_keeps_one_member() {
+    for (latency, credit_latency) in [(1, 1), (10, 10), (3, 40)] {
+        let mut spec = spec(r#"{"hyperx": {"widths": [2], "terminals_per_router": 1, "trunk_width": 2}}"#, DOR);
+        spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (latency, credit_latency));
+        let (window, wake, sleep) = (100, 50, 30);
+        sleeps(&mut spec, &format!(r#""window": "{window}ns", "wake": "{wake}ns", "sleep": "{sleep}ns""#));
+        spec.set_load(0.0);
+        phases(&mut spec, 0, 1000);
+        let out = run(&spec);
+        let message = credit_latency + spec.router.credit_delay;
+        // After the first window router 1 says that it wishes less. Router 0, which leads, agrees after the second one: it closes its
+        // channel. A message later router 1 closes its own, another one later both are known to be drained, and the leader goes
+        // down. The other end hears of that a message later. So each is closed for two messages before it goes down.
+        for (router, members) in trunks(&spec, &out).enumerate() {
+            let on = 2 * window + router as u64 * message;
+            let draining = 2 * message + sleep;
+            assert_eq!(members[1].cycles, [on, 0, draining, 1000 - on - draining, 0, 0, 0], "router {router}");
+            assert_eq!((members[1].transitions, members[1].flits.iter().sum::<u64>()), (2, 0));
+        }
+        check(&spec, &out, &format!("latencies {latency} and {credit_latency}"));
+    }
+}
+
+/// Power of the network over that of the reference network, by Section 2 of Andujar et al., JPDC 2019: links draw 65 % of the power of
+/// a switch, a port that sleeps 10 % of that of one that is on, and a switch draws power by its number of ports.
+fn network_power(spec: &Spec, out: &Outcome, (reference_ports, reference_routers): (u32, u32)) -> f64 {
+    let ports = out.channels.iter().filter(|c| c.from.is_some());
+    let on: u64 = ports.map(|c| out.window - c.cycles[LinkState::Off]).sum();
+    let all = f64::from(spec.graph.radix() * spec.graph.routers());
+    let on = on as f64 / out.window as f64 / all;
+    (0.35 + 0.65 * (0.1 + 0.9 * on)) * all / f64::from(reference_ports * reference_routers)
+}
+
+/// With one member of each trunk on, (T + D) of the P ports of a router with T terminals and D trunks draw full power.
+#[test]
+fn networks_without_traffic_reach_the_floors_of_the_paper() {
+    for (widths, dims, terminals, trunk_width, reference, floor) in [
+        ("[4, 4]", 2, 4, 4, (7, 64), 0.464),
+        ("[4]", 1, 16, 16, (7, 64), 0.272),
+        ("[4, 4, 4]", 3, 4, 4, (9, 256), 0.485),
+    ] {
+        let torus = format!(
+            r#"{{"torus": {{"widths": {widths}, "terminals_per_router": {terminals}, "trunk_width": {trunk_width}}}}}"#
+        );
+        let mut spec = spec(&torus, ADAPTIVE);
+        spec.cycle_fs = 1_600_000;
+        sleeps(&mut spec, "");
+        spec.set_load(0.0);
+        // each step takes two windows, a change and three messages
+        phases(&mut spec, (trunk_width - 1) * (2 * 5000 + 1800 + 100), 10_000);
+        let out = run(&spec);
+        check(&spec, &out, widths);
+        let ports = spec.graph.radix();
+        let on = f64::from(terminals + 2 * dims) / f64::from(ports);
+        let expected = (0.35 + 0.65 * (0.1 + 0.9 * on)) * f64::from(ports * spec.graph.routers())
+            / f64::from(reference.0 * reference.1);
+        let measured = network_power(&spec, &out, reference);
+        assert!((measured - expected).abs() < 1e-12, "{widths}: {measured}, and {expected} in closed form");
+        assert!((measured - floor).abs() < 0.001, "{widths}: {measured}");
+    }
+}
+
+/// Whatever the times of links, of messages and of changes, with buffers of one packet and members that come and go.
+#[test]
+fn nothing_is_lost_or_stalls_whatever_the_times() {
+    let wide = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 4, "trunk_width": 4}}"#;
+    let (mut k, mut cases_with_waking): (usize, usize) = (0, 0);
+    for (latency, credit_latency) in [(1, 1), (1, 90), (90, 1), (7, 60)] {
+        for (window, wake, sleep) in [(1, 1, 1), (60, 50, 5), (60, 5, 50)] {
+            k += 1;
+            let mut spec = spec([TRUNKS, wide][k % 2], [ADAPTIVE, ADAPTIVE_STAYS, DOR][k % 3]);
+            packets(&mut spec, [1, 5][k / 2 % 2], VirtualCutThrough, 5);
+            spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (latency, credit_latency));
+            let per = ["trunk", "member"][k % 2];
+            let times = format!(r#""window": "{window}ns", "wake": "{wake}ns", "sleep": "{sleep}ns""#);
+            sleeps(
+                &mut spec,
+                &format!(r#"{times}, "step": {}, "u_on": 0.1, "u_off": 0.02, "per": "{per}""#, 1 + k % 3),
+            );
+            load_steps(&mut spec, k as u64, 60_000);
+            let out = run(&spec);
+            let what = format!("latencies {latency} and {credit_latency}, window {window}, wake {wake}, sleep {sleep}");
+            check(&spec, &out, &what);
+            let switched = |members: Vec<&ChannelCount>| members[1..].iter().all(|c| c.transitions > 0);
+            assert!(trunks(&spec, &out).all(switched), "{what}");
+            let woke = trunks(&spec, &out).flatten().filter(|c| c.cycles[LinkState::Waking] > 0).count();
+            cases_with_waking += usize::from(woke > 0);
+        }
+    }
+    // where messages take long, members go off in the silence at the end only
+    assert!(cases_with_waking >= 2, "{cases_with_waking}");
+}
+
+#[test]
+fn worms_get_through_while_members_come_and_go() {
+    let mut spec = spec(TRUNKS, DOR);
+    packets(&mut spec, 16, Wormhole, 2);
+    sleeps(&mut spec, r#""window": "60ns", "wake": "50ns", "sleep": "20ns", "u_on": 0.1, "u_off": 0.04"#);
+    load_steps(&mut spec, 3, 60_000);
+    let out = run(&spec);
+    check(&spec, &out, "worms");
+    assert!(trunks(&spec, &out).flatten().any(|c| c.cycles[LinkState::Waking] > 0));
+}
+
+#[test]
+fn trunks_of_every_topology_sleep_and_wake() {
+    for (topology, routing) in [
+        (r#"{"mesh": {"widths": [3, 3], "terminals_per_router": 3, "trunk_width": 3}}"#, ADAPTIVE),
+        (r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 4, "trunk_width": 2}}"#, UGAL),
+        (r#"{"fat_tree": {"k": 4, "trunk_width": 2}}"#, UP_DOWN_ADAPTIVE),
+        (r#"{"k_ary_n_tree": {"k": 3, "n": 3, "trunk_width": 2}}"#, D_MOD_K),
+        (
+            r#"{"dragonfly": {"routers_per_group": 2, "terminals_per_router": 2, "global_links_per_router": 1, "trunk_width": 2}}"#,
+            DF_UGAL,
+        ),
+        (r#"{"full_mesh": {"routers": 4, "terminals_per_router": 4, "trunk_width": 3}}"#, MINIMAL),
+    ] {
+        let mut spec = spec(topology, routing);
+        packets(&mut spec, 5, VirtualCutThrough, 8);
+        sleeps(&mut spec, r#""window": "100ns", "wake": "50ns", "sleep": "30ns", "u_on": 0.4, "u_off": 0.1"#);
+        load_steps(&mut spec, 1, 60_000);
+        let out = run(&spec);
+        check(&spec, &out, topology);
+        let asleep = trunks(&spec, &out).flatten().filter(|c| c.cycles[LinkState::Off] > 0).count();
+        assert!(asleep > 0, "{topology}");
+    }
+}
+
+/// A trunk that has slept carries what one whose members are always on carries, as soon as its members are up.
+#[test]
+fn a_trunk_that_wakes_carries_the_load() {
+    let accepted_under = |policy_json: &str| {
+        let mut spec = spec(r#"{"torus": {"widths": [5], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
+        policy(&mut spec, policy_json);
+        packets(&mut spec, 8, VirtualCutThrough, 64);
+        pattern(&mut spec, NEIGHBOR);
+        spec.set_load(0.0);
+        let silence = spec.traffic.jobs[0].phases[0].clone();
+        let loud = weft_engine::spec::LoadPhase { from: 3000, load: vec![0.9; silence.load.len()], ..silence };
+        spec.traffic.jobs[0].phases.push(loud);
+        phases(&mut spec, 6000, 6000);
+        let out = run(&spec);
+        (accepted(&out), trunks(&spec, &out).flatten().map(|c| c.cycles[LinkState::On]).collect::<Vec<_>>())
+    };
+    let (always, _) = accepted_under(ALWAYS_ON);
+    let quick = r#"{"trunk": {"window": "200ns", "wake": "100ns", "sleep": "70ns"}}"#;
+    let (woken, _) = accepted_under(quick);
+    assert!(always > 0.85 && woken > 0.98 * always, "{woken} and {always}");
+}
+
+#[test]
+fn what_can_not_work_is_refused_with_a_remedy() {
+    let refused = |spec: &Spec| weft_engine::check(spec).expect_err("a refusal");
+    let with = |parameters: &str| {
+        let mut spec = spec(TRUNKS, DOR);
+        sleeps(&mut spec, parameters);
+        spec
+    };
+    for (bad, key, what, good) in [
+        (
+            r#""u_off": 0.25"#,
+            "u_off",
+            "0.25 is not below u_on / 2 = 0.5 / 2 = 0.25: 2 members that are used by almost 0.25 become 1 member, which are then used by 0.5",
+            r#""u_off": 0.2"#,
+        ),
+        (
+            r#""step": 3"#,
+            "u_off",
+            "0.2 is not below u_on / 4 = 0.5 / 4 = 0.125: 4 members",
+            r#""step": 3, "u_off": 0.1"#,
+        ),
+        (r#""u_off": 0.0"#, "u_off", "0 is no share", r#""u_off": 0.01"#),
+        (r#""u_on": 1.0"#, "u_on", "1 is no share", r#""u_on": 0.99"#),
+        (r#""step": 0"#, "step", "0: nothing", r#""step": 1"#),
+        (r#""window": "4us""#, "window", "4us is shorter than a change: wake is 4.16us", r#""window": "4.16us""#),
+        (
+            r#""ethernet": "1000BASE-T", "window": "8us""#,
+            "window",
+            "8us is shorter than a change: sleep is 182us",
+            r#""ethernet": "1000BASE-T""#,
+        ),
+        (r#""wake": "0ns""#, "wake", "", r#""wake": "1ns""#),
+    ] {
+        let refusal = refused(&with(bad));
+        assert_eq!(refusal.path, format!("power.policy.trunk.{key}"), "{refusal}");
+        assert!(refusal.what.starts_with(what), "{refusal}");
+        weft_engine::check(&with(good)).unwrap_or_else(|refusal| panic!("the remedy for {bad}: {refusal}"));
+    }
+    // trunks of one member
+    let mut narrow = spec(TORUS, DOR);
+    sleeps(&mut narrow, "");
+    let refusal = refused(&narrow);
+    assert!(
+        refusal.path == "power.manages" && refusal.help.starts_with("give them more members by trunk_width"),
+        "{refusal}"
+    );
+    let mut some = spec(r#"{"torus": {"widths": [4, 4], "terminals_per_router": 2, "trunk_width": {"dim1": 2}}}"#, DOR);
+    sleeps(&mut some, "");
+    let refusal = refused(&some);
+    assert!(refusal.what.starts_with("dim0: ") && refusal.help.starts_with("write manages: [dim1]"), "{refusal}");
+    some.managed = vec![false, false, true];
+    assert!(weft_engine::check(&some).is_ok(), "the remedy works");
+    // links of terminals
+    let mut terminals = with("");
+    terminals.managed[0] = true;
+    assert_eq!(refused(&terminals).path, "power.manages");
+}
+
+/// Each standard has a window that fits its times.
+#[test]
+fn the_times_of_every_standard_fit_together() {
+    // two windows and the longer change, in ns
+    for (standard, settles) in
+        [("100BASE-TX", 2 * 232_000 + 200_000), ("1000BASE-T", 2 * 200_000 + 182_000), ("10GBASE-T", 2 * 8_000 + 4_160)]
+    {
+        let mut spec = spec(TRUNKS, DOR);
+        sleeps(&mut spec, &format!(r#""ethernet": "{standard}""#));
+        assert!(weft_engine::check(&spec).is_ok(), "{standard}");
+        let period = spec.policy.settling_period(&spec.graph, &spec.modes, spec.cycle_fs);
+        assert_eq!(period.expect("sound"), Some(settles), "{standard}");
+    }
+}
+
+/// With packets of 8 flits the utilisation of a window of 5,000 cycles scatters by 0.04 sqrt(u / n). Each load lies 3 times as far from
+/// the thresholds, or more, where it comes to rest: so chance moves no member in 20 windows.
+#[test]
+fn a_trunk_keeps_the_members_that_its_load_needs() {
+    // 4 terminals: a load of 0.3 is 1.2 flits per cycle, 0.3 of 4 members. 0.125 is 0.125 of 4, 0.167 of 3 and 0.25 of 2. 0.08 is 0.16 of
+    // 2 and 0.32 of 1. 0.9 is 0.9 of 4
+    for (load, members) in [(0.9, 4), (0.3, 4), (0.125, 2), (0.08, 1)] {
+        let mut spec = spec(r#"{"hyperx": {"widths": [2], "terminals_per_router": 4, "trunk_width": 4}}"#, DOR);
+        packets(&mut spec, 8, VirtualCutThrough, 64);
+        pattern(&mut spec, NEIGHBOR);
+        spec.set_load(load);
+        sleeps(&mut spec, r#""window": "5us", "wake": "2.6us", "sleep": "1.8us""#);
+        phases(&mut spec, 60_000, 50_000);
+        let out = run(&spec);
+        for trunk in trunks(&spec, &out) {
+            let on: Vec<bool> = trunk.iter().map(|c| c.cycles[LinkState::On] == out.window).collect();
+            assert_eq!(on, [0, 1, 2, 3].map(|k| k < members), "load {load}");
+            assert!(trunk.iter().all(|c| c.transitions == 0), "load {load}");
+        }
+    }
+}

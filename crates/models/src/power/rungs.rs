@@ -1,0 +1,36 @@
+//! The modes in which a channel carries traffic, as the rungs of a ladder.
+
+use weft_api::state::rate::Rate;
+use weft_api::state::{LinkState, Modes};
+use weft_units::Refusal;
+
+/// The modes that carry traffic, from the slowest to `on`. `slowest`: the name of the first one; `path`: where it is written.
+/// Refuses a name of another mode, tables without such a mode, and two modes of one rate.
+pub fn rungs(modes: &Modes, slowest: Option<&str>, path: &str) -> Result<Vec<LinkState>, Refusal> {
+    let rate = |state: LinkState| modes.rate(state);
+    let slower = modes.named().filter(|&state| modes.carries(state) && rate(state).is_below(Rate::ONE));
+    let mut rungs: Vec<LinkState> = slower.collect();
+    rungs.sort_by(|&a, &b| rate(a).flits_times(rate(b).cycles()).cmp(&rate(b).flits_times(rate(a).cycles())));
+    if let Some(slowest) = slowest {
+        let state = modes.asked(slowest, path)?;
+        let Some(place) = rungs.iter().position(|&rung| rung == state) else {
+            let what = format!("the mode `{slowest}` carries no traffic at a rate below that of `on`");
+            return Err(Refusal::new(path, what, format!("write one of: {}", names(modes, &rungs))));
+        };
+        rungs.drain(..place);
+    }
+    if rungs.is_empty() {
+        let what = "no mode of power.modes carries traffic at a rate below that of `on`";
+        return Err(Refusal::new("power.modes", what, "add one, such as half: {rate: 1/2}"));
+    }
+    if let Some(pair) = rungs.windows(2).find(|pair| rate(pair[0]) == rate(pair[1])) {
+        let what = format!("the steps of the ladder have one rate: {}", names(modes, pair));
+        return Err(Refusal::new("power.modes", what, "give each a rate of its own, or leave one out"));
+    }
+    rungs.push(LinkState::On);
+    Ok(rungs)
+}
+
+fn names(modes: &Modes, rungs: &[LinkState]) -> String {
+    rungs.iter().map(|&rung| modes.name(rung)).collect::<Vec<_>>().join(", ")
+}

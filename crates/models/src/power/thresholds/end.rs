@@ -1,0 +1,326 @@
+//! One end of links that change their level together, as a state machine. It knows no clock and no channel. So a test can explore every
+//! state of two ends and of the messages between them (`model.rs`).
+//!
+//! A level is a number from 1 up: the members of a trunk that are on, or a width. The end at the router with the lower number
+//! leads. The other one tells it what it wishes, and the leader decides. Each command has one answer, and the leader gives no other
+//! command before. Messages keep their order. So a wish that comes after the answer is about the present level, and one that comes
+//! before it is out of date.
+
+use weft_api::base::kept::Value;
+
+/// What an end wishes after a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
+pub(crate) enum Wish {
+    Stay,
+    More,
+    Less,
+}
+
+/// What an end says to the other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Say {
+    // the leader
+    /// Close what is above the lower level, and drain it.
+    Drain,
+    /// Open it again.
+    Return,
+    /// Both ends have drained: it goes down.
+    Lower,
+    /// It comes up.
+    Raise,
+    // the other end
+    Wish(Wish),
+    Drained,
+    Returned,
+    Lowered,
+    // both
+    Raised,
+}
+
+impl Say {
+    const ALL: [Self; 11] = [
+        Self::Drain,
+        Self::Return,
+        Self::Lower,
+        Self::Raise,
+        Self::Wish(Wish::Stay),
+        Self::Wish(Wish::More),
+        Self::Wish(Wish::Less),
+        Self::Drained,
+        Self::Returned,
+        Self::Lowered,
+        Self::Raised,
+    ];
+
+    /// As the body of a message.
+    pub fn number(self) -> u128 {
+        Self::ALL.iter().position(|&say| say == self).expect("a message is one of all") as u128
+    }
+
+    pub fn of(number: u128) -> Self {
+        Self::ALL[number as usize]
+    }
+}
+
+/// What an end does to its channels. The levels between which it moves are those of [`Ladder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// What is above the lower level takes no more packets.
+    Close,
+    /// It takes packets again.
+    Reopen,
+    /// It begins to go down, or to come up.
+    BeginLower,
+    BeginRaise,
+    /// It is down, or up.
+    EndLower,
+    EndRaise,
+}
+
+/// What follows from an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub deed: Option<Deed>,
+    pub say: Option<Say>,
+}
+
+impl Reply {
+    fn deed(deed: Deed) -> Self {
+        Self { deed: Some(deed), say: None }
+    }
+
+    fn say(say: Say) -> Self {
+        Self { deed: None, say: Some(say) }
+    }
+
+    fn both(deed: Deed, say: Say) -> Self {
+        Self { deed: Some(deed), say: Some(say) }
+    }
+}
+
+/// The levels, 1 to `top`, and by how many an end moves at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ladder {
+    pub top: u16,
+    pub step: u16,
+}
+
+impl Ladder {
+    pub fn below(self, level: u16) -> u16 {
+        level.saturating_sub(self.step).max(1)
+    }
+
+    pub fn above(self, level: u16) -> u16 {
+        level.saturating_add(self.step).min(self.top)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
+pub(crate) enum Phase {
+    Rests,
+    /// What is above the lower level is closed, and drains.
+    Drains,
+    /// The leader has opened it again, and waits for the other end to do so.
+    Returns,
+    Lowers,
+    Raises,
+}
+
+/// One end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Value)]
+pub(crate) struct End {
+    leads: bool,
+    pub phase: Phase,
+    /// The level at which it rests, or from which it moves.
+    pub level: u16,
+    /// This end has done its part of the phase; and the other one has said that it has.
+    pub is_done: bool,
+    other_is_done: bool,
+    /// What the end that does not lead has wished last at this level.
+    wish: Wish,
+}
+
+impl End {
+    pub fn new(leads: bool, level: u16) -> Self {
+        Self { leads, phase: Phase::Rests, level, is_done: false, other_is_done: false, wish: Wish::Stay }
+    }
+
+    /// Whether it would say nothing to a window without traffic, at the lowest level.
+    pub fn is_settled(&self) -> bool {
+        self.phase == Phase::Rests && self.level == 1 && self.wish == Wish::Stay
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        (self.phase, self.is_done, self.other_is_done, self.wish) = (phase, false, false, Wish::Stay);
+    }
+
+    fn rest(&mut self, level: u16) {
+        (self.phase, self.level) = (Phase::Rests, level);
+    }
+
+    /// A window has ended, in which this end has measured its own direction.
+    pub fn measured(&mut self, wish: Wish, ladder: Ladder) -> Reply {
+        match self.phase {
+            Phase::Rests if self.leads => self.decide(wish, ladder),
+            Phase::Rests => {
+                let can = match wish {
+                    Wish::More => self.level < ladder.top,
+                    Wish::Less => self.level > 1,
+                    Wish::Stay => true,
+                };
+                self.tell(if can { wish } else { Wish::Stay })
+            }
+            Phase::Drains if wish != Wish::More => Reply::default(),
+            Phase::Drains if self.leads => self.take_back(),
+            Phase::Drains => self.tell(Wish::More),
+            Phase::Returns | Phase::Lowers | Phase::Raises => Reply::default(),
+        }
+    }
+
+    /// The leader decides at the end of its window: up if either direction asks, down if both agree.
+    fn decide(&mut self, own: Wish, ladder: Ladder) -> Reply {
+        match (own, self.wish) {
+            (Wish::More, _) | (_, Wish::More) if self.level < ladder.top => self.raise(),
+            (Wish::Less, Wish::Less) if self.level > 1 => {
+                self.enter(Phase::Drains);
+                Reply::both(Deed::Close, Say::Drain)
+            }
+            (Wish::More | Wish::Less | Wish::Stay, _) => Reply::default(),
+        }
+    }
+
+    /// The end that does not lead says what it wishes, once.
+    fn tell(&mut self, wish: Wish) -> Reply {
+        match std::mem::replace(&mut self.wish, wish) == wish {
+            true => Reply::default(),
+            false => Reply::say(Say::Wish(wish)),
+        }
+    }
+
+    fn raise(&mut self) -> Reply {
+        self.enter(Phase::Raises);
+        Reply::both(Deed::BeginRaise, Say::Raise)
+    }
+
+    fn take_back(&mut self) -> Reply {
+        self.enter(Phase::Returns);
+        Reply::both(Deed::Reopen, Say::Return)
+    }
+
+    /// This end has drained.
+    pub fn drained(&mut self) -> Reply {
+        debug_assert!(self.phase == Phase::Drains && !self.is_done);
+        self.is_done = true;
+        if self.leads { self.lower_if_both_are_drained() } else { Reply::say(Say::Drained) }
+    }
+
+    fn lower_if_both_are_drained(&mut self) -> Reply {
+        if !(self.is_done && self.other_is_done) {
+            return Reply::default();
+        }
+        self.enter(Phase::Lowers);
+        Reply::both(Deed::BeginLower, Say::Lower)
+    }
+
+    /// What went down is down, or what came up is up.
+    pub fn moved(&mut self, ladder: Ladder) -> Reply {
+        debug_assert!(matches!(self.phase, Phase::Lowers | Phase::Raises) && !self.is_done);
+        self.is_done = true;
+        match self.phase {
+            Phase::Raises => Reply { say: Some(Say::Raised), ..self.open_if_both_are_up(ladder) },
+            Phase::Lowers if self.leads => {
+                self.rest_if_both_are_down(ladder);
+                Reply::deed(Deed::EndLower)
+            }
+            Phase::Lowers | Phase::Rests | Phase::Drains | Phase::Returns => {
+                self.rest(ladder.below(self.level));
+                Reply::both(Deed::EndLower, Say::Lowered)
+            }
+        }
+    }
+
+    fn rest_if_both_are_down(&mut self, ladder: Ladder) {
+        if self.is_done && self.other_is_done {
+            self.rest(ladder.below(self.level));
+        }
+    }
+
+    fn open_if_both_are_up(&mut self, ladder: Ladder) -> Reply {
+        if !(self.is_done && self.other_is_done) {
+            return Reply::default();
+        }
+        self.rest(ladder.above(self.level));
+        Reply::deed(Deed::EndRaise)
+    }
+
+    /// A message of the other end has come.
+    pub fn heard(&mut self, say: Say, ladder: Ladder) -> Reply {
+        if self.leads { self.hears_answer(say, ladder) } else { self.hears_command(say, ladder) }
+    }
+
+    fn hears_answer(&mut self, say: Say, ladder: Ladder) -> Reply {
+        match (self.phase, say) {
+            (Phase::Rests, Say::Wish(wish)) => {
+                self.wish = wish;
+                if wish == Wish::More && self.level < ladder.top { self.raise() } else { Reply::default() }
+            }
+            (Phase::Drains, Say::Wish(Wish::More)) => self.take_back(),
+            // the other end is at the lower level already, and this one will be
+            (Phase::Lowers, Say::Wish(wish)) if self.other_is_done => {
+                self.wish = wish;
+                Reply::default()
+            }
+            (Phase::Drains, Say::Drained) => {
+                self.other_is_done = true;
+                self.lower_if_both_are_drained()
+            }
+            (Phase::Returns, Say::Returned) => {
+                self.rest(self.level);
+                Reply::default()
+            }
+            (Phase::Lowers, Say::Lowered) => {
+                self.other_is_done = true;
+                self.rest_if_both_are_down(ladder);
+                Reply::default()
+            }
+            (Phase::Raises, Say::Raised) => {
+                self.other_is_done = true;
+                self.open_if_both_are_up(ladder)
+            }
+            // out of date: said before the last command came
+            (Phase::Drains | Phase::Returns | Phase::Lowers | Phase::Raises, Say::Wish(_))
+            | (Phase::Returns, Say::Drained) => Reply::default(),
+            (phase, say) => unreachable!("{say:?} comes to the leader in the phase {phase:?}"),
+        }
+    }
+
+    fn hears_command(&mut self, say: Say, ladder: Ladder) -> Reply {
+        match (self.phase, say) {
+            (Phase::Rests, Say::Drain) => {
+                self.enter(Phase::Drains);
+                Reply::deed(Deed::Close)
+            }
+            (Phase::Drains, Say::Return) => {
+                self.enter(Phase::Rests);
+                Reply::both(Deed::Reopen, Say::Returned)
+            }
+            (Phase::Drains, Say::Lower) => {
+                self.enter(Phase::Lowers);
+                Reply::deed(Deed::BeginLower)
+            }
+            (Phase::Rests, Say::Raise) => {
+                self.enter(Phase::Raises);
+                Reply::deed(Deed::BeginRaise)
+            }
+            (Phase::Raises, Say::Raised) => {
+                self.other_is_done = true;
+                self.open_if_both_are_up(ladder)
+            }
+            (phase, say) => unreachable!("{say:?} comes to the end that follows in the phase {phase:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "model.rs"]
+mod model;

@@ -1,0 +1,238 @@
+//! The agents. A unit is a trunk, or a link. At each end of each unit an agent measures its own direction. It talks to the other end on
+//! the side channel of the unit's first link.
+
+use super::end::{Deed, End, Ladder, Phase, Reply, Say};
+use super::rule::{Per, Rule};
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, Channels};
+use weft_api::base::kept::Kept;
+use weft_api::control::{Arrival, Frame, Wire};
+use weft_api::policy::ControlPlan;
+use weft_topology::Peer;
+
+/// What the levels of a unit are.
+pub(crate) trait Levels: Debug + Send + Sync {
+    /// The highest level of a unit of this many links.
+    fn top(&self, links: usize) -> u16;
+    /// How many of its links carry packets at this level.
+    fn carrying(&self, level: u16, links: usize) -> usize;
+    /// The unit's channels do this, between two levels: `moved.start` is the lower one, `moved.end` the higher one.
+    fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels);
+    /// Whether what is above the lower level has drained.
+    fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool;
+}
+
+/// They send no control packets, but messages on side channels: one in a cycle and direction of a unit.
+pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_router: 1 };
+
+/// One end of a unit.
+#[derive(Debug, Kept)]
+struct Unit {
+    /// Its channels in the block. The first one has the timer, and its side channel the messages.
+    #[kept(fixed)]
+    channels: Vec<usize>,
+    #[kept(fixed)]
+    ladder: Ladder,
+    end: End,
+    /// The cycle in which the window ends. `counted`: flits of each channel when the window began, the low 32 bits.
+    window_ends: u64,
+    #[kept(each)]
+    counted: Vec<u32>,
+}
+
+/// The ends of units of a block.
+#[derive(Debug, Kept)]
+pub(crate) struct Units {
+    #[kept(fixed)]
+    rule: Rule,
+    #[kept(fixed)]
+    per: Per,
+    #[kept(fixed)]
+    levels: Arc<dyn Levels>,
+    /// By channel: the unit of which it is the first.
+    #[kept(fixed)]
+    of: Vec<Option<u32>>,
+    #[kept(each)]
+    units: Vec<Unit>,
+}
+
+impl Units {
+    /// `alone`: each link is a unit, instead of each trunk.
+    pub fn new(rule: Rule, (per, alone): (Per, bool), levels: Arc<dyn Levels>, site: &BlockSite) -> Self {
+        let (mut of, mut units) = (vec![None; site.channels.len()], Vec::new());
+        for (o, channel) in site.channels.iter().enumerate().filter(|(_, channel)| channel.managed) {
+            let Peer::Router { router: far, .. } = channel.peer else { continue };
+            let router = &site.routers[channel.router as usize];
+            let (base, trunk) = (router.base as usize, channel.trunk);
+            if !alone && o != base + usize::from(trunk.first) {
+                continue;
+            }
+            let members = || trunk.members().map(|port| base + usize::from(port)).collect();
+            let channels: Vec<usize> = if alone { vec![o] } else { members() };
+            let ladder = rule.ladder(levels.top(channels.len()));
+            let end = End::new(router.id < far, ladder.top);
+            of[o] = Some(units.len() as u32);
+            units.push(Unit { counted: vec![0; channels.len()], channels, ladder, end, window_ends: 0 });
+        }
+        Self { rule, per, levels, of, units }
+    }
+
+    /// Lets the unit whose first channel this is do its work.
+    fn with(&mut self, o: usize, channels: &mut dyn Channels, does: impl FnOnce(&mut Work)) {
+        let Some(unit) = self.of.get(o).copied().flatten() else { return };
+        let unit = &mut self.units[unit as usize];
+        does(&mut Work { rule: &self.rule, per: self.per, levels: &*self.levels, unit, channels });
+    }
+}
+
+impl Agents for Units {
+    fn start(&mut self, channels: &mut dyn Channels) {
+        for o in 0..self.of.len() {
+            self.with(o, channels, |work| work.begin_window());
+        }
+    }
+
+    fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
+        ended.iter().for_each(|&o| self.with(o as usize, channels, |work| work.timer()));
+    }
+
+    fn receive(&mut self, arrival: Arrival, channels: &mut dyn Channels) {
+        self.with(arrival.port as usize, channels, |work| work.hear(Say::of(arrival.frame.body)));
+    }
+
+    /// At the lowest level a window without a flit changes nothing.
+    fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
+        let unit = &self.units[(*self.of.get(who)?)? as usize];
+        let is_silent = unit.channels.iter().zip(&unit.counted).all(|(&o, &counted)| channels.flits(o) == counted);
+        (unit.end.is_settled() && is_silent).then_some(self.rule.window)
+    }
+}
+
+/// An end of a unit at work.
+struct Work<'a> {
+    rule: &'a Rule,
+    per: Per,
+    levels: &'a dyn Levels,
+    unit: &'a mut Unit,
+    channels: &'a mut dyn Channels,
+}
+
+impl Work<'_> {
+    fn timer(&mut self) {
+        match self.unit.end.phase {
+            Phase::Rests => self.end_window(),
+            Phase::Drains => {
+                if self.channels.now() >= self.unit.window_ends {
+                    self.end_window();
+                }
+                self.look_at_drain();
+            }
+            Phase::Lowers | Phase::Raises => self.apply(End::moved),
+            // the timer was set before
+            Phase::Returns => {}
+        }
+    }
+
+    fn hear(&mut self, say: Say) {
+        self.apply(|end, ladder| end.heard(say, ladder));
+    }
+
+    /// Something happens to the end. Does what follows.
+    fn apply(&mut self, event: impl FnOnce(&mut End, Ladder) -> Reply) {
+        let Unit { ladder, end, .. } = &mut *self.unit;
+        let (level, before) = (end.level, end.phase);
+        let Reply { deed, say } = event(end, *ladder);
+        let (after, down, up) = (end.phase, ladder.below(level)..level, level..ladder.above(level));
+        if let Some(deed) = deed {
+            let (moved, time) = match deed {
+                Deed::Close | Deed::Reopen | Deed::EndLower => (down, None),
+                Deed::BeginLower => (down, Some(self.rule.sleep)),
+                Deed::BeginRaise => (up, Some(self.rule.wake)),
+                Deed::EndRaise => (up, None),
+            };
+            self.levels.act(deed, moved, &self.unit.channels, self.channels);
+            if let Some(time) = time {
+                self.set_timer(self.channels.now() + time);
+            }
+        }
+        if let Some(say) = say {
+            self.signal(say);
+        }
+        match after {
+            Phase::Rests if before != after => self.begin_window(),
+            Phase::Drains if before != after => {
+                self.begin_window();
+                self.look_at_drain();
+            }
+            Phase::Rests | Phase::Drains | Phase::Returns | Phase::Lowers | Phase::Raises => {}
+        }
+    }
+
+    fn set_timer(&mut self, at: u64) {
+        self.channels.set_timer(self.unit.channels[0], at);
+    }
+
+    fn begin_window(&mut self) {
+        let Unit { channels, counted, window_ends, .. } = &mut *self.unit;
+        channels.iter().zip(counted).for_each(|(&o, counted)| *counted = self.channels.flits(o));
+        *window_ends = self.channels.now() + self.rule.window;
+        let at = *window_ends;
+        self.set_timer(at);
+    }
+
+    fn end_window(&mut self) {
+        let (wish, before) = (self.rule.wish(self.utilisation()), self.unit.end.phase);
+        self.apply(|end, ladder| end.measured(wish, ladder));
+        if self.unit.end.phase == before {
+            self.begin_window();
+        }
+    }
+
+    /// Flits of the window over those that the open links could have carried: of all of them, or of the link for which the ratio is
+    /// highest.
+    fn utilisation(&self) -> f64 {
+        let Unit { channels, counted, end, ladder, .. } = &*self.unit;
+        let level = if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level };
+        let open = channels.iter().zip(counted).take(self.levels.carrying(level, channels.len()));
+        let of = |(&o, &counted): (&usize, &u32)| {
+            let could = self.rule.window as f64 * self.channels.bandwidth(o);
+            (f64::from(self.channels.flits(o).wrapping_sub(counted)), could)
+        };
+        match self.per {
+            Per::Trunk => {
+                let (flits, could) = open.map(of).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                flits / could
+            }
+            Per::Member => open.map(of).map(|(flits, could)| flits / could).fold(0.0, f64::max),
+        }
+    }
+
+    /// Goes on when what is to go down has drained. Otherwise it looks again when the next credit can have come back.
+    fn look_at_drain(&mut self) {
+        let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
+        if end.phase != Phase::Drains {
+            return;
+        }
+        let moved = ladder.below(end.level)..end.level;
+        let mut at = *window_ends;
+        if !end.is_done {
+            if self.levels.is_drained(moved, channels, self.channels) {
+                self.apply(|end, _| end.drained());
+            } else {
+                at = at.min(self.channels.now() + self.channels.credit_latency(channels[0]).max(1));
+            }
+        }
+        if self.unit.end.phase == Phase::Drains {
+            self.set_timer(at);
+        }
+    }
+
+    /// Sends a message on the side channel of the first link.
+    fn signal(&mut self, say: Say) {
+        let o = self.unit.channels[0];
+        let at = self.channels.now() + self.channels.credit_latency(o);
+        self.channels.signal(o, at, Wire::SideChannel, Frame { body: say.number(), ..Frame::default() });
+    }
+}

@@ -1,0 +1,205 @@
+//! Per trunk: members go off while the trunk is used little, and come back while it is used much; at least one stays on.
+//!
+//! # Source
+//! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by
+//! F. J. Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. Thresholds and window were never
+//! published: the defaults are ours. The times of a change are those of IEEE 802.3az, "Energy-Efficient Ethernet".
+//! # Parameters
+//! ethernet: a standard that gives wake, sleep and window; wake \[time\]: duration of waking; sleep \[time\]: duration of going off;
+//! window \[time\]: over which the utilisation is measured; u_on: the share above which members wake; u_off: the share below which they
+//! go off; step: members at a time; per: whether the mean of the trunk counts, or its busiest member.
+//! # Guarantees
+//! Never drops a flit. Both directions of a member are in one state. Members wake if either direction was used more than u_on, and go
+//! off if both were used less than u_off in their last windows. The members that wake are those of the lowest numbers, and those that
+//! go off are those of the highest. Member 0 is always on. A member that goes off is closed first: heads take the others. It goes off
+//! when both ends have said that no packet holds it, no flit is on it, and all credits are home. A direction that is used more than
+//! u_on meanwhile opens it again. Ends know only their own channels and what messages on the side channel of member 0 tell them. Nothing
+//! is decided during a change. A constant load never makes members come and go: thresholds with which it could are refused.
+//! # Not modelled
+//! Retraining errors. Refreshes of sleeping links. The side channel, which also carries credits, is never switched off nor billed.
+//! Members that fail: refused.
+//! # Validation
+//! - `power/thresholds/model.rs`: every order of messages between two ends.
+//! - `engine/tests/models/trunk.rs`: floors of an idle network in closed form, a member on in every cycle, both ends of one mind, no stall in
+//!   tiny buffers.
+//! - `conformance/src/policy.rs`: nothing is lost, the account of every channel closes.
+//!
+//! No rows of a peer: none has link states.
+
+use super::thresholds::end::Deed;
+use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
+use super::thresholds::units::{CONTROL, Levels, Units};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, Channels};
+use weft_api::examples::written;
+use weft_api::policy::{ControlPlan, Offers, Policy, PolicyModel, Site};
+use weft_api::state::{LinkState, Modes};
+use weft_api::switching::CloseBeside;
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal, Time};
+
+/// Per trunk: members go off while the trunk is used little, and come back while it is used much; at least one stays on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trunk {
+    /// A standard that gives `wake`, `sleep` and `window` where they are left out.
+    #[serde(skip_serializing_if = "Ethernet::is_default")]
+    pub ethernet: Ethernet,
+    /// Duration of waking. Default: 4.16us, or that of `ethernet`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Time>,
+    /// Duration of going off. Default: 2.88us, or that of `ethernet`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Time>,
+    /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
+    /// 232us with 100BASE-TX.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Time>,
+    /// Share of what its members that are on can carry, above which more of them wake.
+    pub u_on: f64,
+    /// Share below which members go off, if it holds for both directions. Below `u_on / (step + 1)`.
+    pub u_off: f64,
+    /// Members that wake or go off at a time.
+    #[schemars(range(min = 1))]
+    pub step: u16,
+    /// Whose utilisation counts: the mean of the `trunk`, or that of its busiest `member`.
+    #[serde(skip_serializing_if = "Per::is_default")]
+    pub per: Per,
+}
+
+impl Default for Trunk {
+    fn default() -> Self {
+        Self {
+            ethernet: Ethernet::default(),
+            wake: None,
+            sleep: None,
+            window: None,
+            u_on: 0.5,
+            u_off: 0.2,
+            step: 1,
+            per: Per::Trunk,
+        }
+    }
+}
+
+const PATH: &str = "power.policy.trunk";
+const OFF: CloseBeside = CloseBeside::of(&Trunk::OFFERS);
+
+impl Trunk {
+    pub(crate) const OFFERS: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
+
+    fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
+        let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _ } = *self;
+        let rule = Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)?;
+        // trunks of any width: the drop from `step + 1` members to 1 is the steepest
+        let members: Vec<f64> = (1..=u32::from(step) + 1).map(f64::from).collect();
+        rule.check_rest(PATH, &members, |n| if n == 1 { "1 member".to_owned() } else { format!("{n} members") })?;
+        Ok(rule)
+    }
+}
+
+/// Refuses classes of links without trunks.
+fn check_trunks(site: &Site) -> Result<(), Refusal> {
+    let classes = || (1..site.managed.len()).filter(|&class| site.managed[class]);
+    let is_wide = |class: &usize| site.graph.trunk_width(*class as u8) > 1;
+    let names =
+        |of: &mut dyn Iterator<Item = usize>| of.map(|class| site.class_name(class)).collect::<Vec<_>>().join(", ");
+    let single = names(&mut classes().filter(|class| !is_wide(class)));
+    if single.is_empty() {
+        return Ok(());
+    }
+    let what =
+        format!("{single}: trunks of one member, and the last member of a trunk stays on, so nothing would ever sleep");
+    let wide = names(&mut classes().filter(is_wide));
+    let widen = "give them more members by trunk_width of the topology, such as trunk_width: 2";
+    let help = if wide.is_empty() {
+        format!("{widen}, or {}", super::leave_links_on())
+    } else {
+        format!("write manages: [{wide}], or {widen}")
+    };
+    Err(Refusal::new("power.manages", what, help))
+}
+
+impl PolicyModel for Trunk {
+    fn states(&self, _: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
+    }
+
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(Some(self.rule(cycle_fs)?.settles_in()))
+    }
+
+    fn check_faults(&self) -> Result<(), Refusal> {
+        let what = "trunk does not replace links that fail: it would count them as on, and keep the others asleep";
+        Err(Refusal::new("faults", what, format!("{}, or leave faults out", super::leave_links_on())))
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        let rule = self.rule(site.cycle_fs)?;
+        check_trunks(site)?;
+        Ok(Arc::new(Switches { rule, per: self.per }))
+    }
+
+    fn examples() -> Vec<Self> {
+        written(&[
+            r#"{"wake": "40ns", "sleep": "30ns", "window": "100ns"}"#,
+            r#"{"wake": "20ns", "sleep": "60ns", "window": "60ns", "u_on": 0.3, "u_off": 0.09, "step": 2, "per": "member"}"#,
+        ])
+    }
+}
+
+/// The policy at work.
+#[derive(Debug)]
+struct Switches {
+    rule: Rule,
+    per: Per,
+}
+
+impl Policy for Switches {
+    fn control(&self) -> Option<ControlPlan> {
+        Some(CONTROL)
+    }
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        Some(Box::new(Units::new(self.rule, (self.per, false), Arc::new(Members), site)))
+    }
+}
+
+/// Level n: the first n members are on.
+#[derive(Debug)]
+struct Members;
+
+impl Levels for Members {
+    fn top(&self, links: usize) -> u16 {
+        links as u16
+    }
+
+    fn carrying(&self, level: u16, _: usize) -> usize {
+        level.into()
+    }
+
+    fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels) {
+        for &o in &unit[usize::from(moved.start)..usize::from(moved.end)] {
+            match deed {
+                Deed::Close => {
+                    channels.enter(o, LinkState::Draining);
+                    OFF.close(channels, o);
+                }
+                Deed::BeginLower => {}
+                Deed::EndLower => channels.enter(o, LinkState::Off),
+                Deed::BeginRaise => channels.enter(o, LinkState::Waking),
+                Deed::Reopen | Deed::EndRaise => {
+                    channels.enter(o, LinkState::On);
+                    OFF.open(channels, o);
+                }
+            }
+        }
+    }
+
+    fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool {
+        unit[usize::from(moved.start)..usize::from(moved.end)].iter().all(|&o| OFF.is_drained(channels, o))
+    }
+}

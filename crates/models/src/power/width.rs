@@ -1,0 +1,186 @@
+//! Per link: it runs at a lower rate while it is used little, and at a higher one while it is used much (dynamic link width).
+//!
+//! # Source
+//! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004, by
+//! the rule of `trunk`: both are parts of one mechanism in M. Alonso et al., "Power saving in regular interconnection networks",
+//! Parallel Computing 36(12), 2010. Thresholds and window were never published: the defaults are ours.
+//! # Parameters
+//! ethernet, wake, sleep, window, u_on, u_off: as of `trunk`; step: widths that a link moves at a time; narrowest: the slowest mode; per:
+//! whether each link is measured and moves by itself, or all members of a trunk together by their mean.
+//! # Guarantees
+//! Never drops a flit, and links carry packets in every cycle. Both directions of a link have one width. It becomes wider if either
+//! direction was used more than u_on of its present rate, and narrower if both were used less than u_off in their last windows. Nothing
+//! is decided during a change. A constant load never makes the width go to and fro: thresholds with which it could are refused.
+//! # Not modelled
+//! Retraining errors. Lanes that go off or wake: until a change ends the link carries at the rate that it had before, and draws the
+//! power of that mode. So a change up is billed as the narrow mode, at most one time `wake` for each change.
+//! # Validation
+//! - `power/thresholds/model.rs`: every order of messages between two ends.
+//! - `engine/tests/models/width.rs`: the states of an idle link in each cycle; the width that a load needs; refusals.
+//! - `conformance/src/policy.rs`: nothing is lost, the account of every channel closes.
+//!
+//! No rows of a peer: none has link states.
+
+use super::thresholds::end::Deed;
+use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
+use super::thresholds::units::{CONTROL, Levels, Units};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use weft_api::agents::{Agents, BlockSite, Channels};
+use weft_api::examples::written;
+use weft_api::policy::{ControlPlan, Offers, Policy, PolicyModel, Site};
+use weft_api::state::{LinkState, Modes};
+use weft_topology::Graph;
+use weft_units::{Cycles, Refusal, Time};
+
+/// Per link: it runs at a lower rate while it is used little, and at a higher one while it is used much (dynamic link width).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Width {
+    /// A standard that gives `wake`, `sleep` and `window` where they are left out.
+    #[serde(skip_serializing_if = "Ethernet::is_default")]
+    pub ethernet: Ethernet,
+    /// Duration of a change to a wider mode. Default: 4.16us, or that of `ethernet`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Time>,
+    /// Duration of a change to a narrower mode. Default: 2.88us, or that of `ethernet`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Time>,
+    /// Time over which the utilisation of a direction is measured; no shorter than a change. Default: 8us, or 200us with 1000BASE-T and
+    /// 232us with 100BASE-TX.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Time>,
+    /// Share of its present rate above which a link becomes wider.
+    pub u_on: f64,
+    /// Share below which it becomes narrower, if it holds for both directions. Below `u_on` times the smallest ratio of two rates between
+    /// which it moves: `u_on / 2` for full, half and quarter.
+    pub u_off: f64,
+    /// Widths that a link moves at a time.
+    #[schemars(range(min = 1))]
+    pub step: u16,
+    /// The slowest mode: one that `power.modes` names (`half` or `quarter` where it names none). Default: the slowest of them
+    /// that carries traffic. All modes between it and `on` are widths of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"half", example = &"quarter")]
+    pub narrowest: Option<String>,
+    /// Whether each `member` of a trunk moves by its own utilisation, or all of a `trunk` by their mean.
+    #[serde(default = "member", skip_serializing_if = "is_member")]
+    pub per: Per,
+}
+
+fn member() -> Per {
+    Per::Member
+}
+
+fn is_member(per: &Per) -> bool {
+    *per == Per::Member
+}
+
+impl Default for Width {
+    fn default() -> Self {
+        Self {
+            ethernet: Ethernet::default(),
+            wake: None,
+            sleep: None,
+            window: None,
+            u_on: 0.5,
+            u_off: 0.2,
+            step: 1,
+            narrowest: None,
+            per: member(),
+        }
+    }
+}
+
+const PATH: &str = "power.policy.width";
+
+impl Width {
+    pub(crate) const OFFERS: Offers = Offers { always_carries: true, ..Offers::ALWAYS_ON };
+
+    fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
+        let Self { ethernet, wake, sleep, window, u_on, u_off, step, narrowest: _, per: _ } = *self;
+        Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)
+    }
+
+    fn widths(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        super::rungs::rungs(modes, self.narrowest.as_deref(), &format!("{PATH}.narrowest"))
+    }
+}
+
+impl PolicyModel for Width {
+    fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
+        Ok(self.widths(modes)?.into_iter().rev().collect())
+    }
+
+    fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
+        Ok(Some(self.rule(cycle_fs)?.settles_in()))
+    }
+
+    fn build(&self, site: &Site) -> Result<Arc<dyn Policy>, Refusal> {
+        if site.managed[0] {
+            let what = "width changes links on which two routers agree, and a terminal is no router";
+            let help = "leave terminal out of manages: all stands for those between routers";
+            return Err(Refusal::new("power.manages", what, help));
+        }
+        let (rule, widths) = (self.rule(site.cycle_fs)?, self.widths(site.modes)?);
+        let rates: Vec<f64> = widths.iter().map(|&state| site.modes.rate(state).per_cycle()).collect();
+        rule.check_rest(PATH, &rates, |level| format!("links in the mode `{}`", site.modes.name(widths[level - 1])))?;
+        Ok(Arc::new(Narrows { rule, per: self.per, widths: Arc::new(Widths(widths)) }))
+    }
+
+    fn examples() -> Vec<Self> {
+        written(&[
+            r#"{"wake": "40ns", "sleep": "30ns", "window": "100ns"}"#,
+            r#"{"wake": "20ns", "sleep": "60ns", "window": "60ns", "u_on": 0.3, "u_off": 0.1, "narrowest": "half", "per": "trunk"}"#,
+        ])
+    }
+}
+
+/// The policy at work.
+#[derive(Debug)]
+struct Narrows {
+    rule: Rule,
+    per: Per,
+    widths: Arc<Widths>,
+}
+
+impl Policy for Narrows {
+    fn control(&self) -> Option<ControlPlan> {
+        Some(CONTROL)
+    }
+
+    fn agents(&self, site: &BlockSite) -> Option<Box<dyn Agents>> {
+        let alone = self.per == Per::Member;
+        Some(Box::new(Units::new(self.rule, (self.per, alone), self.widths.clone(), site)))
+    }
+}
+
+/// Level n: the n-th of these modes, from the slowest.
+#[derive(Debug)]
+struct Widths(Vec<LinkState>);
+
+impl Levels for Widths {
+    fn top(&self, _: usize) -> u16 {
+        self.0.len() as u16
+    }
+
+    fn carrying(&self, _: u16, links: usize) -> usize {
+        links
+    }
+
+    fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels) {
+        let level = match deed {
+            Deed::Close | Deed::Reopen | Deed::BeginLower | Deed::BeginRaise => return,
+            Deed::EndLower => moved.start,
+            Deed::EndRaise => moved.end,
+        };
+        unit.iter().for_each(|&o| channels.enter(o, self.0[usize::from(level) - 1]));
+    }
+
+    /// Lanes that go off leave their flits to the others.
+    fn is_drained(&self, _: Range<u16>, _: &[usize], _: &dyn Channels) -> bool {
+        true
+    }
+}
