@@ -45,7 +45,7 @@ impl Scenario {
         let links = links.collect::<Result<Vec<_>, _>>()?;
         graph.set_latencies(links.iter().map(|link| link.latency));
         let graph = Arc::new(graph);
-        let router = router_spec(&self.router, &clock)?;
+        let router = router_spec(&self.router, graph.radix(), &clock)?;
         let traffic = self.traffic_spec(&graph, &clock, links[0].rate)?;
         check_delays(&router, &links, graph.class_names(), &origins)?;
         let prices = self.prices(graph.class_names(), &links, &clock, &modes);
@@ -225,7 +225,7 @@ impl Clock {
     }
 }
 
-fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
+fn router_spec(router: &Router, ports: u32, clock: &Clock) -> Result<RouterSpec, Refusal> {
     let small = |value: u32, from: u8, to: u8, key: &str| match u8::try_from(value) {
         Ok(value) if (from..=to).contains(&value) => Ok(value),
         _ => Err(Refusal::new(
@@ -237,8 +237,11 @@ fn router_spec(router: &Router, clock: &Clock) -> Result<RouterSpec, Refusal> {
     if router.allocator.iterations() == 0 {
         return Err(Refusal::new("router.allocator", "0 iterations match nothing", "write `iterations: 1` or more"));
     }
+    let per_doubling = clock.cycles(router.delay_per_doubling, "router.delay_per_doubling")?;
+    // ceil(log2 ports)
+    let doublings = Cycles::from(u32::BITS - ports.saturating_sub(1).leading_zeros());
     Ok(RouterSpec {
-        delay: clock.cycles(router.delay, "router.delay")?,
+        delay: clock.cycles(router.delay, "router.delay")?.saturating_add(doublings.saturating_mul(per_doubling)),
         routing_delay: clock.cycles(router.routing_delay, "router.routing_delay")?,
         vc_realloc: small(router.vc_realloc, 0, 1, "vc_realloc")?,
         speedup: small(router.speedup, 1, 16, "speedup")?,

@@ -9,6 +9,7 @@ use crate::groups::Groups;
 use crate::measure::Measure;
 use crate::modes::ModeConfig;
 use crate::port_memory::{PortMemory, Split};
+use crate::presets::Preset;
 use crate::prices::{Prices, RouterPrice};
 use crate::workload::Traffic;
 use schemars::JsonSchema;
@@ -125,8 +126,16 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Router {
+    /// The switch of a paper. It fills in the keys of `router`, `cycle`, `flit` and `links.default` that the scenario leaves out.
+    /// Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// Time from the arrival of a head flit to its start on the next link, without contention [time].
     pub delay: Time,
+    /// Time in addition to `delay` for each doubling of the ports of a router [time]. An arbiter is a tree, and takes
+    /// ceil(log2 ports) of these times. The ports are those of the router that has most.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub delay_per_doubling: Time,
     /// Time that a VC is closed to the next head after a packet has left it, because routes are computed one packet at
     /// a time [time]. It is a part of `delay`.
     pub routing_delay: Time,
@@ -208,7 +217,9 @@ pub struct PowerConfig {
 impl Default for Router {
     fn default() -> Self {
         Self {
+            preset: None,
             delay: Time::Cycles(1),
+            delay_per_doubling: Time::Cycles(0),
             routing_delay: Time::Cycles(0),
             vc_realloc: 0,
             speedup: 2,
@@ -248,6 +259,10 @@ pub(crate) fn one_nanosecond() -> Time {
 
 fn flit_of_48_bits() -> Bits {
     Bits(48)
+}
+
+fn is_no_time(time: &Time) -> bool {
+    *time == Time::Cycles(0)
 }
 
 fn one() -> u64 {

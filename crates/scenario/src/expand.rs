@@ -7,6 +7,7 @@ use crate::grain;
 use crate::link_speed;
 use crate::path::{self, Target, sweep_note};
 use crate::point::Point;
+use crate::presets;
 use crate::schema::Schema;
 use crate::tree::{self, Entry, Kind, Node};
 use crate::warnings;
@@ -286,17 +287,19 @@ fn point(root: &Node, axes: &[Axis], index: usize, files: &mut Files) -> Result<
     }
     let top = Span { range: tree.span.range.start..tree.span.range.start, ..tree.span.clone() };
     path::check(&mut tree, &top, &Schema::root(), "")?;
+    presets::fill(&mut tree)?;
     link_speed::fill(&mut tree)?;
     let (scenario, inputs) = files.during(|| typed::<Scenario>(&tree));
     let checked = scenario?.assemble().and_then(|(written, mut spec, mut of_file)| {
-        let coarse = files.during(|| written.coarse()).0?;
+        let delay = spec.router.delay;
+        let coarse = files.during(|| written.coarse(delay)).0?;
         let (scenario, resolved) = match coarse {
             None => (written, None),
             Some(coarse) => {
                 let in_grains = |refusal| grain::explained(&written, refusal);
                 let (scenario, of_grains, _) = coarse.assemble().map_err(in_grains)?;
                 spec = of_grains;
-                of_file.extend(grain::warning(&written, &spec));
+                of_file.extend(grain::warning(&written, delay, &spec));
                 (scenario, Some(written))
             }
         };

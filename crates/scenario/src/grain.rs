@@ -14,7 +14,7 @@ use crate::warnings::{Warning, long};
 use serde_json::{Map, Value, json};
 use weft_engine::Spec;
 use weft_programs::amounts::Bytes;
-use weft_units::{Bits, Flits, Refusal, Time, gcd};
+use weft_units::{Bits, Cycles, Flits, Refusal, Time, gcd};
 
 const PATH: &str = "grain";
 /// Sections whose times are no times of the run.
@@ -135,9 +135,9 @@ impl Coarse {
     }
 
     /// The times of links and routers: a link and the router before it are rounded together, and so are the two delays of a
-    /// credit. A grain arrives as a whole with its first flit: it is delivered when its last flit would be.
-    fn of_hops(&self, fine: &Scenario, coarse: &mut Map<String, Value>) {
-        let delay = self.fs(fine.router.delay);
+    /// credit. A grain arrives as a whole with its first flit: it is delivered when its last flit would be. `delay`: that of routers.
+    fn of_hops(&self, fine: &Scenario, delay: Time, coarse: &mut Map<String, Value>) {
+        let delay = self.fs(delay);
         for (class, link) in &fine.links {
             let Link { latency, credit_latency, .. } = link;
             let (Some(latency), Some(credit)) = (*latency, *credit_latency) else { continue };
@@ -149,7 +149,9 @@ impl Coarse {
             coarse["links"][class]["credit_latency"] = json!(credit);
         }
         let (nothing, router) = (Time::Cycles(0), &mut coarse["router"]);
-        (router["delay"], router["credit_delay"]) = (json!(nothing), json!(nothing));
+        for key in ["delay", "delay_per_doubling", "credit_delay"] {
+            router[key] = json!(nothing);
+        }
         let landing = self.nearest(self.fs(fine.router.ejection_delay) + (self.cycle_fs - self.fine.cycle_fs), 0);
         router["ejection_delay"] = json!(landing);
         router["routing_delay"] = json!(self.nearest(self.fs(fine.router.routing_delay), 0));
@@ -162,15 +164,16 @@ fn size(bits: u64) -> String {
 }
 
 impl Scenario {
-    /// This scenario, in which every default is written out, with its grain as its flit; `None` if it has no grain.
-    pub(crate) fn coarse(&self) -> Result<Option<Self>, Refusal> {
+    /// This scenario, in which every default is written out, with its grain as its flit; `None` if it has no grain. `delay`: of its
+    /// routers \[cycles\].
+    pub(crate) fn coarse(&self, delay: Cycles) -> Result<Option<Self>, Refusal> {
         let Some(grain) = self.grain else { return Ok(None) };
         let by = Coarse::of(self, grain, Clock { cycle_fs: self.cycle_fs()? })?;
         let unreadable = |problem: serde_json::Error| Refusal::new(PATH, problem.to_string(), "leave `grain` out");
         let mut value = serde_json::to_value(self).map_err(unreadable)?;
         by.convert(&mut value, Schema::root(), "")?;
         let Value::Object(entries) = &mut value else { return Ok(None) };
-        by.of_hops(self, entries);
+        by.of_hops(self, Time::Cycles(delay), entries);
         entries.remove(PATH);
         entries.insert("flit".to_owned(), json!(grain));
         entries.insert("cycle".to_owned(), json!(Time::Femtoseconds(by.cycle_fs)));
@@ -195,17 +198,15 @@ pub(crate) fn told(fine: &Scenario, warnings: Vec<Warning>) -> Vec<Warning> {
     warnings.into_iter().map(|warning| Warning { help: in_grains(fine, &warning.help), ..warning }).collect()
 }
 
-/// The warning that lists the changes by the grain of a scenario. `coarse` runs.
-pub(crate) fn warning(fine: &Scenario, coarse: &Spec) -> Option<Warning> {
+/// The warning that lists the changes by the grain of a scenario. `delay`: of its routers \[cycles\]. `coarse` runs.
+pub(crate) fn warning(fine: &Scenario, delay: Cycles, coarse: &Spec) -> Option<Warning> {
+    // as it is written, unless ports add to it
+    let delay = if fine.router.delay_per_doubling == Time::Cycles(0) { fine.router.delay } else { Time::Cycles(delay) };
     let grain = fine.grain?;
     let classes = coarse.graph.class_names().iter().zip(&coarse.links);
     let of_class = |(class, link): (&String, &weft_engine::spec::LinkClass)| {
         let was = fine.links.get(class)?.latency?;
-        Some(format!(
-            "`{class}` links and the router before them {was} + {} -> {}",
-            fine.router.delay,
-            long(link.latency, coarse)
-        ))
+        Some(format!("`{class}` links and the router before them {was} + {delay} -> {}", long(link.latency, coarse)))
     };
     let changes: Vec<String> = classes.filter_map(of_class).collect();
     let what = format!(

@@ -501,7 +501,7 @@ fn list_for_a_mapping() {
     8 | router: [1, 2]
       |         ^^^^^
       |
-      = help: write `key: value`; its keys: delay, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, output_buffer, input_speedup, flow_control, allocator, priority, hold_switch
+      = help: write `key: value`; its keys: preset, delay, delay_per_doubling, routing_delay, vc_realloc, speedup, credit_delay, ejection_delay, ejection_vcs, output_buffer, input_speedup, flow_control, allocator, priority, hold_switch
     "#);
 }
 

@@ -1,0 +1,97 @@
+//! Trunks that sleep: what a scenario is refused for, and that the remedies work.
+
+use weft_scenario::expand;
+
+const GOOD: &str = r#"
+topology: {torus: {widths: [4, 4], terminals_per_router: 4, trunk_width: 4}}
+router: {preset: torus_2019}
+routing: minimal_adaptive
+traffic: {pattern: uniform, packet: 8flits, load: 0.1}
+power: {policy: {trunk: {}}}
+"#;
+
+/// What `weft check` says with these settings; nothing if all is sound.
+fn said(sets: &[(&str, &str)]) -> Option<String> {
+    let sets: Vec<_> = sets.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    match expand("it.yaml", GOOD, &sets) {
+        Ok(points) => points[0].check_network().err().map(|diagnostic| diagnostic.text),
+        Err(diagnostic) => Some(diagnostic.text),
+    }
+}
+
+/// These settings are refused with these words, and no longer with the remedies beside them.
+#[track_caller]
+fn check(bad: &[(&str, &str)], words: &[&str], remedies: &[&[(&str, &str)]]) {
+    let told = said(bad).expect("refused");
+    words.iter().for_each(|part| assert!(told.contains(part), "{part} is not in:\n{told}"));
+    assert_eq!(told.matches("error").count(), 1, "{told}");
+    for remedy in remedies {
+        assert_eq!(said(&[bad, remedy].concat()), None, "{remedy:?}");
+    }
+}
+
+#[test]
+fn thresholds_and_times_are_checked_when_the_scenario_is_read() {
+    assert_eq!(said(&[]), None);
+    let u_off = "power.policy.trunk.u_off";
+    check(
+        &[(u_off, "0.3")],
+        &[u_off, "0.3 is not below u_on / 2 = 0.5 / 2 = 0.25", "write u_off below 0.25, such as 0.2"],
+        &[&[(u_off, "0.2")]],
+    );
+    let step = ("power.policy.trunk.step", "2");
+    check(
+        &[step],
+        &["u_on / 3 = 0.5 / 3 = 0.1667", "such as 0.1333, or a smaller step"],
+        &[&[(u_off, "0.1333")], &[("power.policy.trunk.step", "1")]],
+    );
+    let window = "power.policy.trunk.window";
+    let slow = ("power.policy.trunk.ethernet", "1000BASE-T");
+    check(
+        &[slow, (window, "8us")],
+        &[window, "8us is shorter than a change: sleep is 182us", "write window: 182us or more"],
+        &[&[(window, "182us")], &[(window, "null")]],
+    );
+    check(&[("power.policy.trunk.ethernet", "1GBASE-T")], &["100BASE-TX", "1000BASE-T", "10GBASE-T"], &[&[slow]]);
+}
+
+#[test]
+fn links_without_trunks_are_refused() {
+    let width = "topology.torus.trunk_width";
+    check(
+        &[(width, "1")],
+        &["power.manages", "dim0, dim1: trunks of one member", "trunk_width: 2", "always_on"],
+        &[&[(width, "2")], &[("power.policy", "always_on")]],
+    );
+    let some = (width, "{dim0: 4}");
+    check(&[some], &["dim1: trunks of one member", "write manages: [dim0]"], &[&[("power.manages", "[dim0]")]]);
+    check(
+        &[("power.manages", "[all, terminal]")],
+        &["under trunk packets go round links that are off"],
+        &[&[("power.manages", "[all]")]],
+    );
+}
+
+#[test]
+fn members_that_fail_are_refused() {
+    let fault = ("faults", "[{link: [0, 1], at: 1us}]");
+    check(
+        &[fault],
+        &["trunk does not replace links that fail", "write policy: always_on, or leave faults out"],
+        &[&[("power.policy", "always_on")], &[("faults", "null")]],
+    );
+}
+
+#[test]
+fn a_width_needs_modes_and_thresholds_that_rest() {
+    let width = ("power.policy", "{width: {}}");
+    assert_eq!(said(&[width]), None);
+    let third = ("power.modes", "[{name: third, rate: 1/3}]");
+    let prices = "{on: {static: 3W, per_bit: 0pJ/bit}, third: {static: 1W, per_bit: 0pJ/bit}}";
+    let price = ("power.prices", prices);
+    check(
+        &[width, third, price],
+        &["0.2 is not below u_on / 3 = 0.5 / 3 = 0.1667", "such as 0.1333"],
+        &[&[("power.policy", "{width: {u_off: 0.1333}}")]],
+    );
+}
