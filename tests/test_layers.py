@@ -33,7 +33,7 @@ ORDER = (
     ("peers.booksim", "report"),
     ("peers.validate", "api", "design"),
     ("reproduce.common",),
-    ("reproduce.congestion", "reproduce.flex", "reproduce.ofar", "reproduce.tcep"),
+    ("reproduce.congestion", "reproduce.flex", "reproduce.ofar", "reproduce.tcep", "reproduce.torus"),
     ("reproduce",),
     ("cli",),
     ("",),

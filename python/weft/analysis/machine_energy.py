@@ -126,7 +126,7 @@ class Run:
         cores = _cores(results, point, machine, terminals)
         return cls(
             fabric, terminals, end * summary["cycle_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0)
-        )  # type: ignore[arg-type]
+        )
 
 
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:

@@ -19,6 +19,7 @@ PAPERS = {
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
     "flex": "Jeon and others: FleX, IEEE Access 2022",
     "congestion": "Zahn and others: congestion management and energy saving, HiPINEB 2019",
+    "torus": "Andujar and others: torus networks with on/off links, JPDC 2019",
 }
 
 

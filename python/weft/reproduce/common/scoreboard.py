@@ -91,16 +91,16 @@ def judge(paper: Paper, measured: Measured) -> list[Row]:
     if odd := {claim.id for claim in printed} ^ paper.rules.keys():
         what = f"{paper.name}: claims and rules do not pair: {', '.join(sorted(odd))}"
         raise WeftError.saying(what, "give every claim of claims.csv one rule")
-    return [Row(claim, rule := paper.rules[claim.id], _finding(rule, measured)) for claim in printed]
+    return [Row(claim, rule := paper.rules[claim.id], _finding(paper, rule, measured)) for claim in printed]
 
 
-def _finding(rule: Rule, measured: Measured) -> Finding:
+def _finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
     lacking = [name for name in rule.needs if name not in measured.frames]
     if lacking:
-        return Finding(
-            "not run",
-            because=f"it needs the points of {' and '.join(f'{name}.yaml' for name in lacking)}: run it without --only",
-        )
+        only_full = measured.quick and any(each.name in lacking and not each.quick for each in paper.experiments)
+        remedy = "with --full" if only_full else "without --only"
+        listed = " and ".join(f"{name}.yaml" for name in lacking)
+        return Finding("not run", because=f"it needs the points of {listed}: run it {remedy}")
     try:
         found = rule.judge(measured)
     except LackingError as problem:

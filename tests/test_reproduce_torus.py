@@ -1,0 +1,166 @@
+"""The reproduction of Andujar et al.: its networks, generated applications, verdicts and figures."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import polars as pl
+import pytest
+import yaml
+
+import paper_checks
+import weft
+from reproduced_torus import ideal
+from weft import _engine
+from weft.reproduce.torus import PAPER, applications
+from weft.reproduce.torus.applications import APPLICATIONS, GRAPH500, MPIRA, NAMD, SCALES, SETS, SIZES
+from weft.reproduce.torus.network_runs import (
+    IDLE,
+    LOADS,
+    NETWORKS,
+    SETS_64,
+    SETS_256,
+    SINGLE_64,
+    SINGLE_256,
+    fabric,
+    topology,
+)
+
+GIVEN = {1, 2, 3, 4, 5, 11, 12}
+DRAWN = [each.name for each in PAPER.figures if each.draw]
+
+
+def test_every_claim_has_a_rule_and_every_rule_a_claim() -> None:
+    paper_checks.check_rules(PAPER, (f"R-{number:03}" for number in range(1, 64)))
+
+
+def test_what_rules_and_figures_need_exists() -> None:
+    paper_checks.check_needs(PAPER)
+
+
+def test_numbers_as_printed_meet_every_claim() -> None:
+    rows = paper_checks.judged(PAPER, ideal())
+    answers = {key: row.finding.answer for key, row in rows.items()}
+    assert {key: row.verdict for key, row in rows.items() if row.finding.answer == "missed"} == {}
+    assert {key for key, answer in answers.items() if answer == "by construction"} == {f"R-{each:03}" for each in GIVEN}
+
+
+def at(work: str, network: str, *, saves: bool = False, scale: float = 1.0) -> pl.Expr:
+    """Rows of an application or a set on a network."""
+    own = (pl.col("work") == work) & (pl.col("network") == network)
+    return own & (pl.col("saves") == saves) & (pl.col("scale") == scale)
+
+
+@pytest.mark.parametrize(
+    ("claim", "experiment", "where", "column", "factor"),
+    [
+        ("R-016", SINGLE_64, at(NAMD, "2D-4X", scale=0.5), "w_net", 1.15),
+        ("R-019", SINGLE_64, at(NAMD, "1D-16X", saves=True, scale=2.0), "w_net", 1.2),
+        ("R-032", SINGLE_64, at(MPIRA, "2D-4X"), "runtime_s", 1.01),
+        ("R-033", SINGLE_64, at(MPIRA, "1D-16X"), "runtime_s", 1.02),
+        ("R-034", SINGLE_64, at(NAMD, "1D-16X"), "runtime_s", 1.04),
+        ("R-035", SINGLE_64, at(NAMD, "2D-4X", saves=True), "runtime_s", 1.04),
+        ("R-036", SINGLE_64, at(GRAPH500, "1D-16X"), "runtime_s", 1.2),
+        ("R-037", SINGLE_64, at(GRAPH500, "2D-4X"), "runtime_s", 1.05),
+        ("R-038", SINGLE_64, at(GRAPH500, "2D-4X", saves=True), "w_net", 1.2),
+        ("R-039", SINGLE_64, at(GRAPH500, "2D-4X"), "busy", 1.1),
+        ("R-040", SINGLE_64, at(GRAPH500, "1D-16X"), "runtime_s", 0.5),
+        ("R-041", SINGLE_64, at(NAMD, "2D-4X"), "w_net", 0.1),
+        ("R-042", SINGLE_64, at(NAMD, "2D-4X"), "w_net", 0.1),
+        ("R-043", SINGLE_256, at(GRAPH500, "3D-4X"), "runtime_s", 1.05),
+        ("R-044", SINGLE_256, at(MPIRA, "3D-4X", saves=True), "runtime_s", 1.05),
+        ("R-045", SINGLE_256, at(MPIRA, "3D-4X", saves=True), "w_net", 0.5),
+        ("R-046", SINGLE_256, at(MPIRA, "3D-4X", saves=True), "w_net", 2.0),
+        ("R-047", SINGLE_256, at(GRAPH500, "3D-4X"), "runtime_s", 1.2),
+        ("R-048", SETS_64, at("A", "1D-16X"), "runtime_s", 1.05),
+        ("R-049", SETS_64, at("A", "2D-4X", saves=True), "runtime_s", 1.05),
+        ("R-050", SETS_64, at("B", "1D-16X"), "runtime_s", 1.2),
+        ("R-051", SETS_64, at("C", "1D-16X"), "runtime_s", 1.2),
+        ("R-052", SETS_64, at("B", "2D-4X"), "runtime_s", 1.1),
+        ("R-053", SETS_64, at("C", "2D-4X"), "runtime_s", 1.1),
+        ("R-054", SETS_64, at("C", "2D-4X", saves=True), "w_net", 1.3),
+        ("R-055", SETS_64, at("B", "2D-4X", saves=True), "busy", 1.1),
+        ("R-056", SETS_64, at("C", "2D-4X", saves=True), "busy", 1.1),
+        ("R-057", SETS_64, at("C", "1D-16X", saves=True), "w_net", 0.1),
+        ("R-058", SETS_256, at("A", "3D-4X"), "runtime_s", 1.05),
+        ("R-059", SETS_256, at("C", "3D-4X", saves=True), "w_net", 1.2),
+        ("R-060", SETS_256, at("B", "3D-4X", saves=True), "busy", 1.1),
+        ("R-061", SETS_256, at("B", "3D-4X"), "runtime_s", 0.9),
+        ("R-062", SINGLE_256, at(MPIRA, "3D-4X", saves=True), "w_net", 2.0),
+        ("R-063", SINGLE_64, at(GRAPH500, "2D-4X"), "runtime_s", 0.8),
+    ],
+)
+def test_a_number_that_is_off_misses_its_claim(
+    claim: str, experiment: str, where: pl.Expr, column: str, factor: float
+) -> None:
+    change = paper_checks.scaled_where(where, column, factor)
+    finding = PAPER.rules[claim].judge(paper_checks.changed(ideal(), experiment, change))
+    assert finding.answer == "missed", finding.measured
+    assert finding.measured.startswith("generated: ")
+
+
+def test_a_claim_is_judged_only_if_all_lengths_of_gaps_were_run() -> None:
+    some = paper_checks.changed(ideal(), SINGLE_64, lambda rows: rows.filter(pl.col("scale") != 2.0))
+    verdict = paper_checks.judged(PAPER, some)["R-016"].verdict
+    assert verdict == "not run because gaps of 2 times their length were not run: `--full` runs them"
+
+
+def test_a_claim_on_sets_asks_for_a_full_run() -> None:
+    frames = {name: rows for name, rows in ideal().frames.items() if name not in (SETS_64, SETS_256)}
+    rows = paper_checks.judged(PAPER, dataclasses.replace(ideal(), frames=frames, quick=True))
+    assert rows["R-048"].verdict == "not run because it needs the points of sets64.yaml: run it with --full"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_figure_is_drawn_with_its_numbers_and_units(name: str) -> None:
+    paper_checks.check_figure(PAPER, name, ideal())
+
+
+def test_tables_have_the_networks_and_their_floors() -> None:
+    (figure,) = PAPER.chosen(["table2"])
+    assert figure.rows is not None
+    rows = {row["network"]: row for row in figure.rows(ideal()).iter_rows(named=True)}
+    floors = {name: rows[name]["W_net with one member of each trunk"] for name in ("2D-4X", "1D-16X", "3D-4X")}
+    assert floors == pytest.approx({"2D-4X": 0.464, "1D-16X": 0.272, "3D-4X": 0.485}, abs=0.001)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_have_the_ports_that_the_power_model_counts(name: str) -> None:
+    built = {
+        "topology": topology(name),
+        "routing": "dimension_order",
+        "links": {"default": {"vcs": 4}},
+        "traffic": {"pattern": "uniform", "load": 0.1, "packet": "8flits"},
+    }
+    (point,) = weft.load(built).points
+    routers = point.network()["routers"]
+    count = routers if isinstance(routers, int) else len(routers)
+    assert fabric(name).switches == count
+
+
+def test_programs_are_made_and_gaps_scale() -> None:
+    for name in APPLICATIONS:
+        made = [applications.program(name, 128, scale=scale, quick=True) for scale in SCALES]
+        assert len({str(each) for each in made}) == len(SCALES)
+        sizes = [_engine.make_program("p", yaml.safe_dump({"program": each})).info() for each in made]
+        assert len({(each["messages"], each["bytes"]) for each in sizes}) == 1
+        least, usual, most = (each["compute_ns"] for each in sizes)
+        assert least == pytest.approx(usual / 2, rel=1e-3)
+        assert most == pytest.approx(usual * 2, rel=1e-3)
+
+
+def test_a_set_has_15_traces_of_whole_nodes() -> None:
+    for jobs, members in zip(applications.sets([1.0], quick=True), SETS.values(), strict=True):
+        traces = jobs[0]["workload"]["scheduler"]["traces"]
+        assert len(traces) == 15 == len(members) * len(SIZES)
+        assert {each["programs"]["ranks_per_terminal"] for each in traces} == {8}
+        assert sorted(each["name"] for each in traces) == sorted(
+            f"{name} {ranks}" for name in members for ranks in SIZES
+        )
+
+
+@pytest.mark.parametrize("name", [LOADS, IDLE, SINGLE_64, SINGLE_256])
+def test_scenarios_are_sound(name: str) -> None:
+    sweep = weft.load(PAPER.path(f"{name}.yaml"))
+    assert sweep.points
+    assert sweep.name == f"torus-{name}"
