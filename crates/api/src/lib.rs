@@ -10,6 +10,7 @@ extern crate self as weft_api;
 pub mod base;
 pub mod state;
 
+pub mod activity;
 pub mod age;
 pub mod agents;
 pub mod allocation;

@@ -2,6 +2,7 @@
 //! makes a part for every block of routers; a part hears of what happens in its block ([`Recorder`]), and at the end of
 //! the run the configuration makes one table of all parts.
 
+use crate::activity::{self, Wanted};
 use crate::base::kept::{Kept, Value};
 use crate::control::ControlPacket;
 pub use crate::state::{LinkState, Modes, Packet};
@@ -333,6 +334,8 @@ pub struct Recorded<'a> {
     /// Length of the measured window \[cycles\].
     pub window: u64,
     pub channels: &'a dyn ChannelUses,
+    /// The activity of the ranks of each job that runs a program, as far as recordings want it.
+    pub ranks: &'a [activity::OfJob],
 }
 
 /// Flits and energy of channels in the measured window, by rows of channels.parquet.
@@ -349,6 +352,12 @@ pub struct ChannelUse {
     /// Dynamic energy of these flits in the router that sent them [yJ].
     pub router_yj: u128,
 }
+
+/// A part of a recording that needs nothing of its block.
+#[derive(Debug, Kept)]
+pub struct NoPart {}
+
+impl Recorder for NoPart {}
 
 /// The configuration of a recording: the keys under `measure.NAME`.
 pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
@@ -370,6 +379,11 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
         0
     }
 
+    /// The activity of ranks that the table needs. By default none.
+    fn wants(&self) -> Wanted {
+        Wanted::default()
+    }
+
     /// Makes the table of the parts, which are in the order of their blocks.
     fn table(&self, parts: Vec<Self::Part>, run: &Recorded) -> Table;
 
@@ -381,6 +395,8 @@ pub trait Recording: Clone + Debug + Send + Sync + Sized + 'static {
 pub trait RecordingModel: Debug + Send + Sync {
     fn hears_deliveries(&self) -> bool;
     fn hears_paths(&self) -> bool;
+    /// See [`Recording::wants`].
+    fn wants(&self) -> Wanted;
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal>;
     fn table(&self, parts: Vec<Box<dyn Recorder>>, run: &Recorded) -> Table;
     /// See [`Recording::bytes`].
@@ -399,6 +415,10 @@ impl<R: Recording> RecordingModel for R {
 
     fn hears_paths(&self) -> bool {
         R::HEARS_PATHS
+    }
+
+    fn wants(&self) -> Wanted {
+        Recording::wants(self)
     }
 
     fn part(&self, network: &NetworkSite, block: &RecorderSite, path: &str) -> Result<Box<dyn Recorder>, Refusal> {

@@ -5,6 +5,7 @@
 //! flit by flit. A source says when it is to be asked again: now, at a cycle, or not before a delivery. So a message that
 //! is longer than a packet is given packet by packet, and a delivery may make any number of messages ready.
 
+use super::activity::{Activity, Wanted};
 use super::clocks::ClockSources;
 use crate::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use crate::recording::Table;
@@ -55,6 +56,8 @@ pub struct JobSite<'a> {
     /// Size of a flit [bits].
     pub flit_bits: u64,
     pub seed: u64,
+    /// The activity of ranks that recordings can use.
+    pub wanted: Wanted,
 }
 
 impl JobSite<'_> {
@@ -261,6 +264,11 @@ pub trait Workload: Debug + Send + Sync {
     /// Tables of the results of the whole run, by name.
     fn tables(&self) -> Vec<(&'static str, Table)> {
         Vec::new()
+    }
+
+    /// The activity of its ranks up to cycle `end`, the end of the run; `None` if it has no ranks that compute and wait.
+    fn activity(&self, _end: u64) -> Option<Activity> {
+        None
     }
 
     /// Numbers of the results of the whole run, by name with unit; `None` where there is none.

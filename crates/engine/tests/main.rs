@@ -28,6 +28,7 @@ mod paths;
 mod programs;
 mod properties;
 mod queueing;
+mod rank_states;
 mod refused;
 mod saturation;
 mod slac;

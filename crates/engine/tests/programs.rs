@@ -33,7 +33,7 @@ fn on_one_router(ranks: u32, workload: &str, packet: u32) -> Spec {
 }
 
 /// The same with the text of a GOAL file.
-fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec {
+pub fn with_goal(text: &str, parameters: &str, ranks: u32, packet: u32) -> Spec {
     let mut spec = on_one_router(ranks, &format!(r#"{{"programs": {{{parameters}}}}}"#), packet);
     let WorkloadConfig::Programs(programs) = &mut spec.traffic.jobs[0].workload else { panic!("a program") };
     programs.file = Some(InputFile::new("program.goal", text.as_bytes()));
@@ -60,7 +60,7 @@ fn counts<'a>(out: &'a Outcome, table: &str, column: &str) -> &'a [u64] {
 }
 
 /// Two ranks send a message of `bytes` to and fro.
-fn ping_pong(bytes: u64) -> String {
+pub fn ping_pong(bytes: u64) -> String {
     format!(
         "num_ranks 2\nrank 0 {{\na: send {bytes}b to 1 tag 1\nb: recv {bytes}b from 1 tag 2\nb requires a\n}}\nrank 1 {{\n\
          a: recv {bytes}b from 0 tag 1\nb: send {bytes}b to 0 tag 2\nb requires a\n}}\n"
@@ -197,7 +197,7 @@ fn a_program_starts_when_it_is_to() {
 }
 
 /// An all-to-all, by rendezvous, between ranks of which two are at each terminal; then a ring.
-fn on_a_torus() -> Spec {
+pub fn on_a_torus() -> Spec {
     let workload = r#"{"programs": {"program": {"collective": {"operation": "all_to_all", "ranks": 48, "bytes": "700B", "gap": "33ns"}},
         "overhead": "20ns", "eager": "300B", "accepted": 3, "ranks_per_terminal": 2, "local_latency": "40ns"}}"#;
     spec_of(TORUS, DOR, workload, 16)

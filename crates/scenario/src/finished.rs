@@ -78,6 +78,7 @@ impl Finished {
         summary.insert("phases".to_owned(), phases(spec, outcome, point.scenario.flit.0)?);
         summary.extend(recovery::of(spec, outcome));
         summary.extend(energies(&channels, spec, outcome, point.scenario.flit.0));
+        summary.extend(solution(spec, outcome, summary.get("energy_total_j")));
         summary.extend(router_sleep(outcome, spec));
         summary.insert("link_classes".to_owned(), link_classes(&channels, &classes));
         summary.insert("hop_histogram".to_owned(), json!(outcome.hop_counts));
@@ -212,6 +213,19 @@ fn times(point: &Point, spec: &Spec, outcome: &Outcome) -> Map<String, Value> {
         // beyond what JSON's readers hold as a whole number it is rounded
         "accepted_bits": u64::try_from(bits).map_or_else(|_| json!(bits as f64), |bits| json!(bits)),
     }))
+}
+
+/// The time to solution of jobs that end by themselves, and energy times this time. Null if a job has not ended.
+fn solution(spec: &Spec, outcome: &Outcome, energy_j: Option<&Value>) -> Map<String, Value> {
+    let end = |job: &JobOutcome| match job.progress {
+        Progress::Ended(cycle) => Some(cycle),
+        Progress::Open | Progress::Endless => None,
+    };
+    let ends: Option<Vec<u64>> = outcome.jobs.iter().map(end).collect();
+    let last = ends.and_then(|ends| ends.into_iter().max());
+    let seconds = last.map(|cycle| (spec.cycle_fs * u128::from(cycle)) as f64 / 1e15);
+    let delay = seconds.zip(energy_j.and_then(Value::as_f64)).map(|(seconds, joules)| seconds * joules);
+    object(json!({ "solution_seconds": seconds, "energy_delay_js": delay }))
 }
 
 /// Control packets of the power policy; null if it sends none.

@@ -6,6 +6,7 @@
 use crate::network::spec::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use weft_api::activity::Wanted;
 use weft_api::workload::{JobSite, LoadPhase};
 use weft_kernel::net::NetJob;
 use weft_models::workload::WorkloadConfig;
@@ -202,13 +203,16 @@ impl Job {
             flit_bits,
             // jobs at the same terminals must not draw the same numbers
             seed: if self.class == 0 { seed } else { mix(seed, CLASSES, self.class.into()) },
+            wanted: Wanted::default(),
         }
     }
 
     /// What the loop needs to know of job number `index`.
     pub(crate) fn build(&self, index: usize, spec: &Spec) -> Result<NetJob, Refusal> {
         let (model, classes) = (self.workload.model(), spec.classes_of(self));
+        let wanted = spec.recordings.iter().map(|asked| asked.model.wants()).fold(Wanted::default(), Wanted::or);
         let site = self.site(index, classes.len() > 1, (spec.cycle_fs, spec.flit_bits), spec.seed);
+        let site = JobSite { wanted, ..site };
         Ok(NetJob { workload: model.build(&site)?, classes, is_told: model.awaits().is_some() })
     }
 }

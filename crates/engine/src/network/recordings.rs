@@ -4,6 +4,7 @@ use crate::network::assemble::Builder;
 use crate::network::rows;
 use crate::network::spec::Spec;
 use std::collections::{BTreeMap, BTreeSet};
+use weft_api::activity;
 use weft_api::recording::{
     Asked, ChannelUses, NetworkSite, Receiver, Recorded, Recorder, RecorderSite, Sender, Table, TerminalSet,
 };
@@ -122,12 +123,13 @@ pub(crate) fn tables(
     cycles: u64,
     window: u64,
     channels: &dyn ChannelUses,
+    ranks: &[activity::OfJob],
 ) -> Vec<(&'static str, Table)> {
     if spec.recordings.is_empty() {
         return Vec::new();
     }
     let network = site(spec);
-    let run = Recorded { network: &network, cycles, window, channels };
+    let run = Recorded { network: &network, cycles, window, channels, ranks };
     let mut parts: Vec<_> = blocks.iter_mut().map(|block| block.end_recordings(cycles).into_iter()).collect();
     let mut table = |asked: &Asked| {
         let own = parts.iter_mut().map(|parts| parts.next().expect("a part of every recording")).collect();

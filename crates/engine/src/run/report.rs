@@ -7,6 +7,7 @@ use crate::run::channel_uses::Accounts;
 use crate::run::journey;
 use crate::run::measure::Findings;
 use crate::run::outcome::{Batch, ChannelCount, ClassOutcome, JobOutcome, Measured, Outcome, PacketSums};
+use weft_api::activity;
 use weft_api::classes::MessageClass;
 use weft_api::recording::{Column, Table};
 use weft_api::state::{Account, ChannelEnd};
@@ -30,7 +31,8 @@ impl Simulation {
         let jobs = self.jobs(spec, &found, &tally, &packets, &channels);
         let faults = self.by_fault(&tally, found.window);
         let uses = Accounts { spec, channels: &channels };
-        let mut recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses);
+        let ranks = self.activity(spec);
+        let mut recorded = recordings::tables(spec, &mut self.blocks, self.now, end - start, &uses, &ranks);
         recorded.extend(self.tables_of_workloads(spec));
         Outcome {
             ending: found.ending,
@@ -121,6 +123,12 @@ impl Simulation {
 }
 
 impl Simulation {
+    /// The activity of the ranks of all jobs that have some.
+    fn activity(&self, spec: &Spec) -> Vec<activity::OfJob> {
+        let jobs = spec.traffic.jobs.iter().zip(&self.net.jobs);
+        jobs.filter_map(|(job, net)| Some((job.name.as_str().into(), net.workload.activity(self.now)?))).collect()
+    }
+
     /// The tables of the workloads. Jobs that have a table of one name have their rows in one, behind each other.
     fn tables_of_workloads(&self, spec: &Spec) -> Vec<(&'static str, Table)> {
         let mut all: Vec<(&'static str, Table)> = Vec::new();

@@ -10,6 +10,8 @@ weft_units::registry! {
     "router_sleep" => router_sleep::RouterSleep,
     "flows" => flows::Flows,
     "occupancy" => occupancy::Occupancy,
+    "rank_states" => rank_states::RankStates,
+    "message_times" => message_times::MessageTimes,
 }
 
 pub use weft_api::control::{ControlKind, ControlPacket};

@@ -46,6 +46,7 @@ use site::{Site, lock};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
+use weft_api::activity::Activity;
 use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::recording::Table;
 use weft_api::state::Packet;
@@ -229,7 +230,8 @@ impl Programs {
             accepted: self.accepted.unwrap_or(u32::MAX),
             local_fs,
             local_bits_per_second,
-            shared: Mutex::new(answers::Shared::new()),
+            shared: Mutex::new(answers::Shared::new(of.wanted)),
+            wanted: of.wanted,
             open: AtomicU64::new(ranks.into()),
             last: AtomicU64::new(0),
         })
@@ -279,7 +281,7 @@ impl WorkloadModel for Programs {
             let of = &program.ranks[rank as usize];
             let mut machine = Machine::new(of.cursor(), rank, ranks, of.comms.clone(), Arc::clone(&rules));
             machine.note_collectives();
-            Rank::new(machine, processors, site.start)
+            Rank::new(machine, rank, processors, site.start)
         };
         let node = |node: u32| {
             let first = node * site.per_node;
@@ -341,6 +343,10 @@ impl Workload for Runtime {
 
     fn tables(&self) -> Vec<(&'static str, Table)> {
         answers::tables(&self.all.site, &self.all.nodes)
+    }
+
+    fn activity(&self, end: u64) -> Option<Activity> {
+        Some(answers::activity(&self.all.site, &self.all.nodes, end))
     }
 
     fn figures(&self) -> Vec<(&'static str, Option<f64>)> {

@@ -489,6 +489,7 @@ mod tests {
             cycle_fs: 1_000_000,
             flit_bits: 48,
             seed: 1,
+            wanted: weft_api::activity::Wanted::default(),
         };
         let model = RequestReply { packet: Flits(2), outstanding: Some(limit), ..RequestReply::default() };
         let mut sources = model.build(&site).unwrap().sources(&[Place { terminal: 0, rank: 0 }]);

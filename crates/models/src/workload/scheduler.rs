@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Nodes;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_api::activity::Wanted;
 use weft_api::recording::Table;
 use weft_api::workload::{Awaits, JobSite, JobSources, Place, Progress, Workload, WorkloadModel};
 use weft_traffic::{InjectionConfig, Lengths};
@@ -224,6 +225,8 @@ impl OwnSite {
             cycle_fs: self.cycle_fs,
             flit_bits: self.flit_bits,
             seed: self.seed,
+            // nobody asks for the activity of these ranks: a rank number is that of several programs
+            wanted: Wanted::default(),
         };
         programs.starting_at(start).build(&site).expect("a program that passed `check`")
     }

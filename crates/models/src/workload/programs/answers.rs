@@ -6,6 +6,7 @@ use super::site::{Site, lock};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use weft_api::activity::{self, Activity, Log, Span, Wanted};
 use weft_api::base::kept::{Kept, Value};
 use weft_api::recording::{Column, Table};
 use weft_programs::form::{Kind, Op, Operation};
@@ -45,17 +46,25 @@ pub struct Shared {
     under_way: BTreeMap<(u32, u32), Call>,
     /// By operation, bytes (`None`: the blocks differ) and ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
+    /// For recordings.
+    activity: Activity,
 }
 
 impl Shared {
-    pub fn new() -> Self {
+    pub fn new(wanted: Wanted) -> Self {
         let flows = Histogram::new_with_bounds(1, 1 << 48, 3).expect("constant bounds are valid");
-        Self { flows, under_way: BTreeMap::new(), calls: BTreeMap::new() }
+        let activity = Activity { spans: Log::new(wanted.spans), messages: Log::new(wanted.messages) };
+        Self { flows, under_way: BTreeMap::new(), calls: BTreeMap::new(), activity }
     }
 
-    /// A message has arrived, `cycles` after it had begun.
-    pub fn flow(&mut self, cycles: u64) {
-        self.flows.saturating_record(cycles);
+    /// A message has arrived.
+    pub fn flow(&mut self, message: activity::Message) {
+        self.flows.saturating_record(message.arrived - message.begun);
+        self.activity.messages.push(message);
+    }
+
+    pub fn span(&mut self, span: Span) {
+        self.activity.spans.push(span);
     }
 
     /// A rank of communicator `number`, which has `ranks` ranks, begins a collective or ends it.
@@ -116,6 +125,7 @@ fn ranks(site: &Site, nodes: &[Mutex<Node>]) -> Table {
         ("overhead_cycles", times(|count| count.overhead_fs)),
         ("transfer_cycles", column(|count| count.transfer)),
         ("wait_cycles", column(|count| count.wait)),
+        ("exposed_cycles", Column::MaybeCounts(counts.iter().map(|(_, count)| count.exposed(site.start)).collect())),
         ("sent_messages", column(|count| count.sent)),
         ("sent_bytes", column(|count| count.sent_bytes)),
         ("received_messages", column(|count| count.received)),
@@ -152,6 +162,17 @@ fn collectives(site: &Site, shared: &Shared) -> Table {
     ])
 }
 
+/// The activity of the ranks up to cycle `end`.
+pub fn activity(site: &Site, nodes: &[Mutex<Node>], end: u64) -> Activity {
+    let mut activity = lock(&site.shared).activity.clone();
+    if site.wanted.spans > 0 {
+        for node in nodes {
+            lock(node).ranks.iter().flat_map(|rank| rank.last_spans(end)).for_each(|span| activity.spans.push(span));
+        }
+    }
+    activity
+}
+
 /// The tables of a program.
 pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> {
     vec![("ranks", ranks(site, nodes)), ("collectives", collectives(site, &lock(&site.shared)))]
@@ -159,9 +180,10 @@ pub fn tables(site: &Site, nodes: &[Mutex<Node>]) -> Vec<(&'static str, Table)> 
 
 /// Numbers of the whole program. The run time is `None` if some rank has not ended.
 pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(&'static str, Option<f64>)> {
-    let (mut messages, mut bytes) = (0, 0);
+    let (mut messages, mut bytes, mut exposed) = (0, 0, Vec::new());
     for node in nodes {
         for rank in &lock(node).ranks {
+            exposed.extend(rank.count.exposed(site.start));
             messages += rank.count.sent;
             bytes += rank.count.sent_bytes;
         }
@@ -170,10 +192,13 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
     let flows = &shared.flows;
     let flow = |cycles: f64| (!flows.is_empty()).then_some(cycles);
     let quantile = |share: f64| flow(flows.value_at_quantile(share) as f64);
+    let exposed_mean = exposed.iter().sum::<u64>() as f64 / exposed.len().max(1) as f64;
     vec![
         ("run_time_cycles", finish.map(|finish| (finish - site.start) as f64)),
         ("messages", Some(messages as f64)),
         ("message_bytes", Some(bytes as f64)),
+        ("exposed_mean_cycles", finish.map(|_| exposed_mean)),
+        ("exposed_max_cycles", finish.and(exposed.iter().max().map(|&cycles| cycles as f64))),
         ("flow_completion_mean_cycles", flow(flows.mean())),
         ("flow_completion_p50_cycles", quantile(0.5)),
         ("flow_completion_p99_cycles", quantile(0.99)),

@@ -2,6 +2,7 @@
 
 use super::site::Site;
 use std::collections::BTreeMap;
+use weft_api::activity::{self, Cause};
 use weft_api::base::kept::{Kept, Value};
 use weft_programs::rank::Key;
 
@@ -78,6 +79,8 @@ pub struct Message {
     pub left: u64,
     /// The cycle in which the sender had done its part.
     pub begun: u64,
+    /// The cycle in which the receive of a rendezvous matched.
+    pub matched: u64,
 }
 
 impl Message {
@@ -90,7 +93,25 @@ impl Message {
         begun: u64,
     ) -> Self {
         let (context, tag) = (key.context, key.tag);
-        Self { context, tag, from, to, bytes, cpu, send, receive: 0, is_rendezvous: false, left: packets, begun }
+        Self {
+            context,
+            tag,
+            from,
+            to,
+            bytes,
+            cpu,
+            send,
+            receive: 0,
+            is_rendezvous: false,
+            left: packets,
+            begun,
+            matched: 0,
+        }
+    }
+
+    /// Its row in the record of messages, if it has arrived in cycle `now`.
+    pub fn arrival(&self, now: u64) -> activity::Message {
+        activity::Message { arrived: now, from: self.from, to: self.to, begun: self.begun, bytes: self.bytes }
     }
 
     pub fn key(&self) -> Key {
@@ -126,6 +147,8 @@ pub struct Outgoing {
     pub flits: u64,
     /// The cycle since which they wait.
     pub since: u64,
+    /// The begin of the transfer that ends for the sender when they have left.
+    pub cause: Cause,
 }
 
 impl Outgoing {

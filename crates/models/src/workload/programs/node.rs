@@ -7,6 +7,7 @@ use super::processors::{Rank, Task};
 use super::site::{Site, lock};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
+use weft_api::activity::Cause;
 use weft_api::base::kept::{Kept, Value};
 use weft_api::state::Packet;
 use weft_api::workload::{Amount, Backlog, Counts, NOT_DUE, NewPacket};
@@ -18,6 +19,7 @@ use weft_programs::rank::{OpId, Ready};
 struct InHand {
     number: u32,
     is_last: bool,
+    cause: Cause,
 }
 
 /// An event of a node that no packet causes. Events of one cycle come in this order.
@@ -41,8 +43,8 @@ pub struct Node {
     control: VecDeque<Outgoing>,
     data: VecDeque<Outgoing>,
     in_hand: Option<InHand>,
-    /// The cycle from which on the last packet of a message has left, and the number of the message.
-    left: Option<(u64, u32)>,
+    /// The cycle from which on the last packet of a message has left, and this packet.
+    left: Option<(u64, InHand)>,
     /// Messages of data that the interface has accepted and not sent.
     accepted: u32,
     /// Messages between ranks of the node, by the cycle of their arrival and their number.
@@ -100,10 +102,8 @@ impl Node {
         let rank = &mut self.ranks[r];
         let processor = &mut rank.processors[place];
         let (task, exact) = (processor.now.take(), processor.free_fs);
-        rank.busy -= 1;
-        if rank.busy == 0 {
-            rank.idle_since = at;
-        }
+        let computes = rank.computes(task);
+        rank.turn(site, at, false, computes);
         match task {
             Some(Task::Operation(id)) => {
                 let ready = rank.machine().ready(OpId::from_bits(id));
@@ -134,7 +134,8 @@ impl Node {
         let rank = &mut self.ranks[r];
         rank.count.sent += 1;
         rank.count.sent_bytes += bytes;
-        let outgoing = Outgoing { part: Part::Data, number, to: node, flits, since: now };
+        let cause = Cause { peer: to, origin: me, since: now, packet: None };
+        let outgoing = Outgoing { part: Part::Data, number, to: node, flits, since: now, cause };
         if is_local {
             let arrival = site.cycle(site.fs(now) + site.local_time(bytes));
             self.local.insert((arrival, number), to);
@@ -156,20 +157,21 @@ impl Node {
     fn arrive_local(&mut self, site: &Site, now: u64) {
         let Some(((_, number), to)) = self.local.pop_first() else { return };
         let handle = Handle { node: self.me, number };
-        self.complete(site, handle, site.place(to), now);
+        self.complete(site, handle, site.place(to), None, now);
         self.settle(site, site.place(to), now, None);
     }
 
     /// All data of an eager message have arrived, or the request of another one: a processor takes it in.
-    fn complete(&mut self, site: &Site, handle: Handle, r: usize, now: u64) {
-        let (begun, cpu, done) = {
+    fn complete(&mut self, site: &Site, handle: Handle, r: usize, packet: Option<(u32, u32)>, now: u64) {
+        let (cpu, done, cause) = {
             let outbox = lock(&site.outboxes[handle.node as usize]);
             let message = &outbox.under_way[&handle.number];
-            (message.begun, message.cpu, (!message.is_rendezvous).then_some(now - message.begun))
+            let cause = Cause { peer: message.from, origin: message.from, since: message.begun, packet };
+            (message.cpu, (!message.is_rendezvous).then(|| message.arrival(now)), cause)
         };
-        done.into_iter().for_each(|cycles| lock(&site.shared).flow(cycles));
+        done.into_iter().for_each(|message| lock(&site.shared).flow(message));
         let rank = &mut self.ranks[r];
-        rank.heard = (now, begun);
+        rank.hear(now, cause);
         rank.processor(cpu).waiting.push_back(Task::TakeIn(handle));
     }
 
@@ -187,9 +189,10 @@ impl Node {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
         if message.is_rendezvous {
-            message.receive = receive;
+            (message.receive, message.matched) = (receive, now);
             let (number, to) = (handle.number, handle.node);
-            self.control.push_back(Outgoing { part: Part::Clear, number, to, flits: 1, since: now });
+            let cause = Cause { peer: message.to, origin: message.to, since: now, packet: None };
+            self.control.push_back(Outgoing { part: Part::Clear, number, to, flits: 1, since: now, cause });
             return;
         }
         let bytes = message.bytes;
@@ -204,21 +207,28 @@ impl Node {
         let (part, number) = Part::of(packet.tag);
         let from = site.node_of[packet.src as usize];
         match part {
-            Part::Data => self.deliver_data(site, Handle { node: from, number }, now),
+            Part::Data => {
+                self.deliver_data(site, Handle { node: from, number }, (packet.src, packet.seq), now);
+            }
             Part::Request => {
                 let handle = Handle { node: from, number };
                 let to = lock(&site.outboxes[from as usize]).under_way[&number].to;
-                self.complete(site, handle, site.place(to), now);
+                self.complete(site, handle, site.place(to), Some((packet.src, packet.seq)), now);
                 self.settle(site, site.place(to), now, None);
             }
             Part::Clear => {
-                let flits = site.flits(lock(&site.outboxes[self.me as usize]).under_way[&number].bytes);
-                self.data.push_back(Outgoing { part: Part::Data, number, to: from, flits, since: now });
+                let (bytes, cause) = {
+                    let message = &lock(&site.outboxes[self.me as usize]).under_way[&number];
+                    let origin = message.to;
+                    (message.bytes, Cause { peer: origin, origin, since: message.matched, packet: None })
+                };
+                let flits = site.flits(bytes);
+                self.data.push_back(Outgoing { part: Part::Data, number, to: from, flits, since: now, cause });
             }
         }
     }
 
-    fn deliver_data(&mut self, site: &Site, handle: Handle, now: u64) {
+    fn deliver_data(&mut self, site: &Site, handle: Handle, packet: (u32, u32), now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.under_way.get_mut(&handle.number).expect("a message under way");
         message.left -= 1;
@@ -228,12 +238,15 @@ impl Node {
         let r = site.place(message.to);
         if !message.is_rendezvous {
             drop(outbox);
-            self.complete(site, handle, r, now);
+            self.complete(site, handle, r, Some(packet), now);
         } else {
             let message = outbox.under_way.remove(&handle.number).expect("a message under way");
             drop(outbox);
-            lock(&site.shared).flow(now - message.begun);
-            self.ranks[r].heard = (now, message.begun);
+            lock(&site.shared).flow(message.arrival(now));
+            // the receiver let the data come
+            let (peer, origin) = (message.from, message.to);
+            self.ranks[r].hear(now, Cause { peer, origin, since: message.matched, packet: Some(packet) });
+            self.ranks[r].split_idle(site, now);
             self.ranks[r].receive(message.receive, message.bytes);
         }
         self.settle(site, r, now, None);
@@ -246,11 +259,11 @@ impl Node {
         let outgoing = queue.front_mut()?;
         let flits = outgoing.flits.min(site.packet_flits);
         outgoing.flits -= flits;
-        let &mut Outgoing { part, number, to, flits: left, since } = outgoing;
+        let &mut Outgoing { part, number, to, flits: left, since, cause } = outgoing;
         if left == 0 {
             queue.pop_front();
         }
-        self.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0 });
+        self.in_hand = Some(InHand { number, is_last: part == Part::Data && left == 0, cause });
         let (to, tag) = (site.terminals[to as usize], part.tag(number));
         Some(NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow })
     }
@@ -259,17 +272,21 @@ impl Node {
     pub fn sent(&mut self, site: &Site, now: u64) {
         self.advance(site, now);
         let in_hand = self.in_hand.take().filter(|packet| packet.is_last);
-        self.left = self.left.or(in_hand.map(|packet| (now + 1, packet.number)));
+        self.left = self.left.or(in_hand.map(|packet| (now + 1, packet)));
     }
 
     /// The last packet of a message has left: the interface has room for another one.
     fn has_left(&mut self, site: &Site, now: u64) {
-        let Some((_, number)) = self.left.take() else { return };
+        let Some((_, InHand { number, cause, .. })) = self.left.take() else { return };
         self.accepted -= 1;
         // a message that was sent eagerly may have been received; its send has finished
         let message = lock(&site.outboxes[self.me as usize]).under_way.get(&number).cloned();
+        // any rank of the node may have waited for room
+        self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
         if let Some(message) = message.filter(|message| message.is_rendezvous) {
-            self.ranks[site.place(message.from)].finish(message.send);
+            let rank = &mut self.ranks[site.place(message.from)];
+            rank.split_idle(site, now);
+            rank.finish(message.send);
         }
         for r in 0..self.ranks.len() {
             self.settle(site, r, now, None);
@@ -339,10 +356,7 @@ impl Node {
         }
         let Some((nth, task, op)) = rank.first_task(place, has_room) else { return false };
         rank.processors[place].waiting.remove(nth);
-        if rank.busy == 0 {
-            rank.end_idle(now);
-        }
-        rank.busy += 1;
+        rank.turn(site, now, true, op.is_some_and(|ready| ready.op.kind() == Kind::Compute));
         let lasts = match op {
             Some(ready) if ready.op.kind() == Kind::Compute => {
                 let lasts = u128::from(ready.op.size()) * 1_000_000;
@@ -367,6 +381,14 @@ impl Node {
 }
 
 impl Rank {
+    /// Whether a task is a computation.
+    fn computes(&mut self, task: Option<Task>) -> bool {
+        match task {
+            Some(Task::Operation(id)) => self.operations.0.ready(OpId::from_bits(id)).op.kind() == Kind::Compute,
+            Some(Task::TakeIn(_)) | None => false,
+        }
+    }
+
     /// The first thing that a processor may begin: its place, and the operation, if it is one. A send needs room in the interface.
     fn first_task(&mut self, place: usize, has_room: bool) -> Option<(usize, Task, Option<Ready>)> {
         for nth in 0..self.processors[place].waiting.len() {
@@ -402,7 +424,7 @@ impl Rank {
             return;
         }
         self.has_ended = true;
-        self.end_idle(now);
+        self.split_idle(site, now);
         self.count.finish = now;
         self.tell_end(site);
     }

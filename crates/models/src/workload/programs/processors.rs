@@ -1,7 +1,9 @@
 //! The processors of a rank: each does one thing at a time, in the order in which things became ready.
 
 use super::messages::Handle;
+use super::site::{Site, lock};
 use std::collections::VecDeque;
+use weft_api::activity::{Cause, Span, State};
 use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_programs::form::InMemory;
 use weft_programs::rank::{Machine, OpId, Ready};
@@ -51,10 +53,19 @@ pub struct Count {
     /// Cycles in which no processor was busy: while the message under way for which the rank waited was in transfer, and others.
     pub transfer: u64,
     pub wait: u64,
+    /// Cycles in which some processor computed.
+    pub computing: u64,
     pub sent: u64,
     pub sent_bytes: u64,
     pub received: u64,
     pub received_bytes: u64,
+}
+
+impl Count {
+    /// Cycles from the start of the program to the end of the rank in which no processor computed; `None` if it has not ended.
+    pub fn exposed(&self, start: u64) -> Option<u64> {
+        (self.finish > 0).then(|| (self.finish - start).saturating_sub(self.computing))
+    }
 }
 
 #[derive(Debug, Kept)]
@@ -63,11 +74,17 @@ pub struct Rank {
     #[kept(each)]
     pub processors: Vec<Processor>,
     pub count: Count,
-    /// Processors that are busy, and since when none is.
+    #[kept(fixed)]
+    number: u32,
+    /// Processors that are busy, and those of them that compute.
     pub busy: u32,
-    pub idle_since: u64,
-    /// The message that was complete last: when, and when it had begun.
-    pub heard: (u64, u64),
+    computing: u32,
+    /// Since when the rank is in its state.
+    since: u64,
+    /// The transfer that ended last, and the cycle of its end.
+    heard: Option<(u64, Cause)>,
+    /// A span that may grow.
+    open: Option<Span>,
     pub has_ended: bool,
     /// Scratch: operations that have become ready.
     #[kept(scratch)]
@@ -75,14 +92,17 @@ pub struct Rank {
 }
 
 impl Rank {
-    pub fn new(machine: Machine<InMemory, Handle>, processors: usize, start: u64) -> Self {
+    pub fn new(machine: Machine<InMemory, Handle>, number: u32, processors: usize, start: u64) -> Self {
         Self {
             operations: Operations(machine),
             processors: (0..processors.max(1)).map(|_| Processor::default()).collect(),
             count: Count::default(),
+            number,
             busy: 0,
-            idle_since: start,
-            heard: (u64::MAX, 0),
+            computing: 0,
+            since: start,
+            heard: None,
+            open: None,
             has_ended: false,
             ready: Vec::new(),
         }
@@ -103,14 +123,79 @@ impl Rank {
         &mut self.processors[place]
     }
 
-    /// Counts the time in which no processor was busy, which ends in cycle `now`.
-    pub fn end_idle(&mut self, now: u64) {
-        let idle = now - self.idle_since;
-        let (heard, begun) = self.heard;
-        let transfer = if heard == now { now - begun.clamp(self.idle_since, now) } else { 0 };
-        self.count.transfer += transfer;
-        self.count.wait += idle - transfer;
-        self.idle_since = now;
+    /// A processor begins a task in cycle `now`, or ends it.
+    pub fn turn(&mut self, site: &Site, now: u64, begins: bool, computes: bool) {
+        let before = self.busy_state();
+        let count = |count: u32| if begins { count + 1 } else { count - 1 };
+        self.busy = count(self.busy);
+        if computes {
+            self.computing = count(self.computing);
+        }
+        if self.busy_state() != before {
+            self.close(site, before, now);
+        }
+    }
+
+    /// The state of a rank of which some processor is busy.
+    fn busy_state(&self) -> Option<State> {
+        match (self.computing, self.busy) {
+            (0, 0) => None,
+            (0, _) => Some(State::Overhead),
+            (_, _) => Some(State::Compute),
+        }
+    }
+
+    /// A transfer for which the rank may wait ends in cycle `now`.
+    pub fn hear(&mut self, now: u64, cause: Cause) {
+        self.heard = Some((now, cause));
+    }
+
+    /// If no processor is busy, the idle time up to cycle `now` ends there, as an operation does.
+    pub fn split_idle(&mut self, site: &Site, now: u64) {
+        if self.busy == 0 {
+            self.close(site, None, now);
+        }
+    }
+
+    /// Counts the time in a state, which ends in cycle `now`. `None`: no processor was busy.
+    fn close(&mut self, site: &Site, state: Option<State>, now: u64) {
+        let (from, rank) = (self.since, self.number);
+        self.since = now;
+        if let Some(state) = state {
+            self.count.computing += if state == State::Compute { now - from } else { 0 };
+            self.note(site, Span { to: now, rank, from, state, cause: None });
+            return;
+        }
+        let cause = self.heard.filter(|(at, _)| *at == now).map(|(_, cause)| cause);
+        let begun = cause.map_or(now, |cause| cause.since.clamp(from, now));
+        self.count.transfer += now - begun;
+        self.count.wait += begun - from;
+        self.note(site, Span { to: begun, rank, from, state: State::Wait, cause });
+        self.note(site, Span { to: now, rank, from: begun, state: State::Transfer, cause });
+    }
+
+    fn note(&mut self, site: &Site, span: Span) {
+        if span.from == span.to || site.wanted.spans == 0 {
+            return;
+        }
+        let grows = |open: &Span| open.to == span.from && open.state == span.state && span.cause.is_none();
+        match self.open.as_mut().filter(|open| grows(open) && open.cause.is_none()) {
+            Some(open) => open.to = span.to,
+            None => self.open.replace(span).into_iter().for_each(|done| lock(&site.shared).span(done)),
+        }
+    }
+
+    /// The spans that are not in the log when the run ends with cycle `end`.
+    pub fn last_spans(&self, end: u64) -> impl Iterator<Item = Span> {
+        let unended = Span {
+            to: end,
+            rank: self.number,
+            from: self.since,
+            state: self.busy_state().unwrap_or(State::Wait),
+            cause: None,
+        };
+        let unended = (!self.has_ended && unended.from < end).then_some(unended);
+        self.open.into_iter().chain(unended)
     }
 
     /// When the first of its processors ends what it does.

@@ -5,6 +5,7 @@ use super::answers::Shared;
 use super::messages::Outbox;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use weft_api::activity::Wanted;
 
 /// The state that all nodes of a program share.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Site {
     /// The messages under way of each node. Who holds the lock of a node may lock an outbox, never the other way round.
     pub outboxes: Vec<Mutex<Outbox>>,
     pub shared: Mutex<Shared>,
+    /// The activity that recordings can use.
+    pub wanted: Wanted,
     /// Ranks that have not ended, and the cycle in which the last one did.
     pub open: AtomicU64,
     pub last: AtomicU64,

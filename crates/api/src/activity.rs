@@ -1,0 +1,186 @@
+//! Activity of the ranks of a program over time: spans of states, and messages. A workload notes it where a recording has
+//! asked for it ([`Wanted`]), and the recording makes a table of it.
+
+use crate::base::kept::{Kept, Value};
+use crate::recording::Column;
+use std::sync::Arc;
+
+/// Most rows of each kind that recordings of the run can use; 0: none is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub spans: usize,
+    pub messages: usize,
+}
+
+impl Wanted {
+    /// The rows that suffice for either.
+    pub fn or(self, other: Self) -> Self {
+        Self { spans: self.spans.max(other.spans), messages: self.messages.max(other.messages) }
+    }
+}
+
+/// The state of a rank. If several of its processors are busy, a computation counts before a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub enum State {
+    /// A processor computes.
+    Compute,
+    /// A processor does its part of a message, and none computes.
+    Overhead,
+    /// No processor is busy: the message that ends the idle time is in transfer.
+    Transfer,
+    /// No processor is busy, otherwise.
+    Wait,
+}
+
+impl State {
+    pub const ALL: [Self; 4] = [Self::Compute, Self::Overhead, Self::Transfer, Self::Wait];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Overhead => "overhead",
+            Self::Transfer => "transfer",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// The cause that ended the idle time of a rank: an event at a rank, some cycles before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Cause {
+    /// The other end of the message.
+    pub peer: u32,
+    /// The rank at which the transfer began: the sender, or the rank whose receive let a rendezvous begin.
+    pub origin: u32,
+    /// The cycle in which the transfer began.
+    pub since: u64,
+    /// The packet whose delivery ended the transfer: its terminal, and its number there. `None` inside a terminal and for
+    /// a send.
+    pub packet: Option<(u32, u32)>,
+}
+
+/// A span of time of a rank. The order of the fields is the order of rows when there are too many of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Span {
+    /// The first cycle after it.
+    pub to: u64,
+    pub rank: u32,
+    pub from: u64,
+    pub state: State,
+    /// Of idle time that a message or a send ended.
+    pub cause: Option<Cause>,
+}
+
+/// A message that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
+pub struct Message {
+    pub arrived: u64,
+    pub from: u32,
+    pub to: u32,
+    /// The cycle in which the sender had done its part.
+    pub begun: u64,
+    pub bytes: u64,
+}
+
+/// A row of a log.
+pub trait Row: Copy + Ord + Value {
+    /// The cycle in which the row is known.
+    fn known(&self) -> u64;
+}
+
+impl Row for Span {
+    fn known(&self) -> u64 {
+        self.to
+    }
+}
+
+impl Row for Message {
+    fn known(&self) -> u64 {
+        self.arrived
+    }
+}
+
+/// The earliest rows, one more than are wanted. Which rows are kept does not depend on the order in which they come.
+#[derive(Debug, Clone, Kept)]
+pub struct Log<R> {
+    #[kept(fixed)]
+    most: usize,
+    rows: Vec<R>,
+}
+
+impl<R: Row> Log<R> {
+    /// `most`: rows that are wanted.
+    pub fn new(most: usize) -> Self {
+        Self { most, rows: Vec::new() }
+    }
+
+    pub fn push(&mut self, row: R) {
+        if self.most == 0 {
+            return;
+        }
+        self.rows.push(row);
+        if self.rows.len() > 2 * (self.most + 1) {
+            self.rows.select_nth_unstable(self.most);
+            self.rows.truncate(self.most + 1);
+        }
+    }
+
+    pub fn rows(&self) -> &[R] {
+        &self.rows
+    }
+}
+
+/// The activity of the ranks of a workload.
+#[derive(Debug, Clone, Kept)]
+pub struct Activity {
+    pub spans: Log<Span>,
+    pub messages: Log<Message>,
+}
+
+/// The activity of a job, by its name.
+pub type OfJob = (Arc<str>, Activity);
+
+/// The rows of all jobs, each with the number of its job, and whether `most` rows suffice for all. If not, all rows that are
+/// returned end before the cycle of the first row without room.
+pub fn joined<R: Row>(jobs: &[OfJob], most: usize, of: impl Fn(&Activity) -> &Log<R>) -> (Vec<(usize, R)>, bool) {
+    let mut all: Vec<(R, usize)> =
+        jobs.iter().enumerate().flat_map(|(job, (_, own))| of(own).rows().iter().map(move |&row| (row, job))).collect();
+    all.sort_unstable();
+    let cut = all.get(most).map(|(row, _)| row.known());
+    let kept = all.iter().take_while(|(row, _)| cut.is_none_or(|cut| row.known() < cut));
+    (kept.map(|&(row, job)| (job, row)).collect(), cut.is_none())
+}
+
+/// The column with the name of the job of each row.
+pub fn job_column<R>(jobs: &[OfJob], rows: &[(usize, R)]) -> Column {
+    Column::Texts(rows.iter().map(|(job, _)| Arc::clone(&jobs[*job].0)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(arrived: u64, from: u32) -> Message {
+        Message { arrived, from, to: 0, begun: 0, bytes: 1 }
+    }
+
+    #[test]
+    fn the_earliest_rows_are_kept_whatever_their_order() {
+        let rows: Vec<Message> = (0..100).map(|k| message(k / 3, k as u32)).collect();
+        let told = |order: &[Message]| {
+            let mut log = Log::new(10);
+            order.iter().for_each(|&row| log.push(row));
+            let activity = Activity { spans: Log::new(0), messages: log };
+            joined(&[("all".into(), activity)], 10, |own| &own.messages)
+        };
+        let reversed: Vec<Message> = rows.iter().rev().copied().collect();
+        // row 10 arrives in cycle 3, as row 9 does: the record ends before cycle 3, with 9 rows
+        let (kept, is_complete) = told(&rows);
+        assert_eq!((kept.len(), is_complete), (9, false));
+        assert_eq!(told(&reversed).0, kept);
+        assert!(kept.iter().map(|(_, row)| *row).eq(rows[..9].iter().copied()));
+        // room for all
+        let (kept, is_complete) = told(&rows[..10]);
+        assert_eq!((kept.len(), is_complete), (10, true));
+    }
+}

@@ -1,0 +1,131 @@
+//! States of ranks over time, and messages: to the cycle, and the same rows whatever the blocks are. The network is that of
+//! `programs.rs`: a message of n flits arrives n + 3 cycles after its first flit may leave.
+
+use crate::integration::common::*;
+use crate::integration::programs::{on_a_torus, ping_pong, with_goal};
+use std::collections::BTreeMap;
+use weft_engine::recording::{Column, Table};
+use weft_engine::spec::Execution;
+use weft_engine::{Outcome, Spec};
+
+/// Rank, state, begin, end, and of a transfer: the peer, the rank at which it began, and when.
+type Row = (u64, String, u64, u64, Option<[u64; 3]>);
+
+fn states(out: &Outcome) -> Vec<Row> {
+    let table = table(out, "rank_states");
+    let [ranks, from, to] = ["rank", "from_cycle", "to_cycle"].map(|name| counts_in(table, name));
+    let causes = ["peer", "origin", "since_cycle"].map(|name| numbers_in(table, name));
+    let cause = |k: usize| causes[0][k].map(|peer| [peer, causes[1][k].unwrap(), causes[2][k].unwrap()]);
+    let Some(Column::Texts(names)) = table.column("state") else { panic!("states are texts") };
+    (0..ranks.len()).map(|k| (ranks[k], names[k].to_string(), from[k], to[k], cause(k))).collect()
+}
+
+fn record_all(spec: &mut Spec, spans: u32, messages: u32) {
+    record(spec, &format!(r#"{{"rank_states": {{"max_spans": {spans}}}}}"#));
+    record(spec, &format!(r#"{{"message_times": {{"max_messages": {messages}}}}}"#));
+}
+
+fn row(rank: u64, state: &str, span: (u64, u64), cause: Option<[u64; 3]>) -> Row {
+    (rank, state.to_owned(), span.0, span.1, cause)
+}
+
+#[test]
+fn the_states_of_a_ping_pong_are_exact() {
+    let mut spec = with_goal(&ping_pong(100), r#""overhead": "10ns", "eager": "1KB""#, 2, 16);
+    record_all(&mut spec, 100, 100);
+    let out = run(&spec);
+    // the part of the sender, 10; the message, 103; the part of the receiver, 10; and all that again. The receiver sends at
+    // once, which joins its two parts to one span.
+    let expected = [
+        row(0, "overhead", (0, 10), None),
+        row(0, "wait", (10, 133), Some([1, 1, 133])),
+        row(0, "transfer", (133, 236), Some([1, 1, 133])),
+        row(0, "overhead", (236, 246), None),
+        row(1, "wait", (0, 10), Some([0, 0, 10])),
+        row(1, "transfer", (10, 113), Some([0, 0, 10])),
+        row(1, "overhead", (113, 133), None),
+    ];
+    assert_eq!(states(&out), expected);
+    let messages = table(&out, "message_times");
+    let column = |name| counts_in(messages, name);
+    assert_eq!((column("from_rank"), column("to_rank"), column("bytes")), (vec![0, 1], vec![1, 0], vec![100, 100]));
+    assert_eq!((column("begun_cycle"), column("arrived_cycle")), (vec![10, 133], vec![113, 236]));
+}
+
+/// Rank 1 computes for 500 ns before it receives. The request of rank 0 has come long before that.
+#[test]
+fn a_rendezvous_waits_for_the_receive() {
+    let text = "num_ranks 2\nrank 0 {\nsend 100b to 1 tag 1\n}\nrank 1 {\nc: calc 500\nr: recv 100b from 0 tag 1\nr requires c\n}\n";
+    let mut spec = with_goal(text, r#""overhead": "10ns", "eager": "1B""#, 2, 64);
+    record_all(&mut spec, 100, 100);
+    // the answer takes 1 + 3 cycles, the data 100 + 3; the last flit leaves 2 cycles before it arrives, and the send ends then
+    let out = run(&spec);
+    let rows = states(&out);
+    let of = |rank| rows.iter().filter(|row| row.0 == rank).cloned().collect::<Vec<_>>();
+    // the processor takes the request in when the computation has ended
+    let expected = [
+        row(1, "compute", (0, 500), None),
+        row(1, "overhead", (500, 510), None),
+        row(1, "transfer", (510, 510 + 4 + 103), Some([0, 1, 510])),
+    ];
+    assert_eq!(of(1), expected);
+    let sender = of(0);
+    assert_eq!(sender[0], row(0, "overhead", (0, 10), None));
+    assert_eq!(sender[1], row(0, "wait", (10, 510), Some([1, 1, 510])));
+    assert_eq!((&*sender[2].1, sender[2].2, sender[2].4), ("transfer", 510, Some([1, 1, 510])));
+    assert!(sender[2].3 < 617, "{sender:?}");
+    // rank 1 computed for 500 cycles of its 617
+    let Some(Column::MaybeCounts(exposed)) = table(&out, "ranks").column("exposed_cycles") else { panic!("exposed") };
+    assert_eq!(exposed, &[Some(sender[2].3), Some(117)]);
+}
+
+/// Seconds of each state by rank.
+fn sums(rows: &[Row]) -> BTreeMap<(u64, &str), u64> {
+    let mut sums = BTreeMap::new();
+    rows.iter().for_each(|row| *sums.entry((row.0, &*row.1)).or_default() += row.3 - row.2);
+    sums
+}
+
+#[test]
+fn spans_abut_and_add_up_to_the_table_of_ranks() {
+    let mut spec = on_a_torus();
+    record_all(&mut spec, 1_000_000, 1_000_000);
+    let out = run(&spec);
+    let (rows, ranks) = (states(&out), table(&out, "ranks"));
+    let finish: Vec<u64> = numbers_in(ranks, "finish_cycles").into_iter().flatten().collect();
+    for rank in 0..48 {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.0 == rank).collect();
+        assert_eq!((own[0].2, own.last().expect("a span").3), (0, finish[rank as usize]));
+        assert!(own.windows(2).all(|pair| pair[0].3 == pair[1].2), "rank {rank}");
+    }
+    let sums = sums(&rows);
+    let told = |state: &str| (0..48).map(|rank| sums.get(&(rank, state)).copied().unwrap_or(0)).collect::<Vec<_>>();
+    assert_eq!(told("transfer"), counts_in(ranks, "transfer_cycles"));
+    assert_eq!(told("wait"), counts_in(ranks, "wait_cycles"));
+    for (state, column) in [("compute", "compute_cycles"), ("overhead", "overhead_cycles")] {
+        let Some(Column::Floats(cells)) = ranks.column(column) else { panic!("{column}") };
+        assert_eq!(told(state).iter().map(|&cycles| cycles as f64).collect::<Vec<_>>(), *cells, "{state}");
+    }
+    let sent: u64 = counts_in(ranks, "sent_messages").iter().sum();
+    assert_eq!(counts_in(table(&out, "message_times"), "bytes").len() as u64, sent);
+}
+
+#[test]
+fn rows_do_not_depend_on_blocks_and_bounds_cut_in_time() {
+    let mut spec = on_a_torus();
+    record_all(&mut spec, 1_000_000, 1_000_000);
+    let whole = run(&spec);
+    record_all(&mut spec, 500, 300);
+    let cut = run(&spec);
+    for (threads, blocks) in [(1, 3), (2, 8)] {
+        assert!(cut.recorded == run_as(&spec, Execution::new(threads, blocks)).recorded, "{threads} threads, {blocks}");
+    }
+    check_blocks(&spec, "a record of ranks");
+    for (name, most, ends) in [("rank_states", 500, "to_cycle"), ("message_times", 300, "arrived_cycle")] {
+        let (whole, cut): (&Table, &Table) = (table(&whole, name), table(&cut, name));
+        assert_eq!((whole.complete, cut.complete), (Some(true), Some(false)));
+        let (all, kept) = (counts_in(whole, ends), counts_in(cut, ends));
+        let last = kept.iter().max().expect("a row");
+        assert!(kept.len() <= most && all.iter().filter(|end| *end <= last).count() == kept.len(), "{name}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Messages over time: sender and receiver of each message, and when it began and arrived.
+//!
+//! # Source
+//! None: the record of a run, message by message.
+//! # Parameters
+//! max_messages \[messages\]: most messages to keep.
+//! # Guarantees
+//! A message begins when the processor of its sender has done its part. It arrives with its last packet, before the processor
+//! of the receiver does its part. In the cycle in which there would be more than `max_messages`, the record ends. Rows do not depend
+//! on blocks and threads.
+//! # Not modelled
+//! Messages that have not arrived when the run ends.
+//! # Validation
+//! `engine/tests/rank_states.rs`: the messages of a ping-pong to the cycle; rows, bytes and the longest time are those of the
+//! program; the same rows in any number of blocks, and from checkpoints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weft_api::activity::{Message, Wanted, job_column, joined};
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, NoPart, Recorded, RecorderSite, Recording, Table, TableInfo, most_rows,
+};
+use weft_units::Refusal;
+
+/// When each message of a program began and arrived, in the whole run, saved as message_times.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MessageTimes {
+    /// Most messages to record, 1 to 100000000. In the cycle in which there would be more, the record ends.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_messages: u32,
+}
+
+impl Default for MessageTimes {
+    fn default() -> Self {
+        Self { max_messages: 1_000_000 }
+    }
+}
+
+impl Recording for MessageTimes {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "messages between ranks over time",
+        rows: "A row per message between two ranks of a program that arrived, over the whole run, in the order of arrival. \
+               There are none where no job has a program, \
+               nor of one that starts as nodes become free.",
+        bounded: true,
+        in_summary: false,
+        columns: || {
+            let begun = "when the processor of the sender had done its part";
+            let arrived = "when the last packet had arrived, before the processor of the receiver does its part";
+            vec![
+                Heading::new("job", Kind::Text, "", "its job"),
+                Heading::new("from_rank", Kind::Count, "", "the sender"),
+                Heading::new("to_rank", Kind::Count, "", "the receiver"),
+                Heading::new("bytes", Kind::Count, "bytes", "its length"),
+                Heading::new("begun_cycle", Kind::Count, "cycles", begun),
+                Heading::new("arrived_cycle", Kind::Count, "cycles", arrived),
+            ]
+        },
+    };
+    type Part = NoPart;
+
+    fn part(&self, _: &NetworkSite, _: &RecorderSite, path: &str) -> Result<NoPart, Refusal> {
+        most_rows(self.max_messages, &format!("{path}.max_messages"))?;
+        Ok(NoPart {})
+    }
+
+    fn wants(&self) -> Wanted {
+        Wanted { spans: 0, messages: self.max_messages as usize }
+    }
+
+    fn table(&self, _: Vec<NoPart>, run: &Recorded) -> Table {
+        let (rows, is_complete) = joined(run.ranks, self.max_messages as usize, |own| &own.messages);
+        let counts = |of: fn(&Message) -> u64| Column::Counts(rows.iter().map(|(_, message)| of(message)).collect());
+        let columns = [
+            ("job", job_column(run.ranks, &rows)),
+            ("from_rank", counts(|message| message.from.into())),
+            ("to_rank", counts(|message| message.to.into())),
+            ("bytes", counts(|message| message.bytes)),
+            ("begun_cycle", counts(|message| message.begun)),
+            ("arrived_cycle", counts(|message| message.arrived)),
+        ];
+        Table::bounded(columns, is_complete)
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}

@@ -1,0 +1,125 @@
+//! States of ranks over time: when each rank of a program computed, handled messages, and waited for whom.
+//!
+//! The processors of a rank share a row. A computation counts before the handling of a message. Time in which no processor is
+//! busy ends with a message, or with room in the interface. The row names the peer, and the rank at which that transfer began.
+//!
+//! # Source
+//! None: the record of a run, span by span.
+//! # Parameters
+//! max_spans \[spans\]: most spans to keep.
+//! # Guarantees
+//! The spans of a rank abut, from the start of its program to its end. Per state they add up to the columns of `ranks.parquet`
+//! where a rank has one processor, whole cycles apart. In the cycle in which there would be more than `max_spans`, the record
+//! ends for all ranks. Rows do not depend on blocks and threads.
+//! # Not modelled
+//! Operations that follow each other at once are one span. Which processor was busy.
+//! # Validation
+//! `engine/tests/rank_states.rs`: ping-pong and a ring to the cycle; spans abut and add up to the table of ranks; the same rows
+//! in any number of blocks, and from checkpoints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use weft_api::activity::{Span, State, Wanted, job_column, joined};
+use weft_api::recording::{
+    Column, Heading, Kind, NetworkSite, NoPart, Recorded, RecorderSite, Recording, Table, TableInfo, most_rows,
+};
+use weft_units::Refusal;
+
+/// When each rank of a program computed, handled messages and waited, in the whole run, saved as rank_states.parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RankStates {
+    /// Most spans to record, 1 to 100000000. In the cycle in which there would be more, the record ends for all ranks.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_spans: u32,
+}
+
+impl Default for RankStates {
+    fn default() -> Self {
+        Self { max_spans: 1_000_000 }
+    }
+}
+
+impl Recording for RankStates {
+    const TABLE: TableInfo = TableInfo {
+        meaning: "spans of time of a rank in a state",
+        rows: "A row per span of time that a rank of a program spent in one state, over the whole run. There are none where no job \
+               has a program, nor of one that starts as nodes become free.",
+        bounded: true,
+        in_summary: false,
+        columns: headings,
+    };
+    type Part = NoPart;
+
+    fn part(&self, _: &NetworkSite, _: &RecorderSite, path: &str) -> Result<NoPart, Refusal> {
+        most_rows(self.max_spans, &format!("{path}.max_spans"))?;
+        Ok(NoPart {})
+    }
+
+    fn wants(&self) -> Wanted {
+        Wanted { spans: self.max_spans as usize, messages: 0 }
+    }
+
+    fn table(&self, _: Vec<NoPart>, run: &Recorded) -> Table {
+        let (mut rows, is_complete) = joined(run.ranks, self.max_spans as usize, |own| &own.spans);
+        rows.sort_unstable_by_key(|(job, span)| (*job, span.rank, span.from));
+        let names = State::ALL.map(|state| (state, Arc::<str>::from(state.name())));
+        let name = |(_, span): &(usize, Span)| {
+            let found = names.iter().find(|(state, _)| *state == span.state);
+            Arc::clone(&found.expect("all states have a name").1)
+        };
+        let counts = |of: fn(&Span) -> u64| Column::Counts(rows.iter().map(|(_, span)| of(span)).collect());
+        let numbers =
+            |of: fn(&Span) -> Option<u32>| Column::MaybeNumbers(rows.iter().map(|(_, span)| of(span)).collect());
+        let since = |(_, span): &(usize, Span)| span.cause.map(|cause| cause.since);
+        let columns = [
+            ("job", job_column(run.ranks, &rows)),
+            ("rank", counts(|span| span.rank.into())),
+            ("state", Column::Texts(rows.iter().map(name).collect())),
+            ("from_cycle", counts(|span| span.from)),
+            ("to_cycle", counts(|span| span.to)),
+            ("peer", numbers(|span| span.cause.map(|cause| cause.peer))),
+            ("origin", numbers(|span| span.cause.map(|cause| cause.origin))),
+            ("since_cycle", Column::MaybeCounts(rows.iter().map(since).collect())),
+            ("packet_terminal", numbers(|span| span.cause?.packet.map(|(terminal, _)| terminal))),
+            ("packet", numbers(|span| span.cause?.packet.map(|(_, number)| number))),
+        ];
+        Table::bounded(columns, is_complete)
+    }
+
+    fn examples() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+fn headings() -> Vec<Heading> {
+    let names: Vec<String> = State::ALL.map(|state| format!("`{}`", state.name())).into();
+    vec![
+        Heading::new("job", Kind::Text, "", "its job"),
+        Heading::new("rank", Kind::Count, "", "its number in the program"),
+        Heading::new("state", Kind::Text, "", names.join(", ")),
+        Heading::new("from_cycle", Kind::Count, "cycles", "begin of the span"),
+        Heading::new("to_cycle", Kind::Count, "cycles", "the first cycle after it; the spans of a rank abut"),
+        Heading::new(
+            "peer",
+            Kind::MaybeNumber,
+            "",
+            "the other end of the message whose transfer ended the idle time; null for a busy rank, and where none ended it",
+        ),
+        Heading::new(
+            "origin",
+            Kind::MaybeNumber,
+            "",
+            "the rank at which this transfer began: the sender, or the rank whose receive let a rendezvous begin",
+        ),
+        Heading::new("since_cycle", Kind::MaybeCount, "cycles", "when that transfer began, perhaps before the span"),
+        Heading::new(
+            "packet_terminal",
+            Kind::MaybeNumber,
+            "",
+            "the terminal of the packet that came last in this transfer; null where no packet did",
+        ),
+        Heading::new("packet", Kind::MaybeNumber, "", "the number of this packet at its terminal"),
+    ]
+}
